@@ -41,7 +41,7 @@ SUBJECTS = (
     Subject("texts", "Logs and crash texts", ("resolve", "crash-texts", "symbol-spellings", "outlines")),
     Subject("verbs", "Command line", ("verb-starts", "completion", "demo")),
     Subject("server", "Language server", ("server", "server-at-scale", "server-while-indexing")),
-    Subject("editors", "Editors", ("open-place", "vscode-activation", "cmake-project")),
+    Subject("editors", "Editors", ("open-place", "vscode-activation", "vscode-answers", "cmake-project")),
     Subject("exchange", "Export, import and reports", ("export", "import", "share", "report", "guidebook-site")),
     Subject("fleet", "Fleet store and ranks", ("fleet-store", "fleet-ranks")),
     Subject("development", "Time that contributors wait", ("development-times",)),

@@ -259,7 +259,7 @@ def _print_outcome(
 # --- lines by eye -----------------------------------------------------------------------------------------------------
 
 _LIBRARY = "libjax_common.so"
-_AROUND = 3  # lines of source to show before and after
+_CONTEXT_LINES = 3  # lines of source to show before and after
 _COLUMNS = 110
 _INDEX_OPTION = click.option("--index", type=click.Path(exists=True, path_type=Path), required=True, help="The index.")
 
@@ -350,7 +350,7 @@ def show(rows: Path, index: Path) -> None:
         print(f"   in {row.function}\n   to {row.callees}  {row.verdict}")
         path, _, line = row.place.rpartition(":")
         file = next((root / path for root in roots if (root / path).exists()), Path(path))
-        for number_shown in range(int(line) - _AROUND, int(line) + _AROUND + 1):
+        for number_shown in range(int(line) - _CONTEXT_LINES, int(line) + _CONTEXT_LINES + 1):
             mark = ">" if number_shown == int(line) else " "
             print(f"{mark}{number_shown:5} {linecache.getline(str(file), number_shown).rstrip()}")
         _show_calls(binary, int(row.offset, 16))

@@ -85,9 +85,9 @@ def _add_compilations(index: Path, calls: int, compilations: int, programs: int)
         (known,) = connection.execute("SELECT count(*) FROM programs").fetchone()
         connection.execute(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO programs(digest,"
-            " name, function, defined, signature, size, ops, problem) SELECT i, name, function, defined, replace("
-            " signature, 'float32[1]', 'float32[' || (i + 1000) || ']'), size, ops, problem FROM n, programs WHERE id ="
-            " (SELECT program FROM compilations WHERE call = ?)",
+            " name, function, defined, signature, size, ops, problem, run) SELECT i, name, function, defined, replace("
+            " signature, 'float32[1]', 'float32[' || (i + 1000) || ']'), size, ops, problem, run FROM n, programs"
+            " WHERE id = (SELECT program FROM compilations WHERE call = ?)",
             (programs - known, model),
         )
         connection.execute(
@@ -276,7 +276,7 @@ def verb_memory(index: Path, only: tuple[str, ...], folder: Path, limit_mib: int
     figures = []
     for verb in only or _VERBS:
         words = [word.strip("'") for word in verb.split()]
-        memory, seconds, written = _drain([*FRAMEDEX, "--index", str(index.resolve()), *words], folder)
+        memory, seconds, written = _measure_command([*FRAMEDEX, "--index", str(index.resolve()), *words], folder)
         print_row(verb, f"{memory:,}", f"{seconds:.1f}", f"{written / 1e6:,.1f}")
         figures.append(Figure(f"peak memory of framedex {verb}, {calls:,} calls", memory, "MiB"))
     if max(figure.value for figure in figures) > limit_mib:
@@ -284,7 +284,7 @@ def verb_memory(index: Path, only: tuple[str, ...], folder: Path, limit_mib: int
     return figures
 
 
-def _drain(command: Sequence[str], folder: Path) -> tuple[int, float, int]:
+def _measure_command(command: Sequence[str], folder: Path) -> tuple[int, float, int]:
     """Run a command and read its output from a pipe; return peak memory in MiB, seconds, and bytes of output."""
     began = time.monotonic()
     started = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)

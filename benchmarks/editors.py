@@ -1,4 +1,4 @@
-"""Cost of editor integration: opening a source line, activating the VS Code extension, and CMake projects."""
+"""Cost of editor integration: opening a source line, the VS Code extension and its answers, and CMake projects."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from lsprotocol import types
@@ -130,6 +131,67 @@ def _activate(count: int, root: Path) -> list[Times]:
             found.append(in_host.run(in_host.HOST / "activation.ts", root, window))
             window.close()
     return found[1:]
+
+
+_BLOCK = """
+def copy_{number}():
+    x = jax.device_put(HOST[:{length}])
+    total = float(x[0])
+    return x, total
+"""
+_BLOCKS = 400  # of five lines each
+_LIMITS_MS = {"definition": 100, "hover": 150, "lenses": 200, "first": 1500}
+
+
+@click.command()
+def vscode_answers() -> list[Figure]:
+    """Measure answers in a real VS Code, at its extension host: definition, hover, lenses, first answer.
+
+    Needs code-server and Chromium: run `make test-editors` first. The file has 2,000 lines, and as many lenses as one
+    answer may have. Definition and hover are about 400 recorded lines, each once. The first answer is a definition,
+    timed from the start of the server.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        times = _time_answers(Path(folder))
+    names = {
+        "definition": "definition at the client, p95",
+        "hover": "hover at the client, p95",
+        "lenses": f"{times['shown']:,} lenses of {times['lines']:,} lines at the client, p95",
+        "first": "first answer after a start of the server, p95",
+    }
+    figures = []
+    for key, name in names.items():
+        values = sorted(times[key])
+        p95 = values[min(len(values) - 1, round(0.95 * len(values)))]
+        print(f"{name:55}{p95:8.1f}  (median {statistics.median(values):.1f}, limit {_LIMITS_MS[key]:,})")
+        figures.append(Figure(name, p95, "ms", note=f"The limit is {_LIMITS_MS[key]:,} ms."))
+    return figures
+
+
+def _time_answers(root: Path) -> dict[str, Any]:
+    from tests.editors.vscode import in_host
+    from tests.editors.vscode.code_server import CodeServer
+    from tests.editors.vscode.project import Project, path_with, write_command
+    from tests.editors.vscode.workbench import Workbench, chromium
+
+    project = Project(root / "opened", write_command(root / "bin"))
+    project.folder.mkdir()
+    blocks = [_BLOCK.format(number=number, length=number + 1).lstrip("\n") for number in range(_BLOCKS)]
+    calls = "for copy in [value for name, value in list(globals().items()) if name.startswith('copy_')]:\n    copy()\n"
+    head = "import jax\nimport numpy as np\nHOST = np.ones(1000, np.float32)\n"
+    (project.folder / "large.py").write_text("\n".join([head, *blocks, calls]))
+    shown = "compiles = true\ntransfers = true\nmemory = true\nwaits = true\n"
+    (project.folder / "framedex.toml").write_text(f"[editor]\n{shown}")
+    project.run("run", "large.py")
+    project.run("index")
+    with (
+        CodeServer(root / "code-server", path=path_with(project.framedex)) as server,
+        chromium() as browser,
+    ):
+        window = Workbench(server, browser, project.folder)
+        times: dict[str, Any] = in_host.run(in_host.HOST / "answers.ts", root, window)
+        window.close()
+    return times
 
 
 # --- CMake projects ---------------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ import click
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Cost, print_header, print_row, run_framedex, run_measured
-from framedex.fleet.asking import StoreConnection
-from framedex.fleet.place import StoreRoot
 from framedex.fleet.questions import QUESTIONS
+from framedex.fleet.store_queries import StoreConnection
+from framedex.fleet.store_root import StoreRoot
 
 if TYPE_CHECKING:
     from tests.indexer.fleet.generated import Fault

@@ -95,7 +95,7 @@ class Runner:
         worker = Path(__file__).with_name("jax_suite_worker.py")
         part = f"{suite.first}/{suite.step}"
         file = self.tests / f"{suite.name}_test.py"
-        # Elsewhere than in the checkout: its jax/ must not be imported instead of the installed one.
+        # Not in the checkout: its jax/ must not be imported instead of the installed one.
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(
                 [self.python, "-P", worker, notes, str(self.test_seconds), part, file, *self.pytest_options],
@@ -110,7 +110,7 @@ class Runner:
             return plain | {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8"}
         record = {"FRAMEDEX_OUT": str(folder / "captures")} if self.recorded else {"FRAMEDEX_RECORD": "0"}
         mock = {"TPU_LIBRARY_PATH": str(self.library), "FRAMEDEX_DEVICES": "8"}
-        # JAX looks for TPU chips on the PCI bus before it sets itself up as on a Cloud TPU machine; tests expect that.
+        # JAX looks for TPU chips on the PCI bus before it configures a Cloud TPU machine, and tests expect that.
         behaviour = {"FRAMEDEX_BEHAVIOUR": str(self.behaviour)} if self.behaviour else {}
         return plain | {"JAX_PLATFORMS": "tpu,cpu", "JAX_FORCE_TPU_INIT": "1"} | mock | record | behaviour
 
@@ -203,7 +203,7 @@ def _check_packages(python: str) -> None:
 
 
 def _check_checkout(checkout: Path, python: str) -> Path:
-    """The folder of tests; exit if the checkout is not of the installed version."""
+    """The folder of tests; exit if the checkout has another version than the installed JAX."""
     found = re.search(r'^_version = "([\d.]+)"', (checkout / "jax" / "version.py").read_text(), re.MULTILINE)
     program = "import importlib.metadata as m; print(m.version('jax'))"
     installed = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout.strip()

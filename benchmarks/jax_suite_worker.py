@@ -1,9 +1,9 @@
-"""Runs one file of JAX's tests for jax_suite.py, and notes every test's outcome at once, so that a crash loses nothing.
+"""Run one file of JAX's tests for jax_suite.py, and append every outcome at once, so that a crash loses none.
 
-    python -P benchmarks/jax_suite_worker.py NOTES SECONDS I/N [PYTEST-OPTIONS...]
+python -P benchmarks/jax_suite_worker.py NOTES SECONDS I/N [PYTEST-OPTIONS...]
 
-NOTES is a file of JSON lines; tests that have an outcome in it already are left out. A test that takes more than
-SECONDS ends the process with every thread's stack on stderr. Of the tests collected, I/N runs every Nth from the Ith.
+NOTES is a file of JSON lines; tests with an outcome in it are skipped. A test that takes more than SECONDS ends the
+process with every thread's stack on stderr. Of the collected tests, I/N runs every Nth from the Ith.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def main() -> int:
     """Run the unfinished tests; return pytest's exit status."""
     notes, seconds, part, *options = sys.argv[1:]
     first, _, step = part.partition("/")
-    # JAX's configuration makes errors of warnings, also of those that plug-ins of this project give.
+    # JAX's configuration turns warnings into errors, also those of this project's plug-ins.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     plugin = Notes(Path(notes), float(seconds), int(first), int(step))
-    # Captured output would be lost with a crash, which it explains.
+    # Captured output would be lost in a crash, which it explains.
     own = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-q", "--tb=short", "--capture=no"]
     return pytest.main([*options, *own], [plugin])
 

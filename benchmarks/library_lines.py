@@ -76,7 +76,7 @@ class Selection:
     names: tuple[str, ...]
     compiler: str | None
     level: str | None
-    kept_out: bool
+    held_out: bool
     processes: int
     only_built: bool
 
@@ -103,7 +103,7 @@ def library_lines(
     calls: int,
     stacks: int,
     with_exact: bool,
-    kept_out: bool,
+    held_out: bool,
     show: str | None,
     cause: str | None,
     limit: int,
@@ -116,7 +116,7 @@ def library_lines(
     counts, with or without a known definition of its caller: direct calls and calls through the PLT in the machine
     code, and calls in stacks recorded where a workload allocates or frees memory.
     """
-    selection = Selection(cache, names, compiler, level, kept_out, processes, only_built)
+    selection = Selection(cache, names, compiler, level, held_out, processes, only_built)
     answers: list[Answer] = []
     exact: dict[tuple[str, str], Exact] = {}
     for builds in _select_builds(selection):
@@ -129,7 +129,7 @@ def library_lines(
                 exact[each.library.name, each.options.name] = compare_exact(each, drawn)
         seconds = time.process_time() - began
         print(f"{builds[0].library.name}: {seconds:.1f} s of a processor", file=sys.stderr, flush=True)
-    tuned = [answer for answer in answers if not answer.build.library.kept_out]
+    tuned = [answer for answer in answers if not answer.build.library.held_out]
     if chosen := show or cause:
         label, outcomes = _CHOICES[chosen]
         if show:
@@ -139,7 +139,7 @@ def library_lines(
         return []
     _print_builds(tuned, exact)
     _print_totals("together", tuned, exact)
-    if untuned := [answer for answer in answers if answer.build.library.kept_out]:
+    if untuned := [answer for answer in answers if answer.build.library.held_out]:
         _print_totals("libraries that are kept out", untuned, exact)
     return [*_line_figures("", tuned), *_line_figures(", kept-out libraries", untuned)]
 
@@ -168,7 +168,7 @@ def _select_builds(selection: Selection) -> Iterator[list[Build]]:
     if unknown := set(selection.names) - set(libraries):
         sys.exit(f"No library is named {', '.join(sorted(unknown))}. The libraries are {', '.join(libraries)}.")
     for library in libraries.values():
-        is_selected = library.name in selection.names if selection.names else not library.kept_out or selection.kept_out
+        is_selected = library.name in selection.names if selection.names else not library.held_out or selection.held_out
         if not is_selected or not library.compile:
             continue
         builds = []
@@ -269,7 +269,7 @@ def _print_wide_table(table: Table) -> None:
 
 def _show_answers(answers: Sequence[Answer], limit: int) -> None:
     """Print a random sample of the answers, always in the same order."""
-    shown = [answer for answer in answers if not answer.build.library.kept_out]
+    shown = [answer for answer in answers if not answer.build.library.held_out]
     drawn = random.Random(1).sample(shown, min(limit, len(shown)))
     for answer in drawn:
         _show_answer(answer)
@@ -323,7 +323,7 @@ def text_lines(cache: Path, names: tuple[str, ...]) -> list[Figure]:
         "library", "build", "text", "calls", "with a line", "right", "among them", "single", "as recorded", "ms"
     )
     totals: Counter[str] = Counter()
-    for builds in _drawn_builds(cache.resolve(), names):
+    for builds in _sampled_builds(cache.resolve(), names):
         library = LibrarySources(builds[0].sources)
         with tempfile.TemporaryDirectory() as folder, _index_sources(Path(folder) / "i.db", builds[0].sources) as index:
             for each in builds:
@@ -340,10 +340,10 @@ def text_lines(cache: Path, names: tuple[str, ...]) -> list[Figure]:
     ]
 
 
-def _drawn_builds(cache: Path, names: tuple[str, ...]) -> Iterator[list[Build]]:
+def _sampled_builds(cache: Path, names: tuple[str, ...]) -> Iterator[list[Build]]:
     libraries = read_libraries()
     for library in libraries.values():
-        if library.kept_out or (names and library.name not in names):
+        if library.held_out or (names and library.name not in names):
             continue
         folder = cache / library.name
         there = [each for each in BUILDS if any((folder / each.name).glob("calls-3-500-250.json"))]  # with its truth
@@ -370,7 +370,7 @@ def _measure_texts(
     seconds = time.process_time() - began
     for call, answer, each in zip(calls, recorded, found, strict=True):
         places = [place for place in (each.location, *each.candidates) if place is not None]
-        # Of several definitions the first is a candidate as well, and no line of a call.
+        # The first of several definitions is also a candidate, but not the line of a call.
         is_line = bool(places) and places[0].how not in (LocationEvidence.DEFINITION, LocationEvidence.CLASS)
         lines = [place.line for place in places] if is_line and answer.label not in _NOT_DEFINED else []
         is_right = [(Path(place.path).resolve(), place.line) == (Path(call.path), call.line) for place in places]
@@ -409,7 +409,7 @@ def _build_id(library: Path) -> str | None:
 def _explain_text(text: str, resolver: Resolver) -> FoundFrame:
     stack = read(text).stacks[0]
     called = find_callees(stack.frames, stack.innermost_first)
-    return resolver.find(stack.frames[-1], inward=called[-1])
+    return resolver.find(stack.frames[-1], callee_frame=called[-1])
 
 
 # --- definitions of functions -----------------------------------------------------------------------------------------

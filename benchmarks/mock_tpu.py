@@ -264,7 +264,7 @@ def device_memory() -> list[Figure]:
 
 # --- real programs ----------------------------------------------------------------------------------------------------
 
-# Each runs in a process of its own, in an environment with the libraries, which the first run creates.
+# Each runs in its own process, in an environment with the libraries, which the first run creates.
 REAL_PROGRAMS = Path(__file__).with_name("programs")
 # Arguments: a file and the name of its function. Prints seconds of the backend's compiler, the number of compilations,
 # processor seconds of the program, and its numbers.
@@ -295,7 +295,7 @@ LIBRARIES = (
     *("penzai", "tinygp", "keras"),
 )
 RATIO_LIMIT = 1.5  # of the mock's time of compilation to the CPU backend's
-SMALLEST_S = 1.0  # programs that compile in less vary more than the limit
+MIN_COMPILE_S = 1.0  # programs that compile in less vary more than the limit
 TOLERANCE = 0.02
 
 
@@ -459,13 +459,13 @@ def _summarise(found: Sequence[Comparison]) -> list[Figure]:
     on_cpu = [each for each in found if not each.cpu.error]
     on_both = [each for each in on_cpu if not each.mock.error]
     same = sum(each.agrees for each in on_both)
-    large = [each for each in on_both if each.cpu.compile_s >= SMALLEST_S]
+    large = [each for each in on_both if each.cpu.compile_s >= MIN_COMPILE_S]
     slow = [each.name for each in large if each.is_slow]
     return [
         Figure("programs that end", len(on_both), "programs", "CPU backend", len(on_both) / max(1, len(on_cpu))),
         Figure("programs with the numbers of the CPU backend", same, "programs"),
         Figure(
-            f"programs that compile for {SMALLEST_S:g} s or more, slower than {RATIO_LIMIT:g} times", len(slow),
+            f"programs that compile for {MIN_COMPILE_S:g} s or more, slower than {RATIO_LIMIT:g} times", len(slow),
             "programs", note=f"{', '.join(slow) or 'None'} of {len(large)}.",
         ),
         _total_seconds("compilation of all programs", [(each.mock.compile_s, each.cpu.compile_s) for each in on_both]),

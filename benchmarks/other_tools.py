@@ -73,7 +73,7 @@ print(json.dumps({"least": min(batches), "mean": sum(batches) / 5}))
 )
 
 
-# Where C++ is entered, as a profiler's hook in Python would stand there.
+# The entry into C++, where a Python profiler's hook would be called.
 EXTRACTING_PROGRAM = (
     USER_FUNCTION
     + """
@@ -160,7 +160,7 @@ class Workbench:
 
 
 @click.command()
-@click.option("--runs", type=int, default=5, show_default=True, help="Looks from outside with each tool.")
+@click.option("--runs", type=int, default=5, show_default=True, help="Number of dumps with each tool.")
 @click.option("--rounds", type=int, default=5, show_default=True, help="Whole runs with each tool.")
 @click.option("--iterations", type=int, default=3000, show_default=True, help="Iterations of the loop in a whole run.")
 def other_tools(runs: int, rounds: int, iterations: int) -> list[Figure]:
@@ -210,11 +210,11 @@ def _measure_from_outside(bench: Workbench, runs: int) -> list[ToolRuns]:
     with _standing_process(bench) as pid:
         for _ in range(runs):
             for row, look in zip(rows, looks.values(), strict=True):
-                _run_guarded(row, partial(_time_look, look=look, pid=pid))
+                _run_guarded(row, partial(_time_stack_dump, look=look, pid=pid))
     return rows
 
 
-def _time_look(row: ToolRuns, *, look: Callable[[int], list[Stack]], pid: int) -> None:
+def _time_stack_dump(row: ToolRuns, *, look: Callable[[int], list[Stack]], pid: int) -> None:
     begin = time.perf_counter()
     stacks = look(pid)
     row.seconds.append(time.perf_counter() - begin)

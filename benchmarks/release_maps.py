@@ -79,7 +79,7 @@ def release_map_reading(index: Path) -> list[Figure]:
     rows = sqlite3.connect(index).execute("SELECT DISTINCT symbol, unit FROM functions WHERE mangled <> ''").fetchall()
     symbols = [_native_symbol(symbol, unit) for symbol, unit in rows]
     look_ups = [
-        _look_up_key(symbol) for symbol in symbols if parse_name(symbol.symbol).key[:1] in [(e,) for e in NAMESPACES]
+        _lookup_key(symbol) for symbol in symbols if parse_name(symbol.symbol).key[:1] in [(e,) for e in NAMESPACES]
     ]
     maps = _open_maps()
     located = [found for each in look_ups for found in match_symbol(each[0], _candidates(maps, each))[1][:1]]
@@ -125,7 +125,7 @@ def release_map_agreement(binary: Path, release: str, trees: tuple[Path, Path]) 
     differing = []
     began = time.process_time()
     for symbol in symbols_of(binary, NAMESPACES):
-        look_up = _look_up_key(symbol)
+        look_up = _lookup_key(symbol)
         how, found = match_symbol(symbol, _candidates(maps, look_up))
         there_how, there = match_symbol(symbol, _relative_to_trees(checkout.definitions(look_up[1]), trees))
         if how is None and there_how is None:
@@ -156,10 +156,10 @@ def release_map_agreement(binary: Path, release: str, trees: tuple[Path, Path]) 
     return [Figure(f"functions of jaxlib {release} with the same definitions as in checkouts", share, "%")]
 
 
-_LookUp = tuple[NativeSymbol, str, tuple[str, ...]]  # a symbol with what it is looked up by
+_LookupKey = tuple[NativeSymbol, str, tuple[str, ...]]  # a symbol with what it is looked up by
 
 
-def _look_up_key(symbol: NativeSymbol) -> _LookUp:
+def _lookup_key(symbol: NativeSymbol) -> _LookupKey:
     return symbol, short_name(symbol.symbol), key_of(parse_name(symbol.symbol))
 
 
@@ -172,7 +172,7 @@ def _open_maps(release: str = "0.10.2") -> list[ReleaseMap]:
     return [found for component in _COMPONENTS if (found := maps.nearest(component, release))]
 
 
-def _candidates(maps: list[ReleaseMap], look_up: _LookUp) -> list[tuple[str, Definition]]:
+def _candidates(maps: list[ReleaseMap], look_up: _LookupKey) -> list[tuple[str, Definition]]:
     _, short, key = look_up
     return [found for each in maps for found in each.definitions(short, key)]
 

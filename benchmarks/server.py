@@ -191,7 +191,7 @@ OPEN_FILES = 20  # that a peer has open, as many as a person may
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path))
-@click.option("--questions", type=int, default=1000, show_default=True, help="Repeated questions of each kind.")
+@click.option("--questions", type=int, default=1000, show_default=True, help="Number of requests of each kind.")
 @click.option("--runs", type=int, default=3, show_default=True, help="Number of runs.")
 def server_at_scale(folder: Path, questions: int, runs: int) -> list[Figure]:
     """Measure the server in a large index, against pygls, pyright and clangd.

@@ -1,4 +1,4 @@
-"""The two ways to put a 1 on a TPU whose frames the seed of this project shows, in the JAX of that time (0.4.13)."""
+"""The two ways to put a 1 on a TPU that the original gist shows, in the JAX of that time (0.4.13)."""
 
 import jax
 import numpy as np

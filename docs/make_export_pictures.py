@@ -1,8 +1,8 @@
-"""Takes the pictures of exports in other viewers: docs/export-perfetto.png and docs/export-speedscope.png.
+"""Take screenshots of exports in other viewers: docs/export-perfetto.png and docs/export-speedscope.png.
 
-    .venv/bin/python docs/make_export_pictures.py
+.venv/bin/python docs/make_export_pictures.py
 
-They are of a small training loop, recorded anew, in the Chromium and the viewers of `make test-editors`.
+They show a small training loop, recorded again, in the Chromium and the viewers of `make test-editors`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tests.run.export.viewers import asked, perfetto, speedscope  # noqa: E402
 PROGRAM = ROOT / "tests" / "programs" / "costs" / "training.py"
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 EXPORT = ("export", "--format")
-_LONGEST = "SELECT id FROM slice WHERE name LIKE '%PJRT_Client_Compile' ORDER BY dur DESC LIMIT 1"
+_LONGEST_COMPILATION = "SELECT id FROM slice WHERE name LIKE '%PJRT_Client_Compile' ORDER BY dur DESC LIMIT 1"
 _SELECT = "id => app.trace.selection.selectSqlEvent('slice', id, {scrollToSelection: true})"
 
 
 def main() -> None:
-    """Record the program, export it, and take both viewers."""
+    """Record the program, export it, and take a screenshot of both viewers."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         folder = Path(name)
         shutil.copy(PROGRAM, folder / "train.py")
@@ -40,11 +40,11 @@ def main() -> None:
         ):
             subprocess.run([*FRAMEDEX, *arguments], cwd=folder, check=True)
         with perfetto(browser, trace) as page:
-            page.wait_for_timeout(2_000)  # until its tracks are there
-            page.evaluate(_SELECT, asked(page, _LONGEST)[0][0])
+            page.wait_for_timeout(2_000)  # until its tracks are loaded
+            page.evaluate(_SELECT, asked(page, _LONGEST_COMPILATION)[0][0])
             page.wait_for_timeout(1_000)
-            page.keyboard.press("f")  # shows what is selected in its full width
-            page.wait_for_timeout(2_000)  # until it has moved there
+            page.keyboard.press("f")  # shows the selection in its full width
+            page.wait_for_timeout(2_000)  # until the view has moved
             page.screenshot(path=ROOT / "docs" / "export-perfetto.png")
         with speedscope(browser, profile) as page:
             page.get_by_text("Left Heavy").click()

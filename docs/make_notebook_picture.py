@@ -1,8 +1,8 @@
-"""Takes the picture of a recorded cell that docs/how-to/notebooks.md shows: docs/notebook.png.
+"""Take the screenshot of a recorded cell for docs/how-to/notebooks.md: docs/notebook.png.
 
-    .venv/bin/python docs/make_notebook_picture.py
+.venv/bin/python docs/make_notebook_picture.py
 
-It is of docs/notebook.ipynb, run anew in the JupyterLab and the Chromium of `make test-editors`.
+It shows docs/notebook.ipynb, run again in the JupyterLab and the Chromium of `make test-editors`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.run.notebook.jupyterlab import opened, run_all, serving  # noqa: E402
 
 
 def main() -> None:
-    """Run the example, and take its recorded cell."""
+    """Run the example, and take a screenshot of its recorded cell."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         folder = Path(name) / "notebooks"
         folder.mkdir()

@@ -1,9 +1,9 @@
-"""Draw the pictures that are made of what framedex prints: docs/trace.svg, the README's.
+"""Draw the pictures of framedex's output: docs/trace.svg for the README.
 
-    python docs/make_pictures.py
+python docs/make_pictures.py
 
-The demo is recorded anew, by the framedex and the JAX of this Python; the picture says which jaxlib that is. Those of
-VS Code are `make screenshots`'s. tests/docs/test_pictures.py tells when a picture is no longer what would be drawn.
+The demo is recorded again, with this Python's framedex and JAX; the picture states the jaxlib version. `make
+screenshots` takes the pictures of VS Code. tests/docs/test_pictures.py fails when a picture is outdated.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rich.text import Text
 
 DOCS = Path(__file__).resolve().parent
 COMMAND = ("trace", "DeviceMemory::Allocate")
-LEFT_OUT = ("arguments", "capture")
-"""The lines of a trace's head that say nothing to who has not recorded it."""
+OMITTED_FIELDS = ("arguments", "capture")
+"""The lines of a trace's heading that do not matter in a picture."""
 
 FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 
@@ -38,22 +38,22 @@ def main() -> None:
 
 
 def trace_lines(folder: Path) -> list[str]:
-    """What a terminal shows of the demo's trace, recorded in `folder`, with paths as they are in any checkout."""
+    """The terminal output of the demo's trace, recorded in `folder`, with paths as in any checkout."""
     command = [sys.executable, "-P", "-c", FRAMEDEX]
     subprocess.run([*command, "demo"], cwd=folder, check=True, capture_output=True)
     shown = terminal_output([*command, *COMMAND], folder / "framedex-demo")
     jax = importlib.util.find_spec("jax")
     assert jax is not None and jax.origin is not None
     shown = shown.replace(str(Path(jax.origin).parents[1]), "site-packages").replace(str(folder), "~/framedex")
-    shown = re.sub(r"\x1b]8;[^\x1b]*\x1b\\", "", shown)  # the links, which name whole paths
-    # The checkout in which the native part was built may be another one.
+    shown = re.sub(r"\x1b]8;[^\x1b]*\x1b\\", "", shown)  # the links, which contain absolute paths
+    # The native part may have been built in another checkout.
     shown = re.sub(r"/[^\s\x1b]*/build/[\w-]+/native/", "~/framedex/build/…/", shown)
     shown = re.sub(r"/[^\s\x1b]*/native/", "~/framedex/native/", shown)
-    return [line for line in shown.splitlines() if not line.lstrip().startswith(LEFT_OUT)]
+    return [line for line in shown.splitlines() if not line.lstrip().startswith(OMITTED_FIELDS)]
 
 
 def drawn(lines: list[str]) -> str:
-    """The picture of a terminal that shows these lines below the command."""
+    """The picture of a terminal with these output lines below the command."""
     texts = [Text(f"$ framedex {' '.join(COMMAND)}", style="bold"), *map(Text.from_ansi, lines)]
     width = max(text.cell_len for text in texts)
     console = Console(record=True, width=width, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
@@ -63,19 +63,19 @@ def drawn(lines: list[str]) -> str:
 
 
 def jaxlib() -> str:
-    """The version of jaxlib here."""
+    """The installed version of jaxlib."""
     return importlib.metadata.version("jaxlib")
 
 
 def jaxlib_of(picture: str) -> str:
-    """The version of jaxlib that a picture is of."""
+    """The version of jaxlib in a picture."""
     found = re.search(r"\(jaxlib ([^)]+)\)", html.unescape(picture).replace("\N{NO-BREAK SPACE}", " "))
     assert found is not None, "the picture does not say of which jaxlib it is"
     return found[1]
 
 
 def lines_of(picture: str) -> list[str]:
-    """The lines that a picture shows, from above, without blanks at their ends."""
+    """The lines in a picture, from top to bottom, without trailing blanks."""
     rows: dict[float, list[tuple[float, str]]] = {}
     for x, y, text in re.findall(r'<text class="[^"]*-r\d+" x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', picture):
         rows.setdefault(float(y), []).append((float(x), html.unescape(text).replace("\N{NO-BREAK SPACE}", " ")))
@@ -88,7 +88,7 @@ def plain(line: str) -> str:
 
 
 def terminal_output(command: list[str], folder: Path) -> str:
-    """What a command writes to a terminal, escape sequences included."""
+    """The terminal output of a command, including escape sequences."""
     leader, follower = pty.openpty()
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "240", "FORCE_HYPERLINK": "1"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=follower) as process:
@@ -97,7 +97,7 @@ def terminal_output(command: list[str], folder: Path) -> str:
         try:
             while chunk := os.read(leader, 65536):
                 chunks.append(chunk)
-        except OSError:  # the other side is closed: all is read
+        except OSError:  # the other side is closed: all output is read
             pass
         process.wait()
     return b"".join(chunks).decode()

@@ -1,8 +1,8 @@
-"""Takes the pictures of a report that the README shows: docs/report-light.png and docs/report-dark.png.
+"""Take the screenshots of a report for the README: docs/report-light.png and docs/report-dark.png.
 
-    .venv/bin/python docs/make_report_pictures.py
+.venv/bin/python docs/make_report_pictures.py
 
-They are of the report of a small training loop, recorded anew, in the Chromium of `make test-editors`.
+They show the report of a small training loop, recorded again, in the Chromium of `make test-editors`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 
 
 def main() -> None:
-    """Record the program, write its report, and take it in both schemes."""
+    """Record the program, write its report, and take_screenshot a screenshot in both colour schemes."""
     with tempfile.TemporaryDirectory() as name, chromium() as browser:
         folder = Path(name)
         shutil.copy(PROGRAM, folder / "train.py")
         for arguments in (("run", "train.py"), ("index",), ("report",)):
             subprocess.run([*FRAMEDEX, *arguments], cwd=folder, check=True)
-        take("light", browser, folder / "framedex-report.html")
-        take("dark", browser, folder / "framedex-report.html")
+        take_screenshot("light", browser, folder / "framedex-report.html")
+        take_screenshot("dark", browser, folder / "framedex-report.html")
 
 
-def take(scheme: Literal["light", "dark"], browser: Browser, report: Path) -> None:
+def take_screenshot(scheme: Literal["light", "dark"], browser: Browser, report: Path) -> None:
     """Write docs/report-SCHEME.png: the beginning of the report."""
     page = browser.new_page(viewport=SIZE, color_scheme=scheme)
     page.goto(report.as_uri())

@@ -1,9 +1,9 @@
-"""Takes the pictures of VS Code that the README and docs show: docs/vscode-*.png, each in light and dark.
+"""Take the screenshots of VS Code for the README and docs: docs/vscode-*.png, each in light and dark.
 
-    make screenshots [XLA=CHECKOUT]
+make screenshots [XLA=CHECKOUT]
 
-They are of the demo, recorded anew, in the VS Code of `make test-editors`. With a checkout of XLA the C++ frames of
-jaxlib's wheel have sources too.
+They show the demo, recorded again, in the VS Code of `make test-editors`. With an XLA checkout at the commit of
+jaxlib's wheel, its C++ frames have sources. Without one, the picture of steps into C++ is not updated.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from tests.editors.vscode.project import Project, make_project, path_with  # noq
 from tests.editors.vscode.workbench import Scheme, Workbench, chromium  # noqa: E402
 
 FUNCTION = "PJRT_Client_BufferFromHostBuffer"
-INTO = ("pjrt_c_api_client.cc", "pjrt_traced_table.cc")
-"""Where the steps into C++ end: in XLA where its sources are, else in the mock TPU."""
+TARGET_FILE = "pjrt_c_api_client.cc"
+"""The end of the steps into C++, in XLA."""
 
-WAY = (
+CALLEE_PATH = (
     *("device_put", "_batched_device_put_impl", "annotate_function.<locals>.wrapper", "shard_args"),
     *("_shard_typed_scalar", "_shard_np_array", "batched_device_put"),
 )
-"""The callees of `put_scalar`, level by level, down to the last one in Python."""
+"""The callees of `put_scalar`, level by level, down to the last Python function."""
 
 SETTINGS = {
-    # The only places in the window that name folders of this machine.
+    # The only parts of the window with folder names of this machine.
     "breadcrumbs.enabled": False,
     "editor.fontSize": 13,
     "editor.minimap.enabled": False,
@@ -46,7 +46,7 @@ SETTINGS = {
 
 
 def main() -> None:
-    """Record the demo, and take every picture in both schemes."""
+    """Record the demo, and take_screenshot every screenshot in both colour schemes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, action="append", default=[], help="another source tree (XLA's)")
     options = parser.parse_args()
@@ -57,12 +57,12 @@ def main() -> None:
             project.run("index", "--source", str(source.resolve()))
         path = path_with(project.framedex)
         with CodeServer(root / "code-server", path=path, settings=SETTINGS) as server, chromium() as browser:
-            for picture in (steps, hover, call_hierarchy, flame_graph):
-                take(picture, "light", server, browser, project)
-                take(picture, "dark", server, browser, project)
+            for picture in (*((steps,) if options.source else ()), hover, call_hierarchy, flame_graph):
+                take_screenshot(picture, "light", server, browser, project)
+                take_screenshot(picture, "dark", server, browser, project)
 
 
-def take(
+def take_screenshot(
     picture: Callable[[Workbench, Project], None],
     scheme: Scheme,
     server: CodeServer,
@@ -81,7 +81,7 @@ def take(
 
 
 def steps(window: Workbench, project: Project) -> None:
-    """The recorded line beside the C++ that it led to, on one picked stack, with the view of recorded calls."""
+    """The recorded line beside the C++ code that it called, on one selected stack, with the view of recorded calls."""
     window.show_view("framedex")
     calls = window.tree("Recorded calls")
     calls.filter(has_text=project.program.name).click()
@@ -91,25 +91,25 @@ def steps(window: Workbench, project: Project) -> None:
     window.open(project.program, project.put_scalar_line, 16)
     window.press("Control+\\")
     expect(window.page.locator(".editor-group-container")).to_have_count(2)
-    while window.place().file not in INTO:
+    while window.place().file != TARGET_FILE:
         window.step("i")
-    # Gone by then: what the last step said, and the mouse's hover.
+    # Hidden by then: the message of the last step, and the mouse hover.
     window.page.mouse.move(0, 0)
     expect(window.page.locator(".statusbar")).not_to_contain_text("on the way to")
 
 
 def hover(window: Workbench, project: Project) -> None:
-    """What the hover of the recorded line says."""
+    """The hover of the recorded line."""
     window.run("Show or Focus Hover")
     expect(window.hover).to_contain_text(FUNCTION)
 
 
 def call_hierarchy(window: Workbench, project: Project) -> None:
-    """What the line led to, level by level."""
+    """The callees of the line, level by level."""
     window.run("Show Call Hierarchy")
     window.page.get_by_role("button", name="Show Outgoing Calls").click()
     calls = window.tree("Calls From")
-    for function in WAY:
+    for function in CALLEE_PATH:
         row = calls.filter(has_text=re.compile(f"^{re.escape(function)}\\d")).first
         row.wait_for()
         window.unfold(row)

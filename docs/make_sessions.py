@@ -2,19 +2,24 @@
 
 python docs/make_sessions.py [PAGE...]
 
-A page is played from its beginning to its end, in an empty folder:
+A page is replayed from beginning to end, in an empty folder:
 
 - a fence below `<!-- file: train.py -->` is written to that file;
+
 - `<!-- files: tutorial.md -->` writes the files of that page in docs/;
-- a fence below `<!-- run -->` is run as a script of bash, and has to end with status 0;
-- in a fence of the language `console`, each line `$ COMMAND` is run, and below it stands what it prints, both streams.
 
-What is printed may be left out: a line `...` stands for any lines, `...` in a line for any text. What differs from run
-to run (times, dates, addresses) may differ in the page as well. `<!-- jaxlib 0.12.0.1 -->` at the head of a page says
-which one its sessions were played with: with another, what the commands print is not compared.
+- a fence below `<!-- run -->` runs as a bash script, and must exit with status 0;
 
-A test plays every page. This script takes what the commands print over into the page, line by line where the page has
-that line; a block that no longer fits gets all that is printed, for somebody to shorten.
+- in a fence of the language `console`, each line `$ COMMAND` is run, and its output (both streams) follows.
+
+Output may be omitted: a line `...` stands for any lines, `...` in a line for any text. Times, dates and addresses may
+differ from the page.
+
+`<!-- jaxlib 0.12.0.1 -->` at the top of a page is the version of its sessions; with another version, output is not
+compared.
+
+A test replays every page. This script writes the output into the page, line by line where the page has that line. A
+block that no longer matches gets the whole output, to be shortened by hand.
 """
 
 from __future__ import annotations
@@ -32,20 +37,20 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 TOOLS = Path(sys.executable).parent
-"""Where the commands of pages are."""
+"""The folder of the pages' commands."""
 
 HOME = "/home/me"
-"""In pages, where the folder is in which a page is played; it is the home folder."""
+"""On pages, the folder in which a page is replayed; it is the home folder."""
 
 CHECKOUT = "~/framedex"
-"""In pages, framedex's own checkout."""
+"""On pages, framedex's own checkout."""
 
 _FENCE = re.compile(r"(?:^<!-- (?P<order>[^\n]*) -->\n)?^```(?P<language>[\w+-]*)\n(?P<text>.*?)^```$", re.M | re.S)
 _FILES_OF = re.compile(r"^<!-- files: (\S+) -->$", re.M)
-_PLAYED_WITH = re.compile(r"^<!-- jaxlib ([\d.]+) -->$", re.M)
+_JAXLIB_MARK = re.compile(r"^<!-- jaxlib ([\d.]+) -->$", re.M)
 _ANY = "..."
 _COMMIT = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30}\b")
-# What differs from run to run, and what stands for it where lines are compared.
+# Text that varies from run to run, and its placeholder for comparisons.
 _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?"), "DATE"),
     (re.compile(r"~?\d[\d.,]* ?(ns|µs|ms|s|min)\b"), "TIME"),
@@ -66,14 +71,14 @@ class Fence:
     language: str
     text: str
     begin: int
-    """Where its text begins in the page."""
+    """The position of its text in the page."""
 
     line: int
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A command that prints something else than its page says, or fails where it should not."""
+    """A command whose output differs from its page, or that fails unexpectedly."""
 
     page: str
     line: int
@@ -85,13 +90,13 @@ class Difference:
 
 
 def pages() -> list[Path]:
-    """The pages that have sessions."""
+    """The pages with sessions."""
     candidates = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
     return [page for page in candidates if any(_is_played(each) for each in fences(page.read_text()))]
 
 
 def fences(text: str) -> Iterator[Fence]:
-    """The fenced blocks of a page, in their order."""
+    """The fenced blocks of a page, in order."""
     for found in _FENCE.finditer(text):
         line = text.count("\n", 0, found.start("text")) + 1
         yield Fence(found["order"] or "", found["language"], found["text"], found.start("text"), line)
@@ -101,11 +106,11 @@ def _is_played(fence: Fence) -> bool:
     return fence.language == "console" or fence.order == "run"
 
 
-def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
-    """Play a page in an empty folder: the page as it should be, and what is different in it now."""
+def replay_page(page: Path, folder: Path) -> tuple[str, list[Difference]]:
+    """Replay a page in an empty folder: return its correct text, and the differences."""
     (folder.parent / "framedex").symlink_to(DOCS.parent)
     text, place = page.read_text(), str(page.relative_to(DOCS.parent))
-    told = _PLAYED_WITH.search(text)
+    told = _JAXLIB_MARK.search(text)
     is_compared = told is None or version("jaxlib") == told[1]
     for other in _FILES_OF.findall(text):
         for fence in fences((DOCS / other).read_text()):
@@ -122,7 +127,7 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
                 problem = f"It ends with status {status}:\n{output}"
                 differences.append(Difference(place, fence.line, "; ".join(fence.text.splitlines()), problem))
         elif fence.language == "console":
-            block, changes = _play_session(fence, folder, place)
+            block, changes = _replay_session(fence, folder, place)
             if is_compared:
                 differences += changes
                 changed.append((fence, block))
@@ -131,14 +136,14 @@ def play(page: Path, folder: Path) -> tuple[str, list[Difference]]:
     return text, differences
 
 
-def _play_session(fence: Fence, folder: Path, place: str) -> tuple[str, list[Difference]]:
-    """Run the commands of a session: its text as it should be, and what is different in it now."""
+def _replay_session(fence: Fence, folder: Path, place: str) -> tuple[str, list[Difference]]:
+    """Run the commands of a session: return its correct text, and the differences."""
     blocks: list[str] = []
     differences: list[Difference] = []
     for line, command, documented in _commands(fence):
         _, output = _run(command, folder)
         printed = output.splitlines()
-        kept = taken_over(documented, printed)
+        kept = update_documented_lines(documented, printed)
         if kept is None:
             differences.append(Difference(place, line, command, "It prints now:\n" + "\n".join(printed)))
         blocks.append("\n".join([f"$ {command}", *(printed if kept is None else kept)]).rstrip() + "\n")
@@ -150,7 +155,7 @@ def _write_file(fence: Fence, folder: Path) -> None:
 
 
 def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
-    """The line of each command, the command, and what the page says that it prints."""
+    """The line of each command, the command, and its documented output."""
     lines = fence.text.splitlines()
     begins = [number for number, line in enumerate(lines) if line.startswith("$ ")]
     for begin, end in pairwise([*begins, len(lines)]):
@@ -161,7 +166,7 @@ def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _run(script: str, folder: Path) -> tuple[int, str]:
-    """Its exit status, and what it prints, on both streams, with the folder named as pages name it."""
+    """Its exit status and its output on both streams, with the folder's name on pages."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("FRAMEDEX_", "JAX_", "XLA_", "TPU_"))
     }
@@ -184,8 +189,8 @@ def _run(script: str, folder: Path) -> tuple[int, str]:
     return ran.returncode, _COMMIT.sub(r"\1…", shown)
 
 
-def taken_over(documented: list[str], printed: list[str]) -> list[str] | None:
-    """The documented lines as they are printed now; None where they are not all printed, or others are too."""
+def update_documented_lines(documented: list[str], printed: list[str]) -> list[str] | None:
+    """The documented lines with current output; None if lines are missing or additional."""
     kept: list[str] = []
     at, may_skip = 0, False
     for line in documented:
@@ -206,14 +211,14 @@ def taken_over(documented: list[str], printed: list[str]) -> list[str] | None:
 
 
 def _shape(line: str) -> str:
-    """A line without what differs from run to run, nor how wide its columns are."""
+    """A line without varying text and column widths."""
     for pattern, name in _VARYING:
         line = pattern.sub(name, line)
     return re.sub(r"\s+", " ", line).strip()
 
 
 def main(names: list[str]) -> None:
-    """Play the pages with these file names, or all pages, and update them."""
+    """Replay the pages with these file names, or all pages, and update them."""
     played = {page.name: page for page in pages()}
     if unknown := [name for name in names if name not in played]:
         sys.exit(f"no page with sessions has the name {', '.join(unknown)}; the pages are {', '.join(played)}")
@@ -221,7 +226,7 @@ def main(names: list[str]) -> None:
         with tempfile.TemporaryDirectory() as home:
             folder = Path(home, page.stem)
             folder.mkdir()
-            text, differences = play(page, folder)
+            text, differences = replay_page(page, folder)
         page.write_text(text)
         for each in differences:
             print(each)

@@ -1,9 +1,9 @@
-"""Write tpu-executor-allocate.md and tpu-executor-calls.md in docs/explanation from recordings that it makes:
+"""Write tpu-executor-allocate.md and tpu-executor-calls.md in docs/explanation from new recordings.
 
-    python docs/make_tpu_executor_allocate.py FRAMEDEX LEGACY_PYTHON XLA
+python docs/make_tpu_executor_allocate.py FRAMEDEX LEGACY_PYTHON XLA
 
-FRAMEDEX is the command beside a Python with today's JAX, LEGACY_PYTHON one with JAX 0.4.13, and XLA a checkout at the
-commit that jaxlib 0.4.13 was built from (seed_frames.XLA_COMMIT).
+FRAMEDEX is the command of a Python with a current JAX, LEGACY_PYTHON is a Python with JAX 0.4.13. XLA is a checkout at
+the commit of jaxlib 0.4.13 (seed_frames.XLA_COMMIT).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WORDS = {True: "true", False: "false"}
 
 
 def main(framedex: str, legacy: str, xla: str) -> None:
-    """Record, index, write."""
+    """Record, index, and write the pages."""
     with tempfile.TemporaryDirectory() as folder:
         seed, today = Path(folder, "seed"), Path(folder, "today")
         record(framedex, seed, PROGRAM, xla, "--python", str(Path(legacy).absolute()), "--devices", "1")
@@ -44,7 +44,7 @@ def main(framedex: str, legacy: str, xla: str) -> None:
 
 
 def record(framedex: str, folder: Path, program: Path, source: str | None, *options: str) -> None:
-    """Run `program` recorded, and index that in `folder`."""
+    """Record `program`, and index the recording in `folder`."""
     folder.mkdir(exist_ok=True)
     command = str(Path(framedex).absolute())
     subprocess.run([command, "run", *options, str(program)], cwd=folder, check=True)
@@ -53,7 +53,7 @@ def record(framedex: str, folder: Path, program: Path, source: str | None, *opti
 
 
 def record_today(framedex: str, folder: Path) -> None:
-    """The same call on the JAX that is installed beside framedex."""
+    """The same call on framedex's own installed JAX."""
     folder.mkdir()
     (folder / "put.py").write_text(TODAYS_PROGRAM)
     record(framedex, folder, folder / "put.py", None)
@@ -63,7 +63,7 @@ def record_today(framedex: str, folder: Path) -> None:
 
 
 def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
-    """docs/explanation/tpu-executor-allocate.md."""
+    """Yield the text of docs/explanation/tpu-executor-allocate.md."""
     traces = allocations(index)
     yield "# From `jax.device_put(1)` to `TpuExecutor_Allocate`"
     yield ""
@@ -88,7 +88,7 @@ def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
     yield ""
     yield "## What else works with JAX 0.4.13"
     yield ""
-    yield from ELSE
+    yield from OTHER_SECTION
 
 
 INTRODUCTION = """\
@@ -111,12 +111,12 @@ defines the function. The wheel has no line tables, so framedex finds the line o
 labels it with the evidence. `single` is the only call of the next frame in the function. `inlined-hop` is a call
 through an inlined function. No line is given if no call names the next frame.
 """.splitlines()
-TODAY = f"""\
+TODAY_SECTION = f"""\
 Then jaxlib had every layer of the client in itself, and asked the library for memory. Today it hands the whole transfer
 to the plug-in, which allocates, copies and says when it is done: `{TODAYS_ENTRY}` is the plug-in's
 first frame.
 """.splitlines()
-ELSE = """\
+OTHER_SECTION = """\
 - The machine: one host with 1 to 8 cores (`--devices`, 8 by default), two to a chip, of a `v3` or a `v2` (`--device`),
   each with the memory that the kind has or `--hbm` says. Over the limit JAX gets `RESOURCE_EXHAUSTED`.
 - Transfers both ways and between cores, of every type that NumPy has; deletion; events and streams. Work on a
@@ -137,7 +137,7 @@ threads have no Python line.
 
 
 def python_table(trace: Trace) -> Iterator[str]:
-    """The Python frames, outermost first, and where the stack leaves Python in between."""
+    """The Python frames, outermost first, and the points where the stack leaves Python."""
     yield "| frame | line |"
     yield "|---|---|"
     was_native = False
@@ -150,7 +150,7 @@ def python_table(trace: Trace) -> Iterator[str]:
 
 
 def python_link(location: Location | None) -> str:
-    """The line, linked where it is JAX's own."""
+    """The line, with a link if it is JAX's own."""
     if location is None:
         return ""
     name = f"{PurePath(location.path).name}:{location.line}"
@@ -159,7 +159,7 @@ def python_link(location: Location | None) -> str:
 
 
 def cpp_table(found: list[Row], xla: Path) -> Iterator[str]:
-    """The steps of a call. Raises ValueError where the recording differs from what the text says of it."""
+    """The steps of a call. Raises ValueError if the recording differs from the text."""
     yield "| gist (2021) | here | at | what it does |"
     yield "|---|---|---|---|"
     for row in found:
@@ -170,13 +170,13 @@ def cpp_table(found: list[Row], xla: Path) -> Iterator[str]:
 
 
 def quoted(name: str) -> str:
-    """The gist's name of a frame as code, a remark behind it as text."""
+    """The gist's name of a frame as code, followed by its remark as text."""
     code, space, remark = name.partition(" ")
     return f"`{code}`{space}{remark}" if name else "-"
 
 
 def check(row: Row, xla: Path) -> None:
-    """Raise ValueError unless the frame is there, at the place in XLA that its step names."""
+    """Raise ValueError unless the frame is recorded at its step's location in XLA."""
     if row.frame is None:
         raise ValueError(f"{row.name} is missing from the recording")
     defined = row.frame.function.location
@@ -186,7 +186,7 @@ def check(row: Row, xla: Path) -> None:
 
 
 def call_line(row: Row, xla: Path) -> str:
-    """The line at which the frame stood, with how it is known, where XLA's sources tell more than the definition."""
+    """The frame's line and its evidence, if XLA's sources have more than the definition."""
     at = row.frame.location if row.frame else None
     if at is None or not row.url or at == (row.frame and row.frame.function.location):
         return ""
@@ -195,7 +195,7 @@ def call_line(row: Row, xla: Path) -> str:
 
 
 def side_by_side(seed: Trace, today: Trace) -> Iterator[str]:
-    """The frames of both journeys, outermost first; first those of Python, then the last stretch of C++."""
+    """The frames of both recordings, outermost first; first those of Python, then the last C++ frames."""
     version = importlib.metadata.version("jaxlib")
     yield "Both stacks without the interpreter's own frames and the glue between the languages, outermost first."
     yield ""
@@ -205,11 +205,11 @@ def side_by_side(seed: Trace, today: Trace) -> Iterator[str]:
         for old, new in zip_longest(names(seed, part), names(today, part), fillvalue=""):
             yield f"| {old} | {new} |"
         yield ""
-    yield from TODAY
+    yield from TODAY_SECTION
 
 
 def names(trace: Trace, language: Language) -> list[str]:
-    """The frames of one language; of C++ those that are further in than all Python."""
+    """The frames of one language; for C++, those called from all Python frames."""
     frames = visible(trace)
     last_python = max(i for i, frame in enumerate(frames) if frame.function.language is Language.PYTHON)
     wanted = frames if language is Language.PYTHON else frames[last_python + 1 :]
@@ -240,7 +240,7 @@ def _latest(index: Index, function: str) -> Trace:
 
 
 def call_log(index: Index) -> Iterator[str]:
-    """docs/explanation/tpu-executor-calls.md."""
+    """Yield the text of docs/explanation/tpu-executor-calls.md."""
     calls = index.calls.find(CallFilter())
     functions = {call.function for call in calls if call.boundary == "tpu_executor"}
     yield "# Every call of the TPU C API under `demo/seed_trace.py`"
@@ -260,7 +260,7 @@ def call_log(index: Index) -> Iterator[str]:
 
 
 def arguments(call: CallRow) -> str:
-    """`(size=4, returned.size=4)`: what of a call's values is the same in every run."""
+    """`(size=4, returned.size=4)`: the values of a call that are the same in every run."""
     shown = (f"{name}={_shown(value)}" for name, value in call.arguments.items() if not _is_left_out(name, value))
     return f"({', '.join(shown)})"
 

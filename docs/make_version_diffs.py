@@ -1,10 +1,10 @@
-"""Write what `framedex diff` tells of one program on several releases of jaxlib into docs/how-to/compare.md.
+"""Write the output of `framedex diff` for one program on several jaxlib releases into docs/how-to/compare.md.
 
-    python docs/make_version_diffs.py PYTHON...
+python docs/make_version_diffs.py PYTHON...
 
-Each PYTHON has another release of jax and jaxlib, all the same CPython, oldest first. The program is that of the page
-below `<!-- program of versions -->`. What is told of two releases stands below `<!-- diff OLDER NEWER OPTIONS... -->`,
-whose options are those of the verb. Paths are cut as in sessions.
+Each PYTHON has another release of jax and jaxlib, all the same CPython, oldest first. The program is the page's fence
+below `<!-- program of versions -->`. The comparison of two releases is below `<!-- diff OLDER NEWER OPTIONS... -->`,
+with the verb's options. Paths are shortened as in sessions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VERSION = "import jaxlib; print(jaxlib.__version__)"
 
 
 def main(pythons: list[str]) -> None:
-    """Record the program with each interpreter, and write what is told of the pairs."""
+    """Record the program with each interpreter, and write the comparisons of the pairs."""
     text = PAGE.read_text()
     program = _PROGRAM.search(text)
     if program is None:
@@ -32,20 +32,23 @@ def main(pythons: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         (folder / "steps.py").write_text(program[1])
-        captures = {_said([python, "-c", _VERSION], folder).strip(): number for number, python in enumerate(pythons, 1)}
+        captures = {
+            _command_output([python, "-c", _VERSION], folder).strip(): number
+            for number, python in enumerate(pythons, 1)
+        }
         for python in pythons:
-            _said([FRAMEDEX, "run", python, "steps.py"], folder)
-        _said([FRAMEDEX, "index"], folder)
+            _command_output([FRAMEDEX, "run", python, "steps.py"], folder)
+        _command_output([FRAMEDEX, "index"], folder)
 
-        def told(found: re.Match[str]) -> str:
+        def compare(found: re.Match[str]) -> str:
             sides = (str(captures[found[side]]) for side in ("older", "newer"))
-            said = _said([FRAMEDEX, "diff", *sides, *found["options"].split()], folder)
-            return f"{found[1]}{said.replace(str(folder), HOME)}```"
+            output = _command_output([FRAMEDEX, "diff", *sides, *found["options"].split()], folder)
+            return f"{found[1]}{output.replace(str(folder), HOME)}```"
 
-        PAGE.write_text(_DIFF.sub(told, text))
+        PAGE.write_text(_DIFF.sub(compare, text))
 
 
-def _said(command: list[str], folder: Path) -> str:
+def _command_output(command: list[str], folder: Path) -> str:
     return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

@@ -1,7 +1,7 @@
-"""The frames of the gist that framedex grew out of, beside those of a recording: `python docs/seed_frames.py INDEX`.
+"""The frames of framedex's original gist, beside those of a recording: `python docs/seed_frames.py INDEX`.
 
-The gist (2021) shows the C++ stack from `jnp.device_put(1)` down to the allocation on the TPU. JAX 0.4.13 takes the
-same way with `jax.device_put` (`call A`), and the very way of the gist when its client is called (`call B`).
+The gist (2021) shows the C++ stack from `jnp.device_put(1)` down to the allocation on the TPU. JAX 0.4.13 takes nearly
+the same path with `jax.device_put` (`call A`), and exactly the gist's path if its client is called (`call B`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ XLA_URL = f"https://github.com/openxla/xla/blob/{XLA_COMMIT}"
 
 @dataclass(frozen=True)
 class Step:
-    """One frame: its name in the gist (empty: it had none), ours by call, where XLA defines that, and what it does.
+    """One frame: its gist name (empty if unnamed), our name by call, its definition in XLA, and its purpose.
 
-    Names of ours are without `xla::`, scopes and template arguments; a place is `file:line` in XLA at XLA_COMMIT.
+    Our names omit `xla::`, scopes and template arguments; a place is `file:line` in XLA at XLA_COMMIT.
     """
 
     gist: str
@@ -123,7 +123,7 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Row:
-    """A step and the frame that was recorded for it; None where it is missing."""
+    """A step and its recorded frame; None if it is missing."""
 
     step: Step
     name: str
@@ -132,13 +132,13 @@ class Row:
 
     @property
     def url(self) -> str:
-        """The definition on GitHub; empty for what is not XLA's."""
+        """The definition on GitHub; empty outside XLA."""
         path, _, line = self.place.partition(":")
         return f"{XLA_URL}/{path}#L{line}" if path else ""
 
 
 def allocations(index: Index) -> dict[str, Trace]:
-    """The stacks of the calls A and B of `demo/seed_trace.py`. Raises FramedexError where they were not recorded."""
+    """The stacks of the calls A and B of `demo/seed_trace.py`. Raises FramedexError if they were not recorded."""
     found = index.calls.find(CallFilter(function=ALLOCATE))
     traces = [trace for call in found if (trace := index.calls.trace(call.id))]
     if len(traces) < 2:
@@ -169,12 +169,12 @@ def short_name(function: FunctionRow) -> str:
 
 
 def shown(location: Location) -> str:
-    """`file:line [how it is known]`."""
+    """`file:line [evidence]`."""
     return f"{location.path}:{location.line} [{location.how}]"
 
 
 def table(index: Index) -> Iterator[str]:
-    """The lines that `make seed-trace` prints: for each call the gist's frames, ours, their places and links."""
+    """The output of `make seed-trace`: for each call the gist's frames, ours, their locations and links."""
     for call, trace in allocations(index).items():
         yield ""
         yield f"Call {call}: {CALLS[call]}"

@@ -17,8 +17,8 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-OWN = "libtorch_cuda.so"
-LARGE = (OWN, "libtorch_cuda_linalg.so", "libtorch_nvshmem.so")
+MAIN_LIBRARY = "libtorch_cuda.so"
+LARGE_LIBRARIES = (MAIN_LIBRARY, "libtorch_cuda_linalg.so", "libtorch_nvshmem.so")
 LINKED = ("c10", "c10_cuda", "shm", "torch", "torch_cpu", "torch_global_deps", "torch_python")
 SYSTEM = ("libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libc.so.6")
 _START = ".bss\n.balign 64\nroom: .skip 65536\n"
@@ -43,7 +43,7 @@ def build_stubs(folder: Path) -> None:
 
     Raises OSError or subprocess.CalledProcessError if a stub cannot be compiled.
     """
-    for name in LARGE:
+    for name in LARGE_LIBRARIES:
         (folder / name).unlink(missing_ok=True)
     read = [_read_library(folder / f"lib{name}.so") for name in LINKED]
     defined = {symbol for library in read for symbol in library.defined}
@@ -56,9 +56,9 @@ def build_stubs(folder: Path) -> None:
         elif name in defined or name.startswith(("Py", "_Py")) or any(hasattr(library, name) for library in system):
             continue
         elif not version:
-            symbols[OWN].append(name)
+            symbols[MAIN_LIBRARY].append(name)
     for library in missing:
-        _compile(folder / library, symbols[library], version="" if library == OWN else library)
+        _compile(folder / library, symbols[library], version="" if library == MAIN_LIBRARY else library)
 
 
 def _read_library(path: Path) -> LinkedSymbols:

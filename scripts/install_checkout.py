@@ -1,8 +1,8 @@
-"""Compile this checkout into the environment of the Python that runs this, while pip installs what it needs.
+"""Compile this checkout into the environment of the running Python, while pip installs its dependencies.
 
-    .venv/bin/python scripts/install_checkout.py [EXTRA...]
+.venv/bin/python scripts/install_checkout.py [EXTRA...]
 
-Compiling needs the processors and pip the network: one beside the other. What is compiled already stays as it is.
+Compiling needs the processors and pip the network, so they run in parallel. Compiled files are reused.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from threading import Thread
 ROOT = Path(__file__).resolve().parent.parent
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")
 _NINJA = re.compile(r"\s*\[(\d+)/(\d+)\] ")
-_SHOWN = 60  # lines of what a step that fails has said
+_SHOWN = 60  # output lines shown of a failed step
 _CLEAR = "\r\x1b[K"
-_SILENCE = 10.0  # seconds: a log has a line at least so often while something compiles
+_MAX_SILENCE_S = 10.0  # seconds: during a compilation, a log gets a line at least this often
 _DOWNLOADING = re.compile(r"\s*Downloading (\S+) \(([\d.]+) MB\)")
 _INSTALLING = "Installing collected packages:"
 _LARGE = 20.0  # MB
@@ -44,15 +44,15 @@ _JOB_KIB = 1 << 20  # memory that one compiler process may need; the largest fil
 
 
 def main(extras: list[str]) -> int:
-    """Install framedex, editable, with these extras. The exit status."""
-    say("step 2 of 3: installing the build tools")
+    """Install framedex, editable, with these extras. Return the exit status."""
+    print_step("step 2 of 3: installing the build tools")
     done = subprocess.run([*PIP, "--quiet", *_BUILD_TOOLS], text=True, errors="replace", capture_output=True)
     if done.returncode != 0:
         fail("pip could not install the build tools", (done.stderr or done.stdout).splitlines(keepends=True))
         return 1
-    say("step 3 of 3: compiling framedex while pip installs JAX and the rest")
+    print_step("step 3 of 3: compiling framedex while pip installs JAX and the rest")
     requirements = [*needed(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"], extras)]
-    command = [*PIP, "--progress-bar", "off", *no_byte_code(), *requirements]
+    command = [*PIP, "--progress-bar", "off", *byte_code_options(), *requirements]
     needs = subprocess.Popen(
         command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1
     )
@@ -62,7 +62,7 @@ def main(extras: list[str]) -> int:
     try:
         compiled = compile_checkout()
         if compiled and needs.poll() is None:
-            say("pip still installs what framedex needs")
+            print_step("pip still installs what framedex needs")
     except BaseException:
         needs.terminate()
         raise
@@ -76,22 +76,25 @@ def main(extras: list[str]) -> int:
 
 
 def listen(lines: Iterable[str], said: deque[str]) -> None:
-    """Tell what takes a while of what pip does, and keep its last lines."""
+    """Report pip's slow steps, and remember its last lines."""
     for line in lines:
         said.append(line)
         if (large := _DOWNLOADING.match(line)) and float(large[2]) >= _LARGE:
-            say(f"downloading {large[1].partition('-')[0]} ({large[2]} MB)")
+            print_step(f"downloading {large[1].partition('-')[0]} ({large[2]} MB)")
         elif line.startswith(_INSTALLING):
-            say(f"installing {len(line.split()) - len(_INSTALLING.split())} packages")
+            print_step(f"installing {len(line.split()) - len(_INSTALLING.split())} packages")
 
 
-def say(what: str) -> None:
-    """Tell of a step, in a line of its own."""
+def print_step(what: str) -> None:
+    """Print a step on its own line."""
     print(f"{_CLEAR * sys.stdout.isatty()}set-up: {what}", flush=True)
 
 
 def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str]:
-    """What a project's metadata require with these extras, which may name others of it. KeyError for no extra."""
+    """A project's requirements with these extras, which may name further extras.
+
+    Raises KeyError for an unknown extra.
+    """
     optional = project.get("optional-dependencies", {})
     assert isinstance(optional, dict)
     own = re.compile(rf"{project['name']}\[([\w,\s.-]+)\]")
@@ -104,13 +107,16 @@ def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str
             yield requirement
 
 
-def no_byte_code() -> list[str]:
-    """The option of pip that leaves modules uncompiled: most are never imported. Not where imports may not keep any."""
+def byte_code_options() -> list[str]:
+    """The pip option that leaves modules uncompiled: most are never imported.
+
+    Unused if imports may not write byte code.
+    """
     return [] if os.environ.get("PYTHONDONTWRITEBYTECODE") else ["--no-compile"]
 
 
 def compile_checkout() -> bool:
-    """Compile and install this checkout; whether that went well. What went wrong is printed."""
+    """Compile and install this checkout; return whether that succeeded. Errors are printed."""
     command = [*PIP, "--verbose", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)]
     processors = len(os.sched_getaffinity(0))
     environment = compiler_cache() | parallel_level(Path("/proc/meminfo").read_text(), processors) | os.environ
@@ -137,9 +143,9 @@ def fail(what: str, output: Iterable[str]) -> None:
 
 
 class Counter:
-    """Tells how far Ninja is: in one place on a terminal; in a log by a line for each tenth, and each ten seconds.
+    """Prints Ninja's progress: in place on a terminal; in a log, a line for each tenth and every ten seconds.
 
-    Nothing is said where nothing is to do. `who` begins each line; `clock` is in seconds.
+    Without work to do, it prints no line. `who` begins each line; `clock` is in seconds.
     """
 
     def __init__(self, on_terminal: bool, who: str = "set-up", clock: Callable[[], float] = time.monotonic) -> None:
@@ -148,7 +154,7 @@ class Counter:
         self._done = self._total = self._tenth = 0
 
     def watched(self, lines: Iterable[str | None]) -> Iterator[str]:
-        """The lines of a build but for Ninja's of what went well; None stands for ten seconds without one."""
+        """The lines of a build except Ninja's successful steps; None stands for ten seconds without one."""
         for line in lines:
             counted = _NINJA.match(line) if line is not None else None
             if counted:
@@ -165,19 +171,19 @@ class Counter:
         now, tenth = self._clock(), 10 * self._done // self._total
         if self._on_terminal:
             print(f"{_CLEAR}{self._who}: compiling, {self._done} of {self._total}", end="", flush=True)
-        elif tenth > self._tenth or now - self._told >= _SILENCE:
+        elif tenth > self._tenth or now - self._told >= _MAX_SILENCE_S:
             self._tenth, self._told = tenth, now
             after = duration(now - self._began)
             print(f"{self._who}: compiling, {self._done} of {self._total} ({after})", flush=True)
 
     def end(self) -> None:
-        """Tell that all went well, and how long it took."""
+        """Report success, and the duration."""
         if self._total:
             print(f"{self._who}: compiled in {duration(self._clock() - self._began)}", flush=True)
 
 
 def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
-    """The lines as they come, and None for each ten seconds in which none does."""
+    """The lines as they arrive, and None for every ten seconds without one."""
     arrived: SimpleQueue[str | None] = SimpleQueue()
 
     def listen() -> None:
@@ -188,7 +194,7 @@ def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
     Thread(target=listen, daemon=True).start()
     while True:
         try:
-            line = arrived.get(timeout=_SILENCE)
+            line = arrived.get(timeout=_MAX_SILENCE_S)
         except Empty:
             yield None
             continue
@@ -198,13 +204,13 @@ def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it: `48 s`, `2 min 5 s`."""
+    """A duration in words: `48 s`, `2 min 5 s`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def parallel_level(meminfo: str, processors: int) -> dict[str, str]:
-    """The variable that limits CMake's parallel jobs, where the available memory is too small for Ninja's default.
+    """The variable that limits CMake's parallel jobs, if the available memory is too small for Ninja's default.
 
     `meminfo` is the text of /proc/meminfo, in KiB. Ninja starts at most two jobs more than there are processors.
     """
@@ -216,7 +222,7 @@ def parallel_level(meminfo: str, processors: int) -> dict[str, str]:
 
 
 def compiler_cache() -> dict[str, str]:
-    """The variables that have CMake compile through ccache, where there is one."""
+    """The variables that make CMake compile through ccache, if installed."""
     ccache = shutil.which("ccache")
     return {f"CMAKE_{language}_COMPILER_LAUNCHER": ccache for language in ("C", "CXX")} if ccache else {}
 
@@ -224,5 +230,5 @@ def compiler_cache() -> dict[str, str]:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:  # what is compiled stays
+    except KeyboardInterrupt:  # compiled files stay
         sys.exit(128 + signal.SIGINT)

@@ -1,10 +1,10 @@
 """Write the names of compile options by their numbers: indexer/framedex/programs/option_names.json.
 
-    python scripts/make_option_names.py
+python scripts/make_option_names.py
 
-They are read off the descriptors that the jaxlib of this Python carries in its library: of the messages of
-`xla/pjrt/proto/compile_options.proto`, and of those of `xla/xla.proto` and `xla/xla_data.proto` that they hold. A
-number keeps its meaning over releases, so a new jaxlib adds names and changes none.
+The names come from the protobuf descriptors in this Python's jaxlib library: the messages of
+`xla/pjrt/proto/compile_options.proto`, and their parts in `xla/xla.proto` and `xla/xla_data.proto`. A number keeps its
+meaning across releases, so a new jaxlib only adds names.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 WRITTEN = ROOT / "indexer" / "framedex" / "programs" / "option_names.json"
 FILES = ("xla/pjrt/proto/compile_options.proto", "xla/xla.proto", "xla/xla_data.proto")
 ROOT_MESSAGE = "CompileOptionsProto"
-LONGEST = 1 << 20  # bytes of a descriptor
-LEFT_OUT = {"HloModuleProto", "ShapeProto", "HloModuleConfigProto", "Any"}  # what they hold is no option
+MAX_DESCRIPTOR_BYTES = 1 << 20  # bytes of a descriptor
+NON_OPTION_MESSAGES = {"HloModuleProto", "ShapeProto", "HloModuleConfigProto", "Any"}  # their fields are not options
 _MESSAGES, _ENDS = 4, 12  # of FileDescriptorProto: message types, and the syntax, which is last
 _NAME, _FIELDS, _NESTED = 1, 2, 3  # of DescriptorProto
 _NUMBER, _TYPE, _TYPE_NAME = 3, 5, 6  # of FieldDescriptorProto, which begins with its name
@@ -35,7 +35,7 @@ _KINDS = {
 
 
 def main() -> None:
-    """Write the names that this jaxlib has."""
+    """Write the names of this jaxlib."""
     jaxlib = importlib.util.find_spec("jaxlib")
     assert jaxlib is not None and jaxlib.origin is not None
     library = Path(jaxlib.origin).with_name("libjax_common.so")
@@ -49,10 +49,10 @@ def main() -> None:
 
 
 def _descriptor(content: mmap.mmap, path: str) -> bytes:
-    """From where the descriptor of a file begins, which is with its path."""
+    """The start of a file's descriptor, which begins with its path."""
     begin = content.find(bytes([0x0A, len(path)]) + path.encode() + b"\x12\x03xla")
     assert begin >= 0, f"this jaxlib has no descriptor of {path}"
-    return content[begin : begin + LONGEST]
+    return content[begin : begin + MAX_DESCRIPTOR_BYTES]
 
 
 def _messages(descriptor: bytes) -> Iterator[tuple[str, bytes]]:
@@ -74,7 +74,7 @@ def _with_nested(message: bytes, outer: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _add(known: dict[str, Any], messages: dict[str, bytes], name: str) -> None:
-    """Add a message, and those that it holds."""
+    """Add a message and its nested messages."""
     if name in known or name not in messages:
         return
     known[name] = {}
@@ -86,7 +86,7 @@ def _add(known: dict[str, Any], messages: dict[str, bytes], name: str) -> None:
         told = [_text(of_field[_NAME]), kind]
         if kind == "message":
             held = _text(of_field[_TYPE_NAME]).rpartition("xla.")[2]
-            if held in LEFT_OUT:
+            if held in NON_OPTION_MESSAGES:
                 told[1] = "bytes"
             else:
                 told.append(held)

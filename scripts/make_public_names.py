@@ -1,9 +1,9 @@
-"""Write the names of ops and functions that are public: indexer/framedex/sharing/public_names.json.
+"""Write the public names of ops and functions: indexer/framedex/sharing/public_names.json.
 
-    python scripts/make_public_names.py
+python scripts/make_public_names.py
 
-Ops are those of the dialects that JAX lowers to, by their names without the dialect. Functions are JAX's primitives and
-the functions that its public modules offer: `jit_NAME` is what JAX calls their programs.
+Ops are those of the dialects that JAX lowers to, named without the dialect. Functions are JAX's primitives and the
+functions of its public modules: JAX names their programs `jit_NAME`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OPERATION = re.compile(r'OPERATION_NAME = "\w+\.([\w.]+)"')
 
 
 def main() -> None:
-    """Write the names that this jax and jaxlib have."""
+    """Write the names of this jax and jaxlib."""
     told = {"jax": jax.__version__, "ops": sorted(set(_ops())), "functions": sorted(set(_functions()))}
     WRITTEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 

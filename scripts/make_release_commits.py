@@ -1,11 +1,10 @@
-"""Write what each release of jaxlib was built from, as the JAX repository pins it at the release's tag.
+"""Write the source commits of each jaxlib release, as the JAX repository pins them at the release's tag.
 
-    python scripts/make_release_commits.py JAX_CHECKOUT [FILE]    # a clone of github.com/jax-ml/jax with its tags
+python scripts/make_release_commits.py JAX_CHECKOUT [FILE]  # a clone of github.com/jax-ml/jax with its tags
 
-JAX's build files name the commit of XLA (framedex.releases.builds). The commit of JAX is that of the tag: `jaxlib-vX`
-if there is one, else `jax-vX`, from which both were released. The last entry is the checked-out commit, if it leads to
-a later release than all of these. It has the version that JAX gives to a build from it, and is the nearest to later
-releases.
+JAX's build files name the XLA commit (framedex.releases.builds). The JAX commit is the tag's: `jaxlib-vX` if it exists,
+else `jax-vX`, from which both were released. The last entry is the checked-out commit, if it is later than all
+releases. It has the version that JAX gives to a build from it, and is the nearest to later releases.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def main(checkout: Path, target: Path = TARGET) -> None:
     tags = _tags(checkout)
     revisions = {version: tags.get(("jaxlib", version)) or tags["jax", version] for _, version in tags}
     revisions = dict(sorted(revisions.items(), key=lambda entry: _numbers(entry[0])))
-    revisions |= _to_come(checkout, max(map(_numbers, revisions), default=()))
+    revisions |= _upcoming_release(checkout, max(map(_numbers, revisions), default=()))
     releases = {}
     for version, revision in revisions.items():
         if xla := find_pinned_xla_commit(partial(_file_at, checkout, revision)):
@@ -37,8 +36,8 @@ def main(checkout: Path, target: Path = TARGET) -> None:
     target.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
 
 
-def _to_come(checkout: Path, newest: tuple[int, ...]) -> dict[str, str]:
-    """HEAD by the version that JAX's build gives it (`_version_from_git_tree`); nothing where that is no later one."""
+def _upcoming_release(checkout: Path, newest: tuple[int, ...]) -> dict[str, str]:
+    """HEAD by the version that JAX's build gives it (`_version_from_git_tree`); empty unless it is later."""
     found = _BASE.search(_git(checkout, "show", "HEAD:jax/version.py"))
     if found is None or _numbers(found[1]) <= newest:
         return {}

@@ -1,11 +1,10 @@
-"""Write the release maps that framedex ships, and beside them what they were made from.
+"""Write the shipped release maps, and their provenance beside them.
 
-    python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [-o FILE]
+python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [-o FILE]
 
-The clones need the commits that indexer/framedex/releases/commits.json has, with their files; no working tree is looked
-at, and no network. The file is the same byte for byte whatever the folders, the time, the locale and the number of
-processors, with one version of framedex's extractor and of zlib. All releases take three minutes of processor time, so
-a new one is added by writing commits.json (make_release_commits.py) and running this again.
+The clones need the commits of indexer/framedex/releases/commits.json, with their files; no working tree or network is
+used. The file is byte-for-byte reproducible with one version of framedex's extractor and of zlib. All releases take
+three minutes of processor time. To add a release, write commits.json (make_release_commits.py) and run this again.
 """
 
 from __future__ import annotations
@@ -38,21 +37,23 @@ from framedex.sources import extract_files, language_of, learn_macros
 
 COMMITS = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
 
-OLDEST = (0, 8)
+OLDEST_RELEASE = (0, 8)
 """The oldest JAX that pyproject.toml allows."""
 
 SEED = "0.4.13"
-"""The release that the first trace was made with (`make seed-trace`)."""
+"""The release of the first trace (`make seed-trace`)."""
 
-LEFT_OUT = re.compile(r"_(?:test|mock|fake|benchmark|fuzz)\w*\.\w+$|(?:^|/)(?:tests?|testing|mocks?|benchmarks?)/")
-"""What no library that is shipped is made from. Stubs are: they stand in where a part is not built."""
+EXCLUDED_FILES = re.compile(
+    r"_(?:test|mock|fake|benchmark|fuzz)\w*\.\w+$|(?:^|/)(?:tests?|testing|mocks?|benchmarks?)/"
+)
+"""Files that are not part of a shipped library. Stubs are not excluded: they replace parts that are not built."""
 
 _TOOL = f"release maps {FORMAT_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository, and which of its folders are of the component (all where none is named)."""
+    """A repository, and the folders of the component in it (empty: all)."""
 
     component: str
     key: str  # in commits.json
@@ -97,8 +98,12 @@ def main() -> None:
 
 
 def _supported(commits: _Commits) -> _Commits:
-    """The releases of jaxlib that framedex has maps of, the oldest first."""
-    return {each: commits[each] for each in commits if each == SEED or tuple(map(int, each.split(".")[:2])) >= OLDEST}
+    """The jaxlib releases with maps, the oldest first."""
+    return {
+        each: commits[each]
+        for each in commits
+        if each == SEED or tuple(map(int, each.split(".")[:2])) >= OLDEST_RELEASE
+    }
 
 
 def _sources(
@@ -119,13 +124,13 @@ def _tree(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
         about, path = entry.split("\t")
         mode, _, content = about.split()
         is_source = mode.startswith("100") and language_of(path) not in (None, "python")
-        if is_source and path.startswith(tuple(folders) or "") and not LEFT_OUT.search(path):
+        if is_source and path.startswith(tuple(folders) or "") and not EXCLUDED_FILES.search(path):
             found[path] = content
     return found
 
 
 def _write_contents(clone: Path, trees: Sequence[_Tree], folder: Path) -> None:
-    """Write each content once for every name that a file with it has: initialisers are called as their file is."""
+    """Write each content once for every file name that has it, because initialisers are named after their file."""
     places: dict[str, set[str]] = {}
     for tree in trees:
         for path, content in tree.items():
@@ -144,7 +149,7 @@ def _write_contents(clone: Path, trees: Sequence[_Tree], folder: Path) -> None:
 
 
 def _contents(clone: Path, contents: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-    """The bytes of each content, None of one that the clone lacks."""
+    """The bytes of each content; None if the clone lacks it."""
     command = ["git", "-C", str(clone), "cat-file", "--batch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:
         asking, answers = git.stdin, git.stdout
@@ -168,7 +173,10 @@ def _place(path: str, content: str) -> str:
 
 
 def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ReleasedFile]:
-    """What is in each file, by its place. A file is read with the macros of the newest release that has it."""
+    """The map data of each file, by its position.
+
+    A file is parsed with the macros of the newest release that has it.
+    """
     found: dict[str, ReleasedFile] = {}
     for of_release in reversed(list(zip(*trees, strict=True))):
         places = sorted({_place(path, content) for tree in of_release for path, content in tree.items()})
@@ -191,7 +199,7 @@ def _provenance(output: Path, commits: _Commits, trees: Sequence[Sequence[_Tree]
             repository.component: {
                 "repository": repository.address,
                 "folders": list(repository.folders),
-                "left out": LEFT_OUT.pattern,
+                "left out": EXCLUDED_FILES.pattern,
                 "contents": len({content for tree in of for content in tree.values()}),
                 "releases": {
                     release: {

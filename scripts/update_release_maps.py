@@ -1,10 +1,10 @@
-"""Add the release maps of new releases of jaxlib, if there are any. Print the new releases.
+"""Add the release maps of new jaxlib releases, if any. Print the new releases.
 
-    python scripts/update_release_maps.py CLONES [--jax ADDRESS] [--xla ADDRESS]
+python scripts/update_release_maps.py CLONES [--jax ADDRESS] [--xla ADDRESS]
 
-Without a new tag in JAX's repository nothing is cloned and no file changes. Otherwise the repositories are cloned into
-the folder CLONES, and make_release_commits.py and make_release_maps.py write their files anew. In a workflow of GitHub
-the output `releases` has the new releases.
+Without a new tag in JAX's repository, no repository is cloned and no file changes. Otherwise the repositories are
+cloned into the folder CLONES, and make_release_commits.py and make_release_maps.py rewrite their files. In a GitHub
+workflow, the output `releases` has the new releases.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _known_releases(commits: Path) -> set[tuple[int, ...]]:
 
 
 def _tagged_releases(address: str) -> set[tuple[int, ...]]:
-    """The releases that a repository has tags of."""
+    """The releases with tags in a repository."""
     command = ["git", "ls-remote", "--tags", address]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = (_TAG.fullmatch(line.partition("\t")[2]) for line in listed.splitlines())

@@ -21,7 +21,7 @@ from tests.running import plain_environment
 
 @dataclass(frozen=True)
 class Told:
-    """What a tool answered."""
+    """The answer of a tool."""
 
     text: str
     is_error: bool
@@ -34,25 +34,25 @@ class Told:
 
     @property
     def lines(self) -> list[str]:
-        """The lines that it shows."""
+        """The displayed lines."""
         lines: list[str] = self.document.get("lines", [])
         return lines
 
     @property
     def notes(self) -> str:
-        """What is noted beside them."""
+        """The notes of the answer."""
         return "\n".join(self.document.get("notes", []))
 
 
 @dataclass(frozen=True)
 class Agent:
-    """A client, and the thread that it lives in."""
+    """A client and the thread that runs it."""
 
     portal: BlockingPortal
     client: Client
 
     def tools(self) -> list[Tool]:
-        """The tools that it may call."""
+        """The available tools."""
         return self.portal.call(self.client.list_tools).tools
 
     def ask(self, tool: str, **arguments: object) -> Told:

@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the Pythons that framedex records, and what is made once for all of them."""
+"""Fixtures for all tests: the recorded Pythons, and data created once per session."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import pytest
 from tests import fork_server, once, pythons, tiers
 from tests.starting import starts_a_python
 
-# `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
+# `nohup` and `&` ignore signals, and child processes inherit that. The tested programs must react to signals as a
+# user's would.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# As in an environment that was activated: what framedex proposes begins with its name alone then.
+# As in an activated environment, so that proposed commands begin with the bare name `framedex`.
 os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
 
 
 @pytest.fixture(scope="session", params=tiers.exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
 def python(request: pytest.FixtureRequest) -> str:
-    """The path of an interpreter with JAX, for each version that framedex records."""
+    """The path of an interpreter with JAX, for each Python version that framedex can record."""
     version: str = request.param
     found = pythons.with_jax(version)
     if found is None:
@@ -37,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder of `tests/once.py`, before there are workers."""
+    """Create the folder of `tests/once.py` before the workers start."""
     once.shared_folder()
     if config.getoption(fork_server.OPTION):
         fork_server.install()
@@ -45,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Use no fork servers for a marked test and the fixtures that it sets up."""
+    """Disable fork servers for a marked test and the fixtures that it creates."""
     if item.get_closest_marker(fork_server.MARKER):
         fork_server.own_start.set()
     else:
@@ -53,7 +54,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out, and deselect those that `make test` does."""
+    """Mark the tests that `make quick` skips, and deselect those that `make test` skips."""
     if "starts_a_python" in config.option.markexpr:
         for item in items:
             if isinstance(item, pytest.Function) and starts_a_python(item):
@@ -63,7 +64,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print how to repeat the random order of this run."""
+    """Print the command that repeats the random order of this run."""
     seed = config.getoption("randomly_seed", None)
     if isinstance(seed, int):
         terminalreporter.write_line(f"Order of the tests: --randomly-seed={seed}")

@@ -1,6 +1,6 @@
-"""The corpus of crash texts: each with its frames as a person counted them, and how a reading is held against that.
+"""The corpus of crash texts: each text with hand-counted frames, and the comparison with a reader's result.
 
-`tests/fixtures/crash_texts/README.md` says how a text is added.
+`tests/fixtures/crash_texts/README.md` explains how to add a text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from framedex.text_stacks import StackFormat, TextFrame
 
 FOLDER = Path(__file__).parent / "fixtures" / "crash_texts"
 NO_FRAMES = "none"
-"""The producer of texts that look like stacks and are none."""
+"""The producer of texts that only look like stacks."""
 
 
 @dataclass(frozen=True)
 class Counted:
-    """A frame that a person found in a text: `line` is the 1-based one that it begins on.
+    """A frame that a person found in a text.
 
-    `placeable`: what of it leads to its source where XLA and JAX are indexed: `path`, `symbol`, `binary` or `none`.
+    `line` is the 1-based line on which it begins. `placeable` says what leads to its source if XLA and JAX are indexed:
+    `path`, `symbol`, `binary` or `none`.
     """
 
     line: int
@@ -34,13 +35,13 @@ class Counted:
 
     @property
     def told(self) -> tuple[str, str | None, str]:
-        """What the text says of the frame."""
+        """The frame's text."""
         return self.function, self.place, self.module
 
 
 @dataclass(frozen=True)
 class CrashText:
-    """A text, where its form is described, and its frames."""
+    """A text, the place where its format is described, and its frames."""
 
     producer: str
     name: str
@@ -51,7 +52,7 @@ class CrashText:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a reading got right. `wrong` are the frames that are not there, or are there with other words."""
+    """The correctly read frames. `wrong` are read frames that the text does not have, or has with other words."""
 
     recognised: tuple[tuple[Counted, TextFrame], ...]
     missed: tuple[Counted, ...]
@@ -82,7 +83,7 @@ def _read(path: Path, count: dict[str, Any]) -> CrashText:
 
 
 def told_by(frame: TextFrame) -> tuple[str, str | None, str]:
-    """What a reader took the text to say of a frame."""
+    """A frame as a reader parsed it."""
     place = f"{frame.place.path}:{frame.place.line}" if frame.place is not None else None
     return frame.function, place, frame.module
 
@@ -90,9 +91,10 @@ def told_by(frame: TextFrame) -> tuple[str, str | None, str]:
 def judge(
     found: Iterable[TextFrame], counted: Iterable[Counted], line_of: Callable[[int], int] = lambda line: line
 ) -> Judged:
-    """Hold what was found against what was counted; `line_of` a 1-based line of the text, where it is in the read one.
+    """Compare the found frames with the counted ones.
 
-    A mere `file:line` claims to be no frame of a stack: it counts only where one was counted that says no more.
+    `line_of` maps a 1-based line of the original text to the read text. A bare `file:line` does not claim to be a stack
+    frame. It counts only where the counted frame has nothing else.
     """
     waiting: dict[tuple[int, tuple[str, str | None, str]], list[Counted]] = {}
     for frame in counted:
@@ -110,7 +112,7 @@ def judge(
 
 @dataclass(frozen=True)
 class Variant:
-    """How a program or a terminal changes a text on its way: `change` is its every line's, in order."""
+    """How a program or a terminal changes a text in transit. `change` has the changed lines, in order."""
 
     name: str
     change: Callable[[str], str] = lambda line: line
@@ -118,12 +120,12 @@ class Variant:
     begins_with: str = ""
 
     def of(self, text: str) -> str:
-        """The text, changed."""
+        """The changed text."""
         lines = text.removesuffix("\n").split("\n")
         return self.begins_with + "".join(self.change(line) + self.line_break for line in lines)
 
     def line_of(self, line: int) -> int:
-        """Where a 1-based line of the text is in the changed one."""
+        """The line in the changed text of a 1-based original line."""
         return (line - 1) * self.line_break.count("\n") + 1 + self.begins_with.count("\n")
 
 
@@ -132,7 +134,7 @@ def _behind(prefix: str) -> Callable[[str], str]:
 
 
 def _coloured(line: str) -> str:
-    """Each word in a colour of its own, as tools that highlight do."""
+    """Each word in its own colour, as highlighting tools do."""
     return "\x1b[1;31m\x1b[K" + line.replace(" at ", " \x1b[35mat\x1b[m ").replace(":", "\x1b[0m:\x1b[36m") + "\x1b[m"
 
 
@@ -168,7 +170,7 @@ VARIANTS: Sequence[Variant] = (
         "I0101 12:00:00.123456 123 file.cc:12] the log goes on\n"
     )),
 )  # fmt: skip
-"""What a text goes through before it is read; `Variant.line_of` says where its lines are then."""
+"""The transformations of a text before it is read. `Variant.line_of` maps lines to the changed text."""
 
 OTHERS: dict[str, Counter[tuple[str, str | None, str]]] = {
     "below other stacks": Counter({("other", "/other.py:1", ""): 1})

@@ -1,4 +1,4 @@
-"""Damage to a file, as disks, copies and programs do it: the same for the same number."""
+"""Damage to a file, as disks, copies and programs cause it; the same seed gives the same damage."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _EXTREMES = (bytes(8), b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\xff" * 4, b"\xff" 
 
 
 def damaged(content: bytes, seed: int, *, block: int = 4096, marks: Sequence[int] = (0,)) -> bytes:
-    """The content with one kind of damage, chosen and placed by `seed`; never the content itself, and never longer.
+    """The content with one kind of damage, chosen and placed by `seed`: always changed, and never longer.
 
-    `block` is the size in bytes of the units in which the file is written. `marks` are where its headers begin: a third
-    of all damage begins near one. Zeros at the end of the content stay as they are.
+    `block` is the size in bytes of the units in which the file is written. `marks` are the positions of its headers: a
+    third of all damage begins near one. Zeros at the end of the content do not change.
     """
     place = _Places(content, random.Random(seed), block, marks)
     while (result := bytes(place.chosen.choice(_KINDS)(bytearray(content), place)[: len(content)])) == content:
@@ -22,7 +22,7 @@ def damaged(content: bytes, seed: int, *, block: int = 4096, marks: Sequence[int
 
 
 class _Places:
-    """Where a file is damaged."""
+    """The position of the damage."""
 
     def __init__(self, content: bytes, chosen: random.Random, block: int, marks: Sequence[int]) -> None:
         self.chosen = chosen
@@ -38,7 +38,7 @@ class _Places:
         return min(near, self._written - 1)
 
     def part(self) -> slice:
-        """A part that begins with a word."""
+        """A section that begins with a given word."""
         begin = self.byte() // 8 * 8
         return slice(begin, begin + self.chosen.choice(_SIZES))
 
@@ -69,7 +69,7 @@ def _number_changed(content: bytearray, place: _Places) -> bytearray:
 
 
 def _text_changed(content: bytearray, place: _Places) -> bytearray:
-    """A byte among letters: the structure stays whole, and only what is said changes."""
+    """Change one byte among letters: the structure stays valid, only the text changes."""
     for _ in range(1000):
         at = place.byte()
         if content[at] < 128 and chr(content[at]).isalnum():

@@ -1,4 +1,4 @@
-"""Runs the programs of `tests/programs/ffi_*.py` with the example handlers, traced as `framedex run` has it or not."""
+"""Run the programs of `tests/programs/ffi_*.py` with the example handlers, recorded as by `framedex run` or not."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ UNTRACED = {"PYTHONPATH": str(EXAMPLES), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 class FfiRun(Run):
-    """A program that ended, and what was recorded of it."""
+    """A finished program and its recording."""
 
     @cached_property
     def recorded(self) -> Capture:
-        """What is in the one capture."""
+        """The contents of the one capture."""
         return read_capture(self.capture)
 
     def calls(self, *functions: str) -> list[Call]:
-        """The recorded calls of handlers, by start; only of these functions if any are named."""
+        """The recorded handler calls by start, optionally only of these functions."""
         boundaries = {function.name: function.boundary for function in self.recorded.functions}
         calls = [call for call in calls_of(self.recorded) if boundaries[call.function] == "ffi"]
         return [call for call in calls if not functions or call.function in functions]
 
     def described(self, kind: str) -> list[dict[str, Any]]:
-        """The descriptions of a kind, in the order in which they were written."""
+        """The descriptions of a kind, in written order."""
         return [entry.content for entry in self.recorded.descriptions if entry.kind == kind]
 
     @cached_property
@@ -49,33 +49,33 @@ class FfiRun(Run):
 
     @cached_property
     def instances(self) -> dict[int, list[dict[str, Any]]]:
-        """What was said of each instance."""
+        """The recorded note of each instance."""
         found = defaultdict(list)
         for entry in self.described("ffi_instance"):
             found[entry["instance"]].append(entry)
         return found
 
     def site_of(self, call: Call) -> dict[str, Any] | None:
-        """The site that a run is joined to with certainty, None where there is none."""
+        """The site that a run certainly belongs to; None without one."""
         certain = [entry for entry in self.instances[call.arguments.get("instance", 0)] if entry["join"] == "exact"]
         return self.sites[certain[-1]["site"]] if certain and certain[-1]["site"] else None
 
 
 def run_ffi(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> FfiRun:
-    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; what is recorded goes below `folder`."""
+    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; its captures are stored below `folder`."""
     return run_untraced(program, *arguments, folder=folder, python=python, **(tracing(folder) | environment))
 
 
 def run_untraced(
     program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str
 ) -> FfiRun:
-    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...` as if there were no framedex."""
+    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...` without framedex."""
     command = [python, str(PROGRAMS / program), str(library_for(python)), *arguments]
     return FfiRun.of(command, folder, plain_environment() | UNTRACED | environment, TIMEOUT)
 
 
 def tracing(folder: Path) -> dict[str, str]:
-    """The environment in which handlers are recorded into `folder/captures`."""
+    """The environment that records handlers into `folder/captures`."""
     return {
         "PYTHONPATH": f"{framedex_native.ffi_startup_path()}:{EXAMPLES}",
         "FRAMEDEX_OUT": str(folder / "captures"),
@@ -83,13 +83,13 @@ def tracing(folder: Path) -> dict[str, str]:
 
 
 def mock_tpu(devices: int = 1) -> dict[str, str]:
-    """The environment in which JAX's devices are mock TPUs."""
+    """The environment that makes JAX's devices mock TPUs."""
     return {"TPU_LIBRARY_PATH": str(framedex_native.library_path()), "FRAMEDEX_DEVICES": str(devices)}
 
 
 @functools.cache
 def library_for(python: str) -> Path:
-    """The example handlers, built against the headers of the jaxlib that this interpreter has."""
+    """The example handlers, built against the headers of this interpreter's jaxlib."""
     release = subprocess.run([python, "-c", _JAXLIB], check=True, capture_output=True, text=True).stdout.strip()
     return made_once(f"ffi_examples-{release}", lambda folder: _build_examples(folder, python))
 

@@ -1,4 +1,4 @@
-"""Real git repositories for tests, made without what the user of this machine has configured."""
+"""Real git repositories for tests, independent of this user's git configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENVIRONMENT = {
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder and give what it prints."""
+    """Run git in a folder and return its output."""
     done = subprocess.run(
         ["git", "-C", folder, *arguments], capture_output=True, text=True, check=True, env=_ENVIRONMENT
     )
@@ -24,7 +24,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def commit_all(folder: Path) -> str:
-    """Make the folder a repository if it is none, and commit everything in it; the commit's id."""
+    """Make the folder a repository if necessary, and commit all its files; return the commit id."""
     if not (folder / ".git").exists():
         git(folder, "init", "-q", "--initial-branch=main")
     git(folder, "add", "-A")
@@ -33,7 +33,7 @@ def commit_all(folder: Path) -> str:
 
 
 def make_checkout(folder: Path, files: Mapping[str, str]) -> str:
-    """Make a repository with one commit of these files; the commit."""
+    """Create a repository with one commit of these files; return the commit id."""
     for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)

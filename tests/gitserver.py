@@ -1,4 +1,4 @@
-"""Serves repositories on the loopback: by git's `http-backend`, as plain files (the dumb protocol), or not at all."""
+"""Serve repositories on loopback: by git's `http-backend`, as plain files (the dumb protocol), or with failures."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from urllib.parse import urlsplit
 class Served:
     """A server of the repositories below a folder.
 
-    `requests` are the lines of those that came. `before` is called with the number of each POST before it is answered;
-    where it gives False, the connection ends without an answer. `wants_password`: every request is told to bring one.
+    `requests` are the received request lines. `before` is called with the number of each POST before the answer; if it
+    returns False, the connection closes without one. With `wants_password`, every request without a password is
+    refused.
     """
 
     address: str
@@ -49,7 +50,7 @@ def served_as_files(folder: Path) -> Iterator[Served]:
 
 @contextmanager
 def silent() -> Iterator[str]:
-    """The address of a server that takes connections and never answers."""
+    """The address of a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
 
@@ -115,7 +116,7 @@ class _SmartHandler(_Handler):
         return body
 
     def _answer(self, body: bytes) -> None:
-        """What git's own CGI program says. It is started once for each request, as a web server would."""
+        """The response of git's own CGI program, started once for each request, as a web server would."""
         parts = urlsplit(self.path)
         options = list(self.serving.configuration.items())
         environment = {
@@ -135,7 +136,7 @@ class _SmartHandler(_Handler):
         for number, (name, value) in enumerate(options):
             environment |= {f"GIT_CONFIG_KEY_{number}": name.replace("_", "."), f"GIT_CONFIG_VALUE_{number}": value}
         if environment.get("GIT_PROTOCOL") and "protocol_version" in self.serving.configuration:
-            environment["GIT_PROTOCOL"] = ""  # a server that knows the old protocol only
+            environment["GIT_PROTOCOL"] = ""  # a server that supports only the old protocol
         done = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env=environment, check=False)
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         headers = [line.split(": ", 1) for line in head.decode().split("\r\n")]

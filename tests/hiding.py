@@ -1,4 +1,4 @@
-"""Interpreters that lack modules and functions, as those of other systems and of smaller installations do."""
+"""Interpreters without some modules and functions, as on other systems and in smaller installations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 JAX = ("jax", "jaxlib")
 NATIVE_PART = tuple(f"framedex_native.{name}" for name in ("_call_stream", "_extractor", "_native", "_scanner"))
 OF_X86 = ("iced_x86", "pydemumble", "symbolic", "tree_sitter_cpp", "tree_sitter_python")
-"""Packages that have no wheels, or are not installed, where no captures are read."""
+"""Packages that have no wheels on some systems, or are not installed where captures are not read."""
 
 OF_UNIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty")
 FUNCTIONS = ("getuid", "memfd_create", "pidfd_open", "pread", "pwrite", "sched_getaffinity", "statvfs", "uname")
@@ -36,5 +36,5 @@ if "sched_getaffinity" in {functions!r} and hasattr(os, "process_cpu_count"):
 
 
 def python_without(modules: Iterable[str], code: str, functions: Iterable[str] = ()) -> list[str]:
-    """The command that runs code in an interpreter without these modules, and without these functions of `os`."""
+    """The command that runs code in an interpreter without these modules and these functions of `os`."""
     return [sys.executable, "-c", _START.format(modules=tuple(modules), functions=tuple(functions)) + code]

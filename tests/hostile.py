@@ -1,4 +1,4 @@
-"""A folder that wants to run code in whoever works in it: each piece of it leaves a line in a witness when it runs."""
+"""A folder that tries to run code in its users' processes: each executed piece writes a line to a witness file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 COMMANDS = ("python", "python3", "git", "framedex", "clang", "clangd", "cmake", "rg", "addr2line", "nvim", "emacs")
 
-# `sys` and `open` need no import, so that a hostile module is met by no other one.
+# `sys` and `open` need no import, so one hostile module does not load another.
 _MODULE = """\
 import sys
 with open({witness!r}, "a") as witness:
@@ -34,30 +34,30 @@ xla = "file:///{path}"
 
 @dataclass(frozen=True)
 class HostileFolder:
-    """The folder, and its witness: the file in which each piece notes that it ran."""
+    """The folder, and its witness: the file to which each executed piece writes a line."""
 
     folder: Path
     witness: Path
 
     def ran(self, *but_for: str) -> list[str]:
-        """The notes of the witness, without those of a command that ends in these arguments: the user's own."""
+        """The notes of the witness, without those of a command with these last arguments: the user's own."""
         lines = self.witness.read_text().splitlines() if self.witness.exists() else []
         return [line for line in lines if not (but_for and tuple(line.split("\t")[-len(but_for) :]) == but_for)]
 
     def environment(self, **more: str) -> dict[str, str]:
-        """This process's environment with a PATH that leads to the folder first, by its empty and relative entries."""
+        """This process's environment with a PATH that reaches the folder first, by its empty and relative entries."""
         path = f":.:bin:{os.environ['PATH']}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("FRAMEDEX_", "PYTHON"))}
         return kept | {"PATH": path} | more
 
 
 def make_hostile(folder: Path) -> HostileFolder:
-    """Fill a folder with modules of every name that is imported in this environment, start-up files and commands."""
+    """Fill a folder with modules of every name that this environment imports, start-up files and commands."""
     witness = folder.parent / f"{folder.name}-witness"
     folder.mkdir(parents=True, exist_ok=True)
     module = _MODULE.format(witness=str(witness))
     own = {"framedex", "framedex_server", "framedex_native", "sitecustomize", "usercustomize", "jax_plugins", "libtpu"}
-    # Without the codecs no Python gets so far that it could tell.
+    # Without the codecs, no Python starts far enough to write a line.
     for name in {*sys.stdlib_module_names, *_installed_modules(), *own} - {"encodings"}:
         if name.isidentifier():
             (folder / f"{name}.py").write_text(module)
@@ -84,7 +84,7 @@ def make_hostile(folder: Path) -> HostileFolder:
 
 
 def _make_repository(folder: Path) -> None:
-    """A repository whose configuration has git run commands of the folder."""
+    """A repository whose configuration makes git run commands of the folder."""
     git = folder / ".git"
     for name in ("objects", "refs/heads", "hooks"):
         (git / name).mkdir(parents=True)

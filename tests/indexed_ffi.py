@@ -1,4 +1,4 @@
-"""Recorded and indexed runs of the programs that call FFI handlers, each made once for all tests that look at it."""
+"""Recorded and indexed runs of the programs that call FFI handlers, each created once for all its tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.running import PROGRAMS
 
 @dataclass(frozen=True)
 class IndexedRun:
-    """A program's run and the index of it."""
+    """A program's run and its index."""
 
     program: Path
     run: FfiRun
@@ -33,7 +33,7 @@ class IndexedRun:
         return CliRunner().invoke(cli, ["--index", str(self.index), *arguments])
 
     def read(self, *arguments: str) -> Any:
-        """The document that a verb prints for programs."""
+        """The JSON document of a verb for programs."""
         result = self.invoke(*arguments, "--json")
         assert result.exit_code == 0, result.stderr
         return json.loads(result.stdout)
@@ -43,7 +43,7 @@ class IndexedRun:
         return Index.open(self.index)
 
     def target(self, name: str) -> FfiTarget:
-        """What the latest capture tells of a target."""
+        """The latest capture's data on a target."""
         with self.open() as index, index.restrict_to_captures(index.ffi.captures()[-1:]) as latest:
             (found,) = [each for each in latest.ffi.targets() if each.name == name]
         return found
@@ -70,10 +70,10 @@ def make_index(folder: Path, *captures: Path) -> Path:
 
 
 def places(site: FfiSite) -> list[tuple[str, int]]:
-    """File name and line of the program's lines of a site, innermost first."""
+    """File name and line of a site's frames in the program, innermost first."""
     return [(Path(line.location.path).name, line.location.line) for line in site.lines]
 
 
 def line_of(path: Path, text: str) -> int:
-    """The 1-based number of the first line that holds a text."""
+    """The 1-based number of the first line that contains a text."""
     return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)

@@ -1,4 +1,4 @@
-"""What many tests look at and none changes: made once in a run of pytest, by the first of its workers that asks."""
+"""Data shared by many tests that no test changes: created once per pytest run, by the first worker that needs it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import TypeVar
 
 Made = TypeVar("Made")
 VARIABLE = "FRAMEDEX_TESTS_SHARE"
-"""Names the folder to pytest's workers; what they start is not told (`running.plain_environment`)."""
+"""Passes the folder to pytest's workers; their child processes do not get it (`running.plain_environment`)."""
 
 
 def made_once(name: str, make: Callable[[Path], Made]) -> Made:
-    """What `make` returned for the folder of this name, which it fills; pickled where another worker made it."""
+    """The result of `make` for the folder of this name, which it fills; pickled if another worker created it."""
     folder = shared_folder() / name
     result = folder.with_name(f"{name}.pickle")
     with folder.with_name(f"{name}.lock").open("w") as lock:
@@ -36,7 +36,7 @@ def made_once(name: str, make: Callable[[Path], Made]) -> Made:
 
 @functools.cache
 def shared_folder() -> Path:
-    """The folder of this run of pytest, or of this process where it is another program. It is removed at the end."""
+    """The folder of this pytest run, or of this process in another program. It is removed at the end."""
     if VARIABLE not in os.environ:
         os.environ[VARIABLE] = tempfile.mkdtemp(prefix="framedex-tests-")
         atexit.register(shutil.rmtree, os.environ[VARIABLE], ignore_errors=True)

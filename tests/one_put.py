@@ -1,4 +1,4 @@
-"""A real capture, the smallest one, of a program that stopped its recording itself."""
+"""The smallest real capture, of a program that stopped its own recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
 
 def recorded_put() -> Path:
-    """The capture of a run of `tests/programs/one_put.py`. It is everybody's: to change it, copy it."""
+    """The capture of `tests/programs/one_put.py`, shared by all tests: copy it to change it."""
     return made_once("one_put", _record)
 
 

@@ -1,7 +1,7 @@
 """The Python interpreters of this machine, for tests that need another one than their own.
 
-Looked for in the paths that FRAMEDEX_TEST_PYTHONS lists, in the environments that `make` prepares (`.venv-3.12`, ...,
-`.venv-legacy`), on PATH, and among pyenv's versions.
+The search covers the paths in FRAMEDEX_TEST_PYTHONS, the environments that `make` prepares (`.venv-3.12`, ...,
+`.venv-legacy`), PATH, and pyenv's versions.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Python:
-    """An interpreter that runs. `version` is like `3.12`, or `3.14t` if it is free-threaded, `jaxlib` like `0.10.2`;
-    `has_headers` means CPython's own."""
+    """A working interpreter.
+
+    `version` is like `3.12`, or `3.14t` if it is free-threaded, `jaxlib` like `0.10.2`; `has_headers` means CPython's
+    own.
+    """
 
     path: str
     version: str
@@ -45,23 +48,23 @@ class Python:
 
 
 def with_jax(version: str) -> Python | None:
-    """An interpreter of this version that can import a JAX of today, None if there is none."""
+    """An interpreter of this version that can import a current JAX, None without one."""
     return next((python for python in found(version) if python.has_jax and python.jaxlib != LEGACY_JAXLIB), None)
 
 
 def with_legacy_jax() -> Python | None:
-    """An interpreter with JAX 0.4.13, None if there is none."""
+    """An interpreter with JAX 0.4.13, None without one."""
     return next((python for python in found("3.11") if python.jaxlib == LEGACY_JAXLIB), None)
 
 
 def with_jaxlib(release: str) -> Python | None:
-    """An interpreter with this release of jaxlib, like `0.9`, None if there is none."""
+    """An interpreter with this release of jaxlib, like `0.9`, None without one."""
     pythons = (python for version in RECORDABLE for python in found(version))
     return next((python for python in pythons if python.jaxlib.startswith(f"{release}.")), None)
 
 
 def with_headers(version: str) -> Python | None:
-    """An interpreter of this version with CPython's internal headers, None if there is none."""
+    """An interpreter of this version with CPython's internal headers, None without one."""
     return next((python for python in found(version) if python.has_headers), None)
 
 

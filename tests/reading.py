@@ -1,4 +1,4 @@
-"""Captures as tests want to look at them: one object per call, its frames outermost first."""
+"""Captures in a form for tests: one object per call, its frames outermost first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.model import Capture, MergeOutcome, NativeFrame, PythonFrame
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame: `file` is the Python file or the binary; `name` (the qualname) and `line` are of Python frames only."""
+    """A frame: `file` is the Python file or the binary; only Python frames have `name` (the qualname) and `line`."""
 
     file: str
     name: str = ""
@@ -26,13 +26,13 @@ class Frame:
 
     @property
     def place(self) -> list[str | int]:
-        """File, line and qualname, as the programs note them."""
+        """File, line and qualname, as the programs record them."""
         return [self.file, self.line, self.name]
 
 
 @dataclass(frozen=True)
 class Call:
-    """One recorded call. `duration` is -1 and `error` -1 where it never returned."""
+    """One recorded call. `duration` and `error` are -1 if it never returned."""
 
     function: str
     tid: int
@@ -50,7 +50,7 @@ class Call:
 
 
 def calls_of(capture: Path | Capture, function: str | None = None) -> list[Call]:
-    """The calls of a capture, by start time; only those of `function` if it is given."""
+    """The calls of a capture by start time, optionally only those of `function`."""
     read = read_capture(capture) if isinstance(capture, Path) else capture
     frames = [_frame(read, index) for index in range(len(read.frames))]
     stacks = [tuple(frames[index] for index in reversed(stack.frames)) for stack in read.stacks]

@@ -1,4 +1,4 @@
-"""Runs the programs of `tests/programs` on the mock TPU, recorded, without the command line in between."""
+"""Run the programs of `tests/programs` on the mock TPU, recorded without the command line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from framedex.captures import capture_folders
 from tests.pythons import ROOT
 
 PROGRAMS = Path(__file__).parent / "programs"
-TIMEOUT = 120  # seconds: nothing here takes more than a few, so a hang is a failure
+TIMEOUT = 120  # timeout in seconds: all runs take a few, so a hang is a failure
 Ran = TypeVar("Ran", bound="Run")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A program that ended, and the captures it left."""
+    """A finished program, and its captures."""
 
     status: int
     stdout: str
@@ -31,13 +31,13 @@ class Run:
 
     @classmethod
     def of(cls: type[Ran], command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Ran:
-        """Run a command in `folder` to its end; its captures go below that."""
+        """Run a command in `folder` to its end; its captures are stored below it."""
         done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout)
         return cls(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
 
     @property
     def result(self) -> Any:
-        """The JSON document that the program printed as its last line."""
+        """The JSON document on the program's last output line."""
         assert self.status == 0, self.stderr
         return json.loads(self.stdout.splitlines()[-1])
 
@@ -49,13 +49,13 @@ class Run:
 
 
 def run(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> Run:
-    """Run `tests/programs/PROGRAM` to its end; its captures go below `folder`."""
+    """Run `tests/programs/PROGRAM` to its end; its captures are stored below `folder`."""
     command = [python, str(PROGRAMS / program), *arguments]
     return Run.of(command, folder, mock_environment(folder) | environment, TIMEOUT)
 
 
 def build_small_plugin(folder: Path) -> Path:
-    """Build `small_plugin.cc` into `folder`, with the header that the ABI's description gives."""
+    """Build `small_plugin.cc` into `folder`, with the header generated from the ABI's description."""
     library = folder / "small.so"
     subprocess.run([sys.executable, str(ROOT / "native" / "abi" / "generate.py"), str(folder)], check=True)
     command = ["g++", "-std=c++17", "-Wall", "-shared", "-fPIC", "-I", str(folder), "-o", str(library)]
@@ -72,5 +72,5 @@ def mock_environment(folder: Path) -> dict[str, str]:
 
 
 def plain_environment() -> dict[str, str]:
-    """This process's environment without what steers JAX or framedex."""
+    """This process's environment without variables that configure JAX or framedex."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "FRAMEDEX_", "TPU_"))}

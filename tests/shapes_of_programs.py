@@ -34,7 +34,7 @@ SHAPES = [
     "aot",
     "generator",
 ]
-"""The programs of which a line with a sine is inside."""
+"""The programs that contain a line with a sine."""
 
 _MARK = re.compile(r"# (?P<what>sine|both|runs|compiles|calls|same|nothing) (?P<name>\w+)$")
 
@@ -52,12 +52,12 @@ class Marked:
         return self.path.parent / ".framedex" / "index.db"
 
     def line(self, name: str, *marks: str) -> int:
-        """The line that has one of these marks for a name."""
+        """The line with one of these marks as its name."""
         return next(self.lines[mark, name] for mark in marks if (mark, name) in self.lines)
 
 
 def recorded_shapes() -> Marked:
-    """The program as it was recorded on four devices; nobody may change it."""
+    """The program as recorded on four devices; tests must not change it."""
     return made_once("inside_jit", lambda folder: record(folder / "inside_jit.py"))
 
 
@@ -71,7 +71,7 @@ def record(path: Path) -> Marked:
 
 
 def framedex(folder: Path, *arguments: str, status: int = 0, environment: Mapping[str, str] | None = None) -> str:
-    """What a verb that ends with this status prints in a folder."""
+    """The output of a verb that ends with this status in a folder."""
     done = subprocess.run(
         [*FRAMEDEX, *arguments],
         cwd=folder,

@@ -1,8 +1,8 @@
-"""Which tests start a Python, read off the code that they reach: `make quick` leaves those out.
+"""Tests that start a Python, found by the code that they reach: `make quick` skips them.
 
-A program on the mock TPU, a server, the command line in a process of its own, an editor that talks to a server: each
-is started with the path of this Python, of another one, or of a program beside it. So a test is held to start one if
-it, one of its fixtures, or what of tests/ they call, mentions `sys.executable` or something of that folder.
+Such tests run a program on the mock TPU, a server, the command line in its own process, or an editor with a server.
+Each is started by the path of this Python, of another one, or of a program beside it. So a test counts if it, its
+fixtures, or their callees in tests/ mention `sys.executable` or a program of that folder.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ import pytest
 ENVIRONMENT = str(Path(sys.executable).parent)
 OURS = __name__.partition(".")[0]
 _without_a_python: dict[int, object] = {}
-"""Objects by their id that reach no Python. The dictionary keeps them alive, so that no id is reused."""
+"""Objects by their id that lead to no Python. The dictionary keeps them alive, so that no id is reused."""
 
 
 def starts_a_python(test: pytest.Function) -> bool:
-    """Whether a test starts a Python, or a program of the environment of this one."""
+    """Whether a test starts a Python, or a program of this one's environment."""
     fixtures = [definition.func for definition in _fixtures(test)]
     return any(_mentions_a_python(part) for part in (test.function, *fixtures))
 
 
 def _fixtures(test: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
-    """The fixtures of a test, those among them that its parameters name, for `request.getfixturevalue`."""
+    """The fixtures that a test's parameters name, or those passed to `request.getfixturevalue`."""
     for definitions in test._fixtureinfo.name2fixturedefs.values():
         yield from definitions
     parameters = test.callspec.params.values() if hasattr(test, "callspec") else ()
@@ -55,7 +55,7 @@ def _mentions_a_python(part: object) -> bool:
 
 
 def _reached_from(value: object) -> Iterator[object]:
-    """What a function mentions, a class defines, a collection holds; of others than those of tests/ nothing."""
+    """The objects that a function mentions, a class defines or a collection holds; empty for those outside tests/."""
     if isinstance(value, Mapping):
         yield from value.values()
     elif isinstance(value, Sequence | Set) and not isinstance(value, str | bytes):
@@ -82,8 +82,7 @@ def _reached_from(value: object) -> Iterator[object]:
 
 
 def _mentioned(code: CodeType, names: dict[str, Any]) -> Iterator[object]:
-    """The values of the global names in a function's code; of modules, of those of tests/ that it imports too, what
-    it may name of them."""
+    """The values of global names in a function's code; for modules of tests/, also the members that it may use."""
     for name in code.co_names:
         value = names.get(name, sys.modules.get(name))
         if not isinstance(value, ModuleType):

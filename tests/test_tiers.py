@@ -1,4 +1,4 @@
-"""Exhaustive tests are left out where that is asked for, and a mark that keeps an unknown id is an error."""
+"""Exhaustive tests are skipped on request, and a mark that keeps an unknown id is an error."""
 
 from __future__ import annotations
 
@@ -59,17 +59,17 @@ def collected(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
 
-def test_what_is_not_exhaustive_and_the_parameters_kept_are_left(tmp_path: Path) -> None:
+def test_nonexhaustive_tests_and_kept_parameters_are_selected(tmp_path: Path) -> None:
     done = collect(tmp_path, "two", "--skip-exhaustive")
     assert collected(done) == ["test_part[two]", "test_plain"], done.stdout
 
 
-def test_without_the_option_every_test_is_there(tmp_path: Path) -> None:
+def test_without_the_option_every_test_is_selected(tmp_path: Path) -> None:
     done = collect(tmp_path, "two")
     assert collected(done) == ["test_whole", "test_part[one]", "test_part[two]", "test_plain"], done.stdout
 
 
-def test_a_kept_id_that_a_test_does_not_have_is_an_error(tmp_path: Path) -> None:
+def test_an_unknown_kept_id_is_an_error(tmp_path: Path) -> None:
     done = collect(tmp_path, "three", "--skip-exhaustive")
     assert done.returncode != 0
     assert "test_some.py::test_part has no parameters ['three']" in done.stderr

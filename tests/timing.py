@@ -1,4 +1,4 @@
-"""How long something takes, for tests that must not depend on what else a process or a machine does."""
+"""Measuring durations, independent of other activity in the process or on the machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """The processor time of this thread in s, without collections of the garbage that other tests have left."""
+    """The processor time of this thread in s, without garbage collections caused by other tests."""
     gc.disable()
     try:
         begin = time.thread_time()

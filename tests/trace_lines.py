@@ -1,4 +1,4 @@
-"""The frames of a trace document that point to source, as tests compare them."""
+"""The frames of a trace document that point to source, in the form that tests compare."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from framedex.text_stacks import StackFormat, read
 
 @dataclass(frozen=True)
 class FrameLine:
-    """A 0-based line of the document, and where it points."""
+    """A 0-based line of the document, and its target."""
 
     line_index: int
     path: str

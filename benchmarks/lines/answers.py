@@ -50,7 +50,7 @@ class Answer:
 
     @property
     def outcome(self) -> str:
-        """right, among or wrong; or the reason for no line."""
+        """right, among or wrong; or the reason for a missing line."""
         if not self.has_line:
             return self.label
         return "right" if self.is_right else "among" if self.has_truth else "wrong"

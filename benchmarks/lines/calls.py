@@ -38,7 +38,10 @@ _DRIVERS = HERE / "drivers"
 
 
 class Pair(NamedTuple):
-    """The return addresses of a frame and the frame below it. `module` of the lower frame is empty for the library."""
+    """The return addresses of a frame and the frame below it.
+
+    `module` of the lower frame is empty for the library.
+    """
 
     returns_to: int
     module: str
@@ -144,14 +147,14 @@ def calls_of(build: Build, count: int, of_stacks: int) -> list[Call]:
     """Draw this many calls of the machine code and of recorded stacks, or all if there are fewer."""
     saved = build.folder / f"calls-{_VERSION}-{count}-{of_stacks}.json"
     if not saved.exists():
-        found = list(_draw(build, count, of_stacks))
+        found = list(_sample_calls(build, count, of_stacks))
         partial = saved.with_suffix(".partial")
         partial.write_text(json.dumps([asdict(call) for call in found]))
         partial.rename(saved)
     return [Call(**entry) for entry in json.loads(saved.read_text())]
 
 
-def _draw(build: Build, count: int, of_stacks: int) -> Iterator[Call]:
+def _sample_calls(build: Build, count: int, of_stacks: int) -> Iterator[Call]:
     dice = random.Random(f"{build.library.name} {build.options.name}")
     code = _Code(build.described)
     every = list(code.calls())
@@ -174,7 +177,7 @@ def _with_truth(
     for begin in range(0, len(drawn), _BATCH):
         batch = drawn[begin : begin + _BATCH]
         truths = symbolize(build.described, [returns_to - 1 for returns_to, *_ in batch])
-        places = dict(zip(*_callees_here(build, batch), strict=True))
+        places = dict(zip(*_callees_in_build(build, batch), strict=True))
         for (returns_to, callee, kind, address), frames in zip(batch, truths, strict=True):
             own = _without_partial_functions(frames)
             if not own or not project.has(own[-1][1]) or own[-1][2] <= 0:
@@ -191,7 +194,7 @@ def _with_truth(
                 return
 
 
-def _callees_here(build: Build, batch: Sequence[Drawn]) -> tuple[list[int], list[str]]:
+def _callees_in_build(build: Build, batch: Sequence[Drawn]) -> tuple[list[int], list[str]]:
     addresses = sorted({address for *_, address in batch if address})
     return addresses, [frames[-1][1] if frames else "" for frames in symbolize(build.described, addresses)]
 
@@ -319,7 +322,7 @@ def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
         (frames,) = binary.resolve([address - 1])
         return frames[-1].symbol if frames else ""
 
-    for pair in _each_once(recorded_pairs(build)):
+    for pair in _deduplicate(recorded_pairs(build)):
         callee = name(pair.module, pair.below)
         if not callee:
             continue
@@ -328,5 +331,5 @@ def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
         yield pair.returns_to, callee, kind, (own.function_start(pair.below - 1) or 0) if not pair.module else 0
 
 
-def _each_once(pairs: Iterable[Pair]) -> Iterator[Pair]:
+def _deduplicate(pairs: Iterable[Pair]) -> Iterator[Pair]:
     yield from dict.fromkeys(pairs)

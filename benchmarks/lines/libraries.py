@@ -44,7 +44,7 @@ class Library:
     remove: Sequence[str] = ()
     tests: Sequence[str] = ("test/*", "tests/*", "*/test/*", "*/tests/*", "*/testing/*", "*test.*")
     python: str = ""
-    kept_out: bool = False
+    held_out: bool = False
 
     @property
     def needs(self) -> list[str]:
@@ -92,7 +92,7 @@ class Options:
 
 
 COMPILERS = {"clang": ("clang++-19", "clang++"), "gcc": ("g++-12", "g++")}
-"""The commands to try for each compiler, the one that figures are published for first."""
+"""The commands to try for each compiler; published figures use the first one."""
 _LEVELS = {"O2": ["-O2"], "O3-hidden": ["-O3", "-fvisibility=hidden"]}
 BUILDS = [Options(compiler, level, flags) for level, flags in _LEVELS.items() for compiler in COMPILERS]
 """Every library is built with each of these."""
@@ -109,7 +109,7 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 def fetch(library: Library, cache: Path) -> Path:
-    """Fetch the sources of a library, unless they are there; return their folder."""
+    """Fetch the sources of a library if they are missing; return their folder."""
     root = cache / library.name / "source"
     if root.is_dir():
         return root
@@ -146,7 +146,7 @@ def _from_debian(package_version: str, cache: Path, folder: Path) -> Path:
 
 
 def _apt_settings(folder: Path) -> Path:
-    """Write the settings of an apt of our own, with the source packages of the system's apt."""
+    """Write the settings of a private apt, with the source packages of the system's apt."""
     settings = folder / "apt.conf"
     if settings.exists():
         return settings
@@ -207,10 +207,10 @@ class Build:
 
 
 def build(library: Library, options: Options, libraries: dict[str, Library], cache: Path, processes: int) -> Build:
-    """Fetch and build a library, unless that is done.
+    """Fetch and build a library if necessary.
 
-    Raises RuntimeError with the compiler's words where a file does not compile, subprocess.CalledProcessError where
-    the library does not link, OSError where nothing can be fetched or written.
+    Raises RuntimeError with the compiler's message if a file does not compile. Raises subprocess.CalledProcessError if
+    the library does not link, and OSError if a fetch or a write fails.
     """
     root = fetch(library, cache)
     folder = cache / library.name / options.name
@@ -238,7 +238,7 @@ def build(library: Library, options: Options, libraries: dict[str, Library], cac
     with ThreadPoolExecutor(processes) as pool:
         objects = list(pool.map(compile_file, [*files, *borrowed, *([] if library.python else [_ENTRY])]))
     partial = folder / "partial.so"
-    complete = [] if library.python else ["-Wl,-z,defs"]  # what is missing shows here, not when a workload is run
+    complete = [] if library.python else ["-Wl,-z,defs"]  # missing symbols are reported here, not when a workload runs
     link = [compiler, "-shared", *complete, *options.flags, "-o", str(partial), *map(str, objects), *library.link]
     subprocess.run([*link, "-lpthread", "-ldl"], check=True)
     built.stripped.parent.mkdir(exist_ok=True)

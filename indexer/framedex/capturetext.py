@@ -38,7 +38,7 @@ _NOT_MERGED = {
 }
 
 # The meaning of each reason, and its remedy.
-_STOPPED_BY = {
+_STOP_TEXTS = {
     StopReason.DISK_FULL: ("the disk was full", "Free some space, or record onto another disk (-o DIR)"),
     StopReason.LIMIT: (
         "the limit for its size was reached",
@@ -65,7 +65,7 @@ def why_cut_off(trace: Trace) -> str | None:
 
 def stopped_early(stops: StopReasons) -> str:
     """The reason why a capture ends before its program did, the calls it lacks, and the remedy."""
-    why = " and ".join(_STOPPED_BY[reason][0] for reason in stops.reasons) or "no file could be made"
+    why = " and ".join(_STOP_TEXTS[reason][0] for reason in stops.reasons) or "no file could be made"
     missing = []
     if stops.threads:
         calls = count(stops.missing_calls, "later call") if stops.missing_calls else "later calls"
@@ -73,7 +73,7 @@ def stopped_early(stops: StopReasons) -> str:
     if stops.lacks_threads:
         missing.append(f"all calls of {'other' if missing else 'some'} threads")
     what = " and ".join(missing) or "names of functions and binaries"
-    remedies = (f" {_STOPPED_BY[reason][1]}." for reason in stops.reasons)
+    remedies = (f" {_STOP_TEXTS[reason][1]}." for reason in stops.reasons)
     return f"Recording stopped early: {why}. Missing: {what}.{''.join(remedies)}"
 
 
@@ -138,7 +138,7 @@ def _describe_choice(answer: AnswerScope, remedy: str) -> str:
     if answer.counted is not CaptureScope.LATEST or count >= answer.among:
         return ""
     run = "one run, " if count > 1 else ""
-    if not answer.about_place:
+    if not answer.is_about_location:
         having = " that has any of this" if answer.has_later else ""
         return f"{run}the latest of {answer.among}{having}; {remedy}"
     having = "that has it" if answer.is_compiled else "with calls here"

@@ -328,7 +328,7 @@ def memory_kind(row: LineMemoryOnDevice) -> str:
 
 
 def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
-    """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. Of several devices, the maximum."""
+    """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. For several devices, the maximum is shown."""
     held = [row.memory for row in rows if row.memory]
     parts = []
     if held:

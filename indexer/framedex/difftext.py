@@ -76,7 +76,7 @@ def line_reasons(line: LineDiff) -> list[str]:
     """The differences of a line: reasons for different programs, then compilations, times, bytes and calls."""
     figures = sorted(line.quantities, key=lambda each: _REASONS.index(each.about))
     shown = [quantity_text(each) for each in figures if each.name != IN_THE_RUNTIME]
-    if line.roads and not shown:
+    if line.paths and not shown:
         shown.append("other frames between this line and the runtime")
     return [*line.why, *shown]
 

@@ -45,12 +45,12 @@ def folders_upwards(folder: str) -> Iterator[str]:
         yield folder
 
 
-_USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+_USER_FOLDER_VARIABLES = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def is_allowed_index_path(path: Path, project: Path) -> bool:
     """Whether a project may have its index at a path: inside (links resolved) or a `.db` in the user's data folders."""
-    folders = filter(None, map(user_folder, _USERS_OWN))
+    folders = filter(None, map(user_folder, _USER_FOLDER_VARIABLES))
     return leads_inside(path, project) or (
         os.path.realpath(path).endswith(".db") and any(leads_inside(path, Path(folder)) for folder in folders)
     )

@@ -41,8 +41,8 @@ class Git:
         self.overrides: Mapping[str, str] = {}
         self.error = ""
 
-    def output(self, *arguments: str, given: bytes = b"") -> bytes | None:
-        """The output of a command with `given` as input; None if it fails or times out, or git is missing."""
+    def output(self, *arguments: str, input_bytes: bytes = b"") -> bytes | None:
+        """The output of a command with `input_bytes` as input; None if it fails or times out, or git is missing."""
         git = program_on_path("git")
         if git is None:
             self.error = "there is no git on the PATH"
@@ -50,8 +50,8 @@ class Git:
         try:
             done = subprocess.run(  # noqa: TID251
                 _command(git, self._folder, arguments),
-                stdin=None if given else subprocess.DEVNULL,
-                input=given or None,
+                stdin=None if input_bytes else subprocess.DEVNULL,
+                input=input_bytes or None,
                 capture_output=True,
                 timeout=self._timeout_s,
                 check=False,

@@ -26,7 +26,7 @@ def cell_name(path: str) -> str:
     return "" if cell is None else f"{cell[1]} cell {cell[2]}" if cell[1] else f"cell {cell[2]}"
 
 
-def place_text(path: str, line: int) -> str:
+def location_text(path: str, line: int) -> str:
     """A location as `path:line`, or `train.ipynb cell In[3] line 4` for a notebook cell."""
     cell = cell_name(path)
     return f"{cell} line {line}" if cell else f"{path}:{line}"

@@ -12,7 +12,7 @@ import shlex
 import sys
 import unicodedata
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 
 
@@ -58,7 +58,7 @@ def _character(escape: re.Match[str]) -> str:
 def _visible(character: str, following: str = "") -> str:
     # Escape a backslash that could be read as the start of an escape: this makes `printable` reversible.
     starts_escape = character == "\\" and following in {"x", "u", "U"}
-    if not starts_escape and unicodedata.category(character) not in _HIDDEN:
+    if not starts_escape and unicodedata.category(character) not in _HIDDEN_CATEGORIES:
         return character
     point = ord(character)
     if point < 0x100:

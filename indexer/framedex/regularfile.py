@@ -55,7 +55,12 @@ def read_regular(path: Path, largest: int = MAX_FILE_BYTES) -> bytes:
 
 def read_regular_text(path: Path) -> str:
     r"""The content of a file as UTF-8 text, with line breaks normalised to `\n`. Raises like `read_regular`."""
-    with io.TextIOWrapper(io.BytesIO(read_regular(path)), "utf-8", "replace") as file:
+    return decode_text(read_regular(path))
+
+
+def decode_text(content: bytes) -> str:
+    r"""UTF-8 text, with line breaks normalised to `\n`."""
+    with io.TextIOWrapper(io.BytesIO(content), "utf-8", "replace") as file:
         return file.read()
 
 

@@ -29,7 +29,7 @@ _MAX_PARSE_STEPS = 10_000_000
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # Every spelling of the key `tool.framedex` in TOML contains one of these: `tool.framedex`, `[tool]`, `tool = {`.
-_MAY_BE_SET = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
+_MAY_HAVE_SETTINGS = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
 _PLACEHOLDERS = ("path", "line", "commit")
 _MIRRORED = ("xla", "jax", "cpython")
 
@@ -305,7 +305,7 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     except SystemLimitError as error:
         return None, [str(error)]
     is_own = file.name == _OWN_FILE
-    if not is_own and not _MAY_BE_SET.search(text):
+    if not is_own and not _MAY_HAVE_SETTINGS.search(text):
         return None, []
     if _estimate_parse_steps(text) > _MAX_PARSE_STEPS:
         return None, [f"{file} cannot be read: its keys have too many dots; shorten them."]

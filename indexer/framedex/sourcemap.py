@@ -172,9 +172,9 @@ _COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"https?://[^\s@?#\"'<>\\]+")
 _LANGUAGES = ("cpp", "python", "protobuf", "tablegen")
-_MOST = 1 << 31
+_MAX_NUMBER = 1 << 31
 
-CONST, BROKEN = 1, 2
+CONST_FLAG, BROKEN_FLAG = 1, 2
 
 
 class MalformedError(Exception):
@@ -227,7 +227,7 @@ def encode_file(file: ExtractedFile) -> list[object]:
     before = 0
     for name, key, kind, parameters, line, end_line, is_const, is_broken, sites in file.definitions:
         found = sorted(json.loads(sites), key=lambda site: site[:2]) if sites else []
-        flags = CONST * bool(is_const) | BROKEN * bool(is_broken)
+        flags = CONST_FLAG * bool(is_const) | BROKEN_FLAG * bool(is_broken)
         row = (number(name), number(key), number(kind), number(parameters), line - before, end_line - line, flags)
         _append(definitions, (*row, len(found)))
         before = at = line
@@ -246,7 +246,7 @@ def decode_file(value: object) -> ExtractedFile:
     _check(is_inside(path), "its path leads elsewhere")
     _check(language in _LANGUAGES if isinstance(language, str) else False, "its language is unknown")
     _check(isinstance(content, str) and re.fullmatch(r"[0-9a-f]{16}", content), "its hash is none")
-    _check(type(errors) is int and 0 <= errors < _MOST, "its number of errors is none")
+    _check(type(errors) is int and 0 <= errors < _MAX_NUMBER, "its number of errors is none")
     _check(isinstance(strings, list) and all(type(text) is str for text in strings), "its strings are none")
     _check(_is_text("".join(strings)), "a string is no text")
     _check_columns(definitions, 8)
@@ -273,12 +273,12 @@ def _decode_definitions(
     _check(_are_in_range(flags, 0, 4), "a definition is none")
     lines = list(accumulate(columns[4]))
     ends = [line + length for line, length in zip(lines, lengths, strict=True)]
-    _check(_are_in_range(lines, 1, _MOST) and _are_in_range(ends, 0, _MOST), "a line is none")
+    _check(_are_in_range(lines, 1, _MAX_NUMBER) and _are_in_range(ends, 0, _MAX_NUMBER), "a line is none")
     for name, key, kind, written, line, end, flag in zip(
         names, keys, kinds, parameters, lines, ends, flags, strict=True
     ):
         texts = strings[name], strings[key], strings[kind], None if written < 0 else strings[written]
-        yield *texts, line, end, bool(flag & CONST), bool(flag & BROKEN), next(calls)
+        yield *texts, line, end, bool(flag & CONST_FLAG), bool(flag & BROKEN_FLAG), next(calls)
 
 
 def _decode_calls(
@@ -286,14 +286,14 @@ def _decode_calls(
 ) -> Iterator[str | None]:
     """The calls of each definition as JSON for the index."""
     deltas, kinds, callees, written = columns
-    _check(_are_in_range(counts, 0, _MOST) and sum(counts) == len(deltas), "a call is missing")
+    _check(_are_in_range(counts, 0, _MAX_NUMBER) and sum(counts) == len(deltas), "a call is missing")
     _check(_are_in_range((*kinds, *callees), 0, len(strings)), "a string is missing")
     _check(_are_in_range(written, -1, len(strings)), "a string is missing")
     end = 0
     for line, count in zip(accumulate(lines), counts, strict=True):
         begin, end = end, end + count
         at = list(accumulate(deltas[begin:end], initial=line))[1:]
-        _check(_are_in_range(at, 1, _MOST), "a line is none")
+        _check(_are_in_range(at, 1, _MAX_NUMBER), "a line is none")
         sites = [
             [place, 0, strings[kind], strings[callee], *([strings[text]] if text >= 0 else [])]
             for place, kind, callee, text in zip(
@@ -308,7 +308,7 @@ def _check_columns(columns: object, width: int) -> None:
     assert isinstance(columns, list)
     _check(all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns), "a column is short")
     _check(all(set(map(type, column)) <= {int} for column in columns), "a number is none")
-    _check(all(_are_in_range(column, -_MOST, _MOST) for column in columns), "a number is too large")
+    _check(all(_are_in_range(column, -_MAX_NUMBER, _MAX_NUMBER) for column in columns), "a number is too large")
 
 
 def _are_in_range(numbers: Sequence[int], low: int, end: int) -> bool:

@@ -111,10 +111,10 @@ def parse_byte_count(text: str) -> int | None:
     return size or None
 
 
-_LIKENESS = 0.5  # difflib ratio: two of three letters, in their order
+_MIN_SIMILARITY = 0.5  # difflib ratio: two of three letters, in their order
 
 
-def nearest_name(name: str, known: Iterable[str], likeness: float = _LIKENESS) -> str | None:
+def nearest_name(name: str, known: Iterable[str], likeness: float = _MIN_SIMILARITY) -> str | None:
     """The known name most similar to this one, ignoring case; None if no difflib ratio reaches `likeness`."""
     import difflib
 

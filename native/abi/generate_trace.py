@@ -13,6 +13,8 @@ from pjrt_abi import API_STRUCT, Abi, Function, Table, extensions, inner_tables
 NOTICE = "// Generated from native/abi; do not edit."
 # Statements to run before a call, recorded or not.
 FIRST = {"PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);"}
+# The functions that register a callback.
+CALLBACKS = {"PJRT_Event_OnReady"}
 
 
 def enumerators(abi: Abi) -> str:
@@ -113,7 +115,11 @@ def _wrapper(index: int, function: Function) -> Iterator[str]:
     yield "  }"
     if function.returns_error:
         source = _PLUGIN if function.returns == "PJRT_Error*" else f"plugin_{function.table}"
+        if name in CALLBACKS:
+            yield f"  TracedCallback callback(call, args, {_PLUGIN});"
         yield f"  {function.returns} error = {call};"
+        if name in CALLBACKS:
+            yield "  callback.end(error);"
         yield "  if (call.is_recording()) {"
         yield f"    if (error == nullptr) outputs_{name}(args, call.arguments());"
         yield f"    leave(call, {source}, error);"

@@ -5,6 +5,7 @@
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
 #include "capture_reader/kept_files.h"
+#include "capture_reader/open_calls.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -30,6 +31,50 @@ py::dict count_records(const std::string& folder) {
   return result;
 }
 
+// As in framedex.captures.open_calls.OpenFrame.
+py::tuple to_python(const capture::Frame& frame, const capture::Capture& found) {
+  bool is_python = frame.language == capture::FrameLanguage::kPython;
+  if (is_python) {
+    const capture::Code& code = found.codes[static_cast<size_t>(frame.owner)];
+    return py::make_tuple("python", text(code.qualname), text(code.filename), frame.line, "", 0);
+  }
+  std::string module = frame.owner < 0 ? "" : found.modules[static_cast<size_t>(frame.owner)].path;
+  return py::make_tuple("native", "", "", 0, text(module), frame.offset);
+}
+
+py::tuple to_python(const std::vector<capture::OpenCallRow>& rows, const capture::Capture& found) {
+  py::list calls;
+  for (const capture::OpenCallRow& call : rows) {
+    const capture::Stack& stack = found.stacks[call.stack];
+    py::list frames;
+    for (uint32_t frame : stack.python.empty() ? stack.frames : stack.python) {
+      frames.append(to_python(found.frames[frame], found));
+    }
+    calls.append(py::make_tuple(text(found.functions[call.function].second), call.sequence, call.since,
+                                py::tuple(frames), call.object));
+  }
+  return calls;
+}
+
+py::list read_open_calls(const std::string& folder) {
+  capture::CaptureOpenCalls found = capture::read_open_calls(folder);
+  py::list threads;
+  for (const capture::ThreadOpenCalls& thread : found.threads) {
+    threads.append(py::make_tuple(thread.thread.id, text(thread.thread.name), thread.calls, thread.last_record,
+                                  to_python(thread.open, found.capture), to_python(thread.pending, found.capture),
+                                  thread.signal));
+  }
+  return threads;
+}
+
+py::list read_invocations(const std::string& folder) {
+  py::list list;
+  for (const capture::Invocation& each : capture::read_invocations(folder)) {
+    list.append(py::make_tuple(each.thread, each.time, each.registered_thread, each.registered_sequence, each.error));
+  }
+  return list;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, module) {
@@ -39,8 +84,8 @@ PYBIND11_MODULE(_native, module) {
   module.attr("PROGRAMS") = capture::kPrograms;
   module.attr("SOURCES") = capture::kSources;
   module.attr("FORMAT") = capture::kFormat;
-  module.attr("FORMAT_VERSIONS") =
-      py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion, capture::kVersion);
+  module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion,
+                                                  capture::version_3::kVersion, capture::kVersion);
   module.attr("PROCESS_STREAM") = capture::kProcessStream;
   module.attr("STREAM_SUFFIX") = capture::kStreamSuffix;
   module.attr("RING_SUFFIX") = capture::kRingSuffix;
@@ -61,6 +106,8 @@ PYBIND11_MODULE(_native, module) {
       py::arg("folder"));
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
+  module.def("read_open_calls", &read_open_calls, py::arg("folder"));
+  module.def("read_invocations", &read_invocations, py::arg("folder"));
   module.def(
       "is_kept_content",
       [](const std::string& name, const py::bytes& content) {

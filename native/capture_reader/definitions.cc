@@ -287,11 +287,13 @@ bool Definitions::read_record(const Record& record, ThreadStreams* thread) {
     case RecordKind::kStack:
       return read_stack(record.body, thread);
     case RecordKind::kCall:
-      return read_call(record, thread);
+      return !thread->has_calls || read_call(record, thread);
     case RecordKind::kReturn:
-      return read_return(record, thread);
+      return !thread->has_calls || read_return(record, thread);
     case RecordKind::kClock:
       return read_clock(record.body);
+    case RecordKind::kInvocation:
+      return read_invocation(record.body);
     default:
       return false;
   }
@@ -392,16 +394,23 @@ bool Definitions::has_python(uint32_t stack) {
   return *known;
 }
 
-bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
-  CallStart start;
-  if (!read_start(record, &start)) return false;
+void Definitions::add_call(const ThreadStreams& thread, const CallStart& start) {
   uint32_t function = add_function_of(start.function);
-  uint32_t stack = thread->stacks.at(start.stack);
+  uint32_t stack = thread.stacks.at(start.stack);
   if (stack == IdMap::kNone) {
     missing_stack_ = stack = add_stack({"missing", false, {}, {}});
   }
   if (!handlers_.empty()) add_entered(function, stack);
-  thread->has_python = thread->has_python || has_python(stack);
+}
+
+bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
+  CallStart start;
+  if (!read_start(record, &start)) return false;
+  if (thread->is_copy(start.sequence, thread->last_sequence)) return true;
+  thread->last_sequence = start.sequence;
+  add_call(*thread, start);
+  uint32_t stack = thread->stacks.at(start.stack);
+  thread->has_python = thread->has_python || has_python(stack == IdMap::kNone ? missing_stack_ : stack);
   if (thread->calls == 0) thread->first_start = start.time;
   thread->is_in_order &= thread->calls == 0 || start.time >= thread->last_start;
   thread->first_start = std::min(thread->first_start, start.time);
@@ -422,11 +431,43 @@ bool Definitions::read_return(const Record& record, ThreadStreams* thread) {
   return true;
 }
 
+bool Definitions::read_invocation(Body body) {
+  body.read<InvocationRecord>();
+  return !body.is_broken();
+}
+
 bool Definitions::read_clock(Body body) {
   auto record = body.read<ClockRecord>();
   if (body.is_broken()) return false;
   timeline_.add(record);
   return true;
+}
+
+Definitions Definitions::of_threads(std::string folder, const std::vector<uint32_t>& numbers,
+                                    const std::vector<ClockRecord>& anchors) {
+  Definitions found;
+  found.folder_ = std::move(folder);
+  for (uint32_t number : numbers) {
+    auto thread = std::make_unique<ThreadStreams>();
+    thread->number = number;
+    std::string path = found.folder_ + "/" + kThreadStem + std::to_string(number) + kStreamSuffix;
+    thread->definitions = std::make_unique<StreamReader>(path, StreamReader::Part::kDefinitions);
+    found.threads_.push_back(std::move(thread));
+  }
+  found.process_ = std::make_unique<StreamReader>(found.folder_ + "/" + kProcessStream);
+  found.metadata_ = content_of(found.folder_ + "/" + kMetadataFile);
+  found.choose_identity();
+  found.read_process();
+  for (auto& thread : found.threads_) {
+    thread->thread = static_cast<uint32_t>(found.capture_.threads.size());
+    found.capture_.threads.push_back({0, ""});
+    if (found.belongs_here(*thread->definitions, StreamKind::kThread, thread->number)) {
+      found.read_stream(*thread->definitions, thread.get());
+    }
+  }
+  for (const ClockRecord& anchor : anchors) found.timeline_.add(anchor);
+  found.timeline_.finish();
+  return found;
 }
 
 std::vector<Module> Definitions::modules(std::string folder) {

@@ -51,9 +51,10 @@ struct ThreadStreams {
   uint32_t thread;                     // index in the capture
   std::unique_ptr<StreamReader> ring;  // nullptr if the calls are with the definitions
   std::unique_ptr<StreamReader> definitions;
-  bool has_calls = false;   // calls of this capture
-  bool is_in_order = true;  // ordered by start
-  bool has_python = false;  // on the stack of one of its calls
+  bool has_calls = false;      // calls of this capture
+  bool is_in_order = true;     // ordered by start
+  bool has_python = false;     // on the stack of one of its calls
+  uint64_t last_sequence = 0;  // of the calls read so far
   uint64_t calls = 0;
   uint64_t first_start = 0;
   uint64_t last_start = 0;
@@ -64,6 +65,9 @@ struct ThreadStreams {
   IdMap stacks;
 
   StreamReader& stream_of_calls() const { return ring ? *ring : *definitions; }
+  // Returns whether a call is a second copy. Before a ring overwrites the record of an open call, the recorder copies
+  // it to the thread's own stream, which is read first.
+  bool is_copy(uint64_t sequence, uint64_t previous) const { return ring && sequence <= previous; }
 };
 
 // Joins the streams of a capture. On disk, ids are per stream; here, equal things of several threads share one number.
@@ -79,15 +83,22 @@ class Definitions {
   std::vector<std::unique_ptr<ThreadStreams>>& threads() { return threads_; }
   uint64_t damaged() const { return damaged_; }
   uint64_t calls() const { return calls_; }
+  uint64_t identity() const { return identity_; }
 
   // Reads data written since. Returns false if the capture must be read again from the start.
   bool extend();
 
   // Returns the capture's function with this id.
   uint32_t function_of(uint32_t id) const { return function_ids_.at(id); }
-  // Returns the stack of a call of a function, by its id in the thread's stream.
+  // Adds the function and the stack of a call.
+  void add_call(const ThreadStreams& thread, const CallStart& start);
+  // Returns the stack of a call of a function, by its id in the thread's stream. The call was added.
   uint32_t stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const;
 
+  // Reads what open calls refer to, without calls: the definitions of the threads with these numbers. The anchors are
+  // in addition to those of these threads.
+  static Definitions of_threads(std::string folder, const std::vector<uint32_t>& numbers,
+                                const std::vector<ClockRecord>& anchors);
   // Reads only the modules, which are few in a capture of any size.
   static std::vector<Module> modules(std::string folder);
 
@@ -117,6 +128,7 @@ class Definitions {
   bool read_frames(Body* body, uint32_t count, const ThreadStreams& thread, Frames* frames);
   bool read_call(const Record& record, ThreadStreams* thread);
   bool read_return(const Record& record, ThreadStreams* thread);
+  static bool read_invocation(Body body);
   bool read_clock(Body body);
   uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values);
   uint32_t add_function_of(uint32_t id);

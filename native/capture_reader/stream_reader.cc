@@ -1,6 +1,7 @@
 #include "capture_reader/stream_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <new>
 #include <utility>
@@ -15,10 +16,11 @@ constexpr size_t kMostDamages = 20;
 
 }  // namespace
 
-StreamReader::StreamReader(const std::string& path) : path_(path) {
+StreamReader::StreamReader(const std::string& path, Part part) : path_(path) {
   StoredFile file(path);
   is_stream_ = read_header(file);
-  if (is_stream_ && !look(file)) segments_.clear();
+  if (!is_stream_ || (part == Part::kDefinitions && look_at_definitions(file))) return;
+  if (!look(file)) segments_.clear();
 }
 
 bool StreamReader::read_header(const StoredFile& file) {
@@ -37,7 +39,7 @@ bool StreamReader::read_header(const StoredFile& file) {
     return false;
   }
   if (written.version == version_1::kVersion) return read_version_1(file);
-  if (written.version != version_2::kVersion && written.version != kVersion) {
+  if (written.version < version_1::kVersion || written.version > kVersion) {
     report("has format version " + std::to_string(written.version) + "; this framedex reads " +
            std::to_string(version_1::kVersion) + " to " + std::to_string(kVersion) + ".");
     return false;
@@ -115,6 +117,38 @@ bool StreamReader::look(const StoredFile& file) {
   if (segments_.empty()) return true;
   end_ = end_of_records(file, segments_.back());
   return !is_ring() || copy_ring(file, starts);
+}
+
+// Follows the links between segments with definitions, from the last segment back. Returns false if that is impossible:
+// the stream was written by an earlier recorder, or is damaged.
+bool StreamReader::look_at_definitions(const StoredFile& file) {
+  size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
+  if (is_ring() || segments_begun_ == 0 || (segments_begun_ - 1) * kSegmentSize >= size_) return false;
+  std::vector<SegmentPlace> found{place_of(segments_begun_ - 1, segments_begun_ - 1)};
+  for (;;) {
+    std::optional<uint64_t> earlier = defining_before(file, found.back());
+    if (!earlier || *earlier * kSegmentSize > found.back().position) return false;
+    if (*earlier == 0) break;
+    found.push_back(place_of(*earlier - 1, *earlier - 1));
+  }
+  segments_.assign(found.rbegin(), found.rend());
+  end_ = end_of_records(file, segments_.back());
+  return true;
+}
+
+// Returns the number of the latest earlier segment with definitions, plus one (0: none), from the base of a segment.
+std::optional<uint64_t> StreamReader::defining_before(const StoredFile& file, const SegmentPlace& place) const {
+  std::array<char, sizeof(RecordHeader) + sizeof(BaseRecord) + sizeof(uint64_t)> bytes;
+  SegmentPlace first = place;
+  first.end = place.first_record(form_) + bytes.size();
+  if (file.read(place.first_record(form_), bytes.data(), bytes.size()) != bytes.size()) return std::nullopt;
+  SegmentWalker walker({bytes.data(), bytes.size()}, place.first_record(form_), first, form_);
+  Record record{RecordKind::kPadding, Body({})};
+  Damage damage;
+  if (walker.next(&record, &damage) != SegmentWalker::Step::kRecord || record.kind != RecordKind::kBase) return {};
+  record.body.read<BaseRecord>();
+  auto earlier = record.body.read<uint64_t>();
+  return record.body.is_broken() ? std::nullopt : std::optional(earlier);
 }
 
 bool StreamReader::copy_ring(const StoredFile& file, const std::vector<SegmentStart>& starts) {

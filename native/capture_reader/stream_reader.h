@@ -1,6 +1,7 @@
 // Reads one .fdx stream without trusting its content.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,11 @@ class StoredFile;
 // are all read at once, because they are overwritten.
 class StreamReader {
  public:
+  // kDefinitions: only the last segment and those with stacks, frames or code, as far as the stream tells.
+  enum class Part { kAll, kDefinitions };
   // Finds the end of the written data. On failure problems() says why and next() returns nothing. This and later reads
   // throw UnreadableError if the system fails to read the file.
-  explicit StreamReader(const std::string& path);
+  explicit StreamReader(const std::string& path, Part part = Part::kAll);
 
   const std::string& path() const { return path_; }
   // Returns the header in the current version's form, without its checks.
@@ -47,6 +50,8 @@ class StreamReader {
   };
 
   bool look(const StoredFile& file);
+  bool look_at_definitions(const StoredFile& file);
+  std::optional<uint64_t> defining_before(const StoredFile& file, const SegmentPlace& place) const;
   bool copy_ring(const StoredFile& file, const std::vector<SegmentStart>& starts);
   bool enter_next_segment();
   bool read_header(const StoredFile& file);

@@ -76,7 +76,11 @@ bool ThreadCalls::read() {
   }
   CallStart start;
   CallEnd end;
-  if (record.kind == RecordKind::kCall && read_start(record, &start)) begin(start);
+  if (record.kind == RecordKind::kCall && read_start(record, &start) &&
+      !streams_->is_copy(start.sequence, last_sequence_)) {
+    last_sequence_ = start.sequence;
+    begin(start);
+  }
   if (record.kind == RecordKind::kReturn && read_end(record, &end)) this->end(end);
   return true;
 }

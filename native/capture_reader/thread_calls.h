@@ -74,6 +74,7 @@ class ThreadCalls {
   size_t first_ = 0;
   size_t count_ = 0;
   uint64_t popped_ = 0;
+  uint64_t last_sequence_ = 0;
   OpenCalls open_;                                    // numbered from the thread's first call
   std::unordered_map<uint64_t, LateReturn> waiting_;  // calls already read, numbered likewise
   std::vector<LateReturn> late_;

@@ -2,11 +2,14 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <string_view>
+
+#include "recorder/recorder.h"
 
 namespace framedex::ffi {
 namespace {
@@ -24,6 +27,41 @@ std::array<FatalSignal, 5> fatal_signals = {{{SIGSEGV, "SIGSEGV", {}},
                                              {SIGFPE, "SIGFPE", {}},
                                              {SIGILL, "SIGILL", {}},
                                              {SIGABRT, "SIGABRT", {}}}};
+
+// A stack for signal handlers, so that they run when the thread's own stack has overflowed. A stack that the program
+// has set up is kept.
+class AlternateStack {
+ public:
+  AlternateStack() {
+    stack_t before{};
+    if (sigaltstack(nullptr, &before) != 0 || (before.ss_flags & SS_DISABLE) == 0) return;
+    void* memory = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (memory == MAP_FAILED) return;
+    stack_t stack{};
+    stack.ss_sp = memory;
+    stack.ss_size = kSize;
+    if (sigaltstack(&stack, nullptr) == 0) {
+      memory_ = memory;
+    } else {
+      munmap(memory, kSize);
+    }
+  }
+  ~AlternateStack() {
+    stack_t now{};
+    if (memory_ == nullptr || sigaltstack(nullptr, &now) != 0 || now.ss_sp != memory_) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    if (sigaltstack(&none, nullptr) == 0) munmap(memory_, kSize);
+  }
+  AlternateStack(const AlternateStack&) = delete;
+  AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+  // The previous handlers run on it too, such as Python's faulthandler. Only pages in use take memory.
+  static constexpr size_t kSize = size_t{256} * 1024;
+
+  void* memory_ = nullptr;
+};
 
 FatalSignal* find(int number) {
   for (FatalSignal& fatal : fatal_signals) {
@@ -65,10 +103,11 @@ const char* stage_name(XLA_FFI_ExecutionStage stage) {
   return "unknown";
 }
 
-// Reports, then forwards the signal to its previous handler. With the default action, a fault recurs when this returns,
-// and a sent signal is sent again. So the process ends by the same signal.
+// Notes and reports, then forwards the signal to its previous handler. With the default action, a fault recurs when
+// this returns, and a sent signal is sent again. So the process ends by the same signal.
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
+  recorder::note_fatal_signal(number);
   report_crash(number);
   const struct sigaction& before = find(number)->before;
   bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
@@ -88,6 +127,7 @@ void on_fatal_signal(int number, siginfo_t* info, void* context) {
 
 RunningScope::RunningScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance)
     : registration_(registration), stage_(stage), instance_(instance), outer_(running) {
+  thread_local AlternateStack alternate_stack;  // as long as the thread
   running = this;
 }
 

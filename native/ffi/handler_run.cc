@@ -1,7 +1,7 @@
 #include "ffi/handler_run.h"
 
-#include <atomic>
 #include <exception>
+#include <mutex>
 #include <string_view>
 
 #include "abi/struct_size.h"
@@ -20,11 +20,10 @@ using recorder::Call;
 constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
 
 // Starts the recording that the environment requests, unless libtpu.so has already started it in this process. The
-// first run does this, so a program without handlers creates no capture.
+// first run does this, so a program without handlers creates no capture. Other runs wait until it has started.
 void start_recording_once() {
-  static std::atomic<bool> is_started{false};
-  if (__builtin_expect(is_started.load(std::memory_order_relaxed), 1)) return;
-  if (!is_started.exchange(true)) recorder::start_from_environment();
+  static std::once_flag is_started;
+  std::call_once(is_started, recorder::start_from_environment);
 }
 
 // The attributes of a callback are ours: they describe how the mock TPU moves its data.

@@ -48,6 +48,10 @@ FRAMEDEX_EXPORT bool framedex_ffi_describe(const char* kind, const char* json) {
   return framedex::recorder::describe(kind, json);
 }
 
+FRAMEDEX_EXPORT bool framedex_ffi_describe_once(const char* kind, const char* json) {
+  return framedex::recorder::describe_once(kind, json);
+}
+
 // Sets the note, a JSON object, for the next program that this thread compiles or loads.
 FRAMEDEX_EXPORT void framedex_ffi_note(const char* json) { framedex::recorder::note(json); }
 

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <map>
+#include <vector>
 
 #include "recorder/format/capture_format.h"
 
@@ -168,6 +169,35 @@ void apply(uint8_t item, Input& input, Stream& stream) {
 }
 
 }  // namespace
+
+void CaptureFolder::write_open_calls(Input input) {
+  std::ofstream file(path_ + "/" + capture::kOpenCallsFile, std::ios::binary);
+  std::vector<capture::PendingCallback> callbacks(capture::kPendingSlots);
+  for (size_t slot = 0; slot < 8; ++slot) {
+    capture::PendingCallback& pending = callbacks[slot];
+    pending.call = {input.number<uint8_t>(), input.number<uint32_t>(), input.number<uint8_t>(),
+                    input.number<uint8_t>()};
+    pending.thread = input.number<uint8_t>() % 8;
+    pending.check = pending.expected_check(7, slot) ^ (pending.call.sequence % 16 == 1);
+  }
+  std::string bytes(reinterpret_cast<const char*>(callbacks.data()), callbacks.size() * sizeof(callbacks[0]));
+  bytes.resize(capture::kPendingSize);
+  file << bytes;
+  for (uint32_t number = 0; number < 4; ++number) {
+    capture::OpenCallTable table{};
+    table.capture = 7;
+    table.number = number;
+    table.check = table.expected_check();
+    table.last_time = table.anchor_time = input.number<uint32_t>();
+    table.anchor_check = table.expected_anchor_check();
+    for (size_t slot = 0; slot < capture::OpenCallTable::kSlots; ++slot) {
+      capture::OpenCall& open = table.open[slot];
+      open.call = {input.number<uint8_t>(), input.number<uint32_t>(), input.number<uint8_t>(), input.number<uint8_t>()};
+      open.check = open.expected_check(table.check, slot) ^ (open.call.sequence % 16 == 1);
+    }
+    file.write(reinterpret_cast<const char*>(&table), sizeof(table));
+  }
+}
 
 void CaptureFolder::write(Input input) {
   std::map<std::string, Stream> streams;

@@ -21,8 +21,10 @@ class CaptureFolder {
  public:
   explicit CaptureFolder(std::string path) : path_(std::move(path)) {}
 
-  // Replaces the folder's content.
+  // Replaces the streams of the folder.
   void write(Input input);
+  // Replaces its tables of open calls by tables for all threads, with valid checks for most calls.
+  void write_open_calls(Input input);
   const std::string& path() const { return path_; }
 
  private:

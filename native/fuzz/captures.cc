@@ -6,6 +6,7 @@
 
 #include "call_stream/call_stream.h"
 #include "capture_reader/capture_reader.h"
+#include "capture_reader/open_calls.h"
 #include "fuzz/capture_folder.h"
 
 namespace {
@@ -62,6 +63,19 @@ uint64_t check_calls(call_stream::CallStream* stream, uint64_t most) {
   }
 }
 
+void check_open_calls(const std::string& path) {
+  capture::CaptureOpenCalls found = capture::read_open_calls(path);
+  check_frames(found.capture);
+  for (const capture::ThreadOpenCalls& thread : found.threads) {
+    for (const auto* calls : {&thread.open, &thread.pending}) {
+      for (const capture::OpenCallRow& call : *calls) {
+        require(call.function < found.capture.functions.size() && call.stack < found.capture.stacks.size());
+      }
+    }
+  }
+  capture::read_invocations(path);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -78,5 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   followed.next(2, 1000);
   if (followed.extend()) check_frames(followed.definitions().capture());
   followed.next(UINT64_MAX, call_stream::kForever);
+  written.write_open_calls(framedex::fuzz::Input(data, size));
+  check_open_calls(written.path());
+  std::filesystem::remove(written.path() + "/" + capture::kOpenCallsFile);
+  check_open_calls(written.path());
   return 0;
 }

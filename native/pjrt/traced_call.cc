@@ -1,5 +1,7 @@
 #include "pjrt/traced_call.h"
 
+#include <array>
+#include <atomic>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -7,6 +9,51 @@
 namespace framedex::pjrt {
 
 namespace {
+
+// A callback of the program, until the plug-in invokes it.
+struct Registration {
+  std::atomic<bool> is_used{false};
+  PJRT_Event_OnReadyCallback callback;
+  void* user;
+  const PJRT_Api* plugin;
+  recorder::ExpectedCallback expected;
+};
+std::array<Registration, recorder::kMaximumCallbacks> registrations;
+
+// Returns a free slot, now in use; kMaximumCallbacks if there is none.
+size_t take_slot() {
+  static std::atomic<size_t> next{0};
+  size_t first = next.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < registrations.size(); ++i) {
+    size_t slot = (first + i) % registrations.size();
+    std::atomic<bool>& is_used = registrations[slot].is_used;
+    if (is_used.load(std::memory_order_relaxed) || is_used.exchange(true, std::memory_order_acquire)) continue;
+    next.store(slot + 1, std::memory_order_relaxed);
+    return slot;
+  }
+  return recorder::kMaximumCallbacks;
+}
+
+void free_slot(Registration* registration) { registration->is_used.store(false, std::memory_order_release); }
+
+int code_of(PJRT_Error* error, const PJRT_Api* plugin) {
+  if (error == nullptr) return 0;
+  PJRT_Error_GetCode_Args code{};
+  code.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
+  code.error = error;
+  plugin->PJRT_Error_GetCode(&code);
+  return code.code;
+}
+
+// Invoked by the plug-in in place of the program's callback.
+void invoke(PJRT_Error* error, void* user) {
+  auto* registration = static_cast<Registration*>(user);
+  recorder::record_invocation(registration->expected, code_of(error, registration->plugin));
+  PJRT_Event_OnReadyCallback callback = registration->callback;
+  void* of_program = registration->user;
+  free_slot(registration);
+  callback(error, of_program);
+}
 
 void shortened_text(recorder::ArgumentWriter& writer, uint16_t field, std::string text) {
   text = recorder::shortened(std::move(text));
@@ -63,17 +110,40 @@ size_t total(const size_t* sizes, size_t count) {
   return sizes == nullptr ? 0 : std::accumulate(sizes, sizes + count, size_t{0});
 }
 
+TracedCallback::TracedCallback(recorder::Call& call, PJRT_Event_OnReady_Args* args, const PJRT_Api* plugin)
+    : args_(args), callback_(args->callback), user_(args->user_arg) {
+  if (!call.is_recording() || callback_ == nullptr) return;
+  slot_ = take_slot();
+  if (slot_ == registrations.size()) return;
+  Registration& registration = registrations[slot_];
+  registration.expected = call.expect(slot_, args->event);
+  if (registration.expected.session == nullptr) {
+    free_slot(&registration);
+    slot_ = registrations.size();
+    return;
+  }
+  registration.callback = callback_;
+  registration.user = user_;
+  registration.plugin = plugin;
+  args->callback = invoke;
+  args->user_arg = &registration;
+}
+
+TracedCallback::~TracedCallback() {
+  args_->callback = callback_;
+  args_->user_arg = user_;
+  if (!is_refused_ || slot_ == registrations.size()) return;
+  recorder::forget_callback(registrations[slot_].expected);
+  free_slot(&registrations[slot_]);
+}
+
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error) {
   if (error == nullptr) return call.leave(0, {});
-  PJRT_Error_GetCode_Args code{};
-  code.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
-  code.error = error;
-  plugin->PJRT_Error_GetCode(&code);
   PJRT_Error_Message_Args message{};
   message.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE;
   message.error = error;
   plugin->PJRT_Error_Message(&message);
-  call.leave(code.code, {message.message, message.message_size});
+  call.leave(code_of(error, plugin), {message.message, message.message_size});
 }
 
 void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error) {

@@ -36,6 +36,25 @@ void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_P
 // Returns the total number of elements of all lists.
 size_t total(const size_t* sizes, size_t count);
 
+// Makes the plug-in's invocation of a recorded call's callback a record. The arguments have framedex's callback from
+// the beginning to the end of this object's life.
+class TracedCallback {
+ public:
+  TracedCallback(recorder::Call& call, PJRT_Event_OnReady_Args* args, const PJRT_Api* plugin);
+  ~TracedCallback();
+  TracedCallback(const TracedCallback&) = delete;
+  TracedCallback& operator=(const TracedCallback&) = delete;
+  // Notes whether the plug-in accepted the callback.
+  void end(const PJRT_Error* error) { is_refused_ = error != nullptr; }
+
+ private:
+  PJRT_Event_OnReady_Args* args_;
+  PJRT_Event_OnReadyCallback callback_;
+  void* user_;
+  bool is_refused_ = false;
+  size_t slot_ = recorder::kMaximumCallbacks;
+};
+
 // Ends a call with the code and message of `error` (nullptr: success), read through the plug-in that created it.
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error);
 void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error);

@@ -54,6 +54,7 @@ struct State {
   std::mutex mutex;
   std::vector<Function> functions;
   std::vector<std::pair<std::string, std::string>> descriptions;  // kind, JSON
+  std::vector<std::pair<std::string, std::string>> pending;       // for the next capture only
   std::string captures;
   pthread_key_t thread_exit;
   Notes notes;
@@ -170,6 +171,18 @@ bool describe(std::string_view kind, std::string_view json) {
   return true;
 }
 
+bool describe_once(std::string_view kind, std::string_view json) {
+  if (kind.size() + json.size() > kMaximumDescription) return false;
+  State& state = State::instance();
+  std::lock_guard lock(state.mutex);
+  if (Session* session = recording.session.load()) {
+    session->describe(std::string(kind), std::string(json));
+  } else {
+    state.pending.emplace_back(kind, json);
+  }
+  return true;
+}
+
 void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept {
   ErrnoScope errno_scope;
   Session* session = recording.session.load(std::memory_order_acquire);
@@ -206,6 +219,8 @@ std::string start(const std::string& captures) {
   report_to_launcher("began", session->folder());
   session->write_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
+  for (const auto& [kind, json] : state.pending) session->describe(kind, json);
+  state.pending.clear();
   state.captures =
       session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change its folder
   recording.child_pending = false;
@@ -278,6 +293,34 @@ inline void Call::enter_at(const StartRegisters& start) noexcept {
   sequence_ = thread_->enter(function_, start);
   thread_->set_busy(false);
   if (sequence_ == ThreadRecorder::kNotRecorded) thread_ = nullptr;
+}
+
+void note_fatal_signal(int number) noexcept {
+  if (current_thread != nullptr) current_thread->note_signal(number);
+}
+
+ExpectedCallback Call::expect(size_t slot, const void* object) noexcept {
+  // A child forked inside the call leaves the parent's capture alone.
+  bool is_ours = forks_ == recording.forks.load(std::memory_order_relaxed);
+  if (thread_ == nullptr || !is_ours || !thread_->expect(sequence_, slot, object)) return {};
+  return {thread_->session(), slot, sequence_, thread_->number(), forks_};
+}
+
+void forget_callback(const ExpectedCallback& callback) noexcept {
+  if (callback.session == nullptr || callback.forks != recording.forks.load(std::memory_order_relaxed)) return;
+  callback.session->open_calls().remove_callback(callback.slot);
+}
+
+void record_invocation(const ExpectedCallback& callback, int error) noexcept {
+  forget_callback(callback);
+  Session* session = recording.session.load(std::memory_order_acquire);
+  if (session == nullptr || session != callback.session) return;
+  ErrnoScope errno_scope;
+  ThreadRecorder* thread = thread_recorder(session);
+  if (thread == nullptr || thread->is_busy()) return;
+  thread->set_busy(true);
+  thread->record_invocation(callback.thread, callback.sequence, error);
+  thread->set_busy(false);
 }
 
 void Call::leave(int error, std::string_view message) noexcept {

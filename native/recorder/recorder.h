@@ -9,11 +9,13 @@
 
 #include "recorder/arguments.h"
 #include "recorder/base/export.h"
+#include "recorder/format/capture_format.h"
 #include "recorder/function.h"
 #include "recorder/walks/start_registers.h"
 
 namespace framedex::recorder {
 
+class Session;
 class ThreadRecorder;
 
 // Registers functions, once. Returns the number of the first; the others follow it.
@@ -23,6 +25,8 @@ FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t co
 // id. Returns false and adds nothing if it is larger than kMaximumDescription bytes.
 constexpr size_t kMaximumDescription = 128 * 1024;
 FRAMEDEX_EXPORT bool describe(std::string_view kind, std::string_view json);
+// Like describe(), for one capture only: the current one, or else the next one.
+FRAMEDEX_EXPORT bool describe_once(std::string_view kind, std::string_view json);
 
 // Keeps a program or its compile options in the current capture and writes the file name, or the reason why it was not
 // kept.
@@ -44,6 +48,24 @@ FRAMEDEX_EXPORT void start_from_environment() noexcept;
 
 // Whether calls have to be examined. Every call reads this flag, so an unrecorded call costs next to nothing.
 FRAMEDEX_EXPORT extern std::atomic<bool> is_active;
+
+// Notes in the capture that a signal which usually ends the process was raised on this thread. Async-signal-safe.
+FRAMEDEX_EXPORT void note_fatal_signal(int number) noexcept;
+
+// A callback that a recorded call registered. `session` is nullptr if it is not recorded. The owner of a slot, below
+// kMaximumCallbacks, uses it for one callback at a time.
+constexpr size_t kMaximumCallbacks = capture::kPendingSlots;
+struct ExpectedCallback {
+  Session* session = nullptr;
+  size_t slot = 0;
+  uint64_t sequence = 0;
+  uint32_t thread = 0;
+  uint32_t forks = 0;
+};
+// Records that a callback is invoked, on this thread, with an error code (0: none).
+FRAMEDEX_EXPORT void record_invocation(const ExpectedCallback& callback, int error) noexcept;
+// Forgets a callback that will not be invoked.
+FRAMEDEX_EXPORT void forget_callback(const ExpectedCallback& callback) noexcept;
 
 // One entry into a boundary. Does nothing unless recording is on, and never throws or changes the caller's errno.
 //
@@ -69,6 +91,8 @@ class FRAMEDEX_EXPORT Call {
   void enter() noexcept;
   // Like enter(), for the stack that begins at `start`, a frame outside this function.
   void enter_from(const StartRegisters& start) noexcept;
+  // Notes that this call, which was entered, registers a callback about an object, such as an event.
+  ExpectedCallback expect(size_t slot, const void* object) noexcept;
   // Records the end. `error`: 0 for success, else the boundary's own code, with a message.
   void leave(int error, std::string_view message) noexcept;
 

@@ -229,9 +229,8 @@ Session::ThreadStreams Session::create_thread_streams() {
   ThreadStreams streams;
   bool has_ring = settings_.ring;
   SegmentBudget* budget = settings_.limit != 0 ? &budget_ : nullptr;
-  streams.definitions =
-      Stream::create(path + capture::kStreamSuffix, stream_identity(StreamKind::kThread, number, thread, name.data()),
-                     has_ring ? nullptr : budget);
+  StreamIdentity identity = stream_identity(StreamKind::kThread, number, thread, name.data());
+  streams.definitions = Stream::create(path + capture::kStreamSuffix, identity, has_ring ? nullptr : budget);
   if (has_ring) {
     streams.ring = Stream::create(path + capture::kRingSuffix,
                                   stream_identity(StreamKind::kRing, number, thread, name.data()), budget);
@@ -244,6 +243,7 @@ Session::ThreadStreams Session::create_thread_streams() {
     process_->note(reason);
     return {};
   }
+  streams.open_calls = std::make_unique<OpenCalls>(open_calls_.table(number), identity);
   write_record(RecordKind::kThread, ThreadRecord{number, has_ring});
   return streams;
 }

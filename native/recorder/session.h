@@ -13,6 +13,7 @@
 #include "recorder/process/modules.h"
 #include "recorder/settings.h"
 #include "recorder/streams/clock.h"
+#include "recorder/streams/open_calls.h"
 #include "recorder/streams/stream.h"
 #include "recorder/walks/python_runtime.h"
 #include "recorder/walks/unwinder.h"
@@ -52,7 +53,9 @@ class Session {
   struct ThreadStreams {
     std::unique_ptr<Stream> definitions;
     std::unique_ptr<Stream> ring;
+    std::unique_ptr<OpenCalls> open_calls;
   };
+  OpenCallsFile& open_calls() { return open_calls_; }
   // Creates the calling thread's streams; `definitions` is nullptr if that fails.
   ThreadStreams create_thread_streams();
 
@@ -71,6 +74,7 @@ class Session {
         budget_(settings_.limit),
         programs_(folder_, capture::kPrograms, settings_.program_limits()),
         sources_(folder_, working_folder(), settings_.source_limits()),
+        open_calls_(folder_ + "/" + capture::kOpenCallsFile, identity_),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
@@ -99,6 +103,7 @@ class Session {
   SegmentBudget budget_;
   FileStore programs_;
   SourceStore sources_;
+  OpenCallsFile open_calls_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;

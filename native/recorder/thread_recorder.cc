@@ -11,6 +11,7 @@ using capture::ClockRecord;
 using capture::CodeRecord;
 using capture::FrameLanguage;
 using capture::FrameRecord;
+using capture::InvocationRecord;
 using capture::MergeOutcome;
 using capture::RecordKind;
 using capture::ReturnRecord;
@@ -43,8 +44,16 @@ ThreadRecorder::ThreadRecorder(Session* session, Session::ThreadStreams streams)
       streams_(std::move(streams)),
       definitions_(*streams_.definitions),
       calls_(streams_.ring != nullptr ? *streams_.ring : definitions_),
+      open_calls_(*streams_.open_calls),
       walker_(session->python(), session->unwinder()),
-      unloads_(unload_count()) {}
+      unloads_(unload_count()) {
+  if (streams_.ring == nullptr) return;
+  calls_.before_overwriting([this](uint64_t position, const char* segment) {
+    open_calls_.move_records(position, capture::kSegmentSize, [&](const CallRecord& call, uint64_t at) {
+      return move_record(call, segment + (at - position));
+    });
+  });
+}
 
 uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   uint32_t stack = stack_id(start);
@@ -55,35 +64,54 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   uint64_t sequence = calls_.number_call();
   if (sequence % kCheckInterval == 0 && forget_unloaded()) stack = stack_id(start);
   if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
-  if (calls_.begin(sizeof(CallRecord) + arguments_.size()) != nullptr) {
-    write(RecordKind::kCall, CallRecord{sequence, session_->clock().now(), function, stack});
+  bool has_room = calls_.begin(sizeof(CallRecord) + arguments_.size()) != nullptr;
+  CallRecord call{sequence, session_->clock().now(), function, stack};
+  uint64_t position = has_room ? calls_.position() : 0;
+  if (has_room) {
+    write(calls_, RecordKind::kCall, call);
   } else {
     calls_.count_missing_call();
   }
+  open_calls_.begin(call, position);
   arguments_.clear();
-  ++open_calls_;
   return sequence;
 }
 
 void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view message, uint64_t time) {
-  --open_calls_;
+  bool is_moved = open_calls_.end(sequence, time) != 0;
   if (!message.empty()) arguments_.error_message(message);
-  if (calls_.begin(sizeof(ReturnRecord) + arguments_.size()) != nullptr) {
-    write(RecordKind::kReturn, ReturnRecord{sequence, time, error, 0});
+  Stream& stream = is_moved ? definitions_ : calls_;
+  if (stream.begin(sizeof(ReturnRecord) + arguments_.size()) != nullptr) {
+    write(stream, RecordKind::kReturn, ReturnRecord{sequence, time, error, 0});
   }
   arguments_.clear();
 }
 
+bool ThreadRecorder::expect(uint64_t sequence, size_t slot, const void* object) {
+  const CallRecord* call = open_calls_.innermost();
+  if (call == nullptr || call->sequence != sequence) return false;
+  session_->open_calls().add_callback(slot, *call, object, number());
+  return true;
+}
+
+void ThreadRecorder::record_invocation(uint32_t thread, uint64_t sequence, int error) {
+  if (char* body = calls_.begin(sizeof(InvocationRecord))) {
+    InvocationRecord record{session_->clock().now(), sequence, thread, error};
+    std::memcpy(body, &record, sizeof(record));
+    calls_.commit(RecordKind::kInvocation);
+  }
+}
+
 // Writes a record with the arguments. The caller has reserved room for them and a long head.
 template <typename Head>
-void ThreadRecorder::write(RecordKind kind, const Head& full) {
-  bool is_short = capture::is_short(full, calls_.base());
-  capture::HeadWords head = is_short ? capture::short_head(full, calls_.base()) : capture::long_head(full);
+void ThreadRecorder::write(Stream& stream, RecordKind kind, const Head& full) {
+  bool is_short = capture::is_short(full, stream.base());
+  capture::HeadWords head = is_short ? capture::short_head(full, stream.base()) : capture::long_head(full);
   size_t size = head.size + arguments_.size();
   size_t words = capture::padded(size) / sizeof(uint64_t);
   size_t unused = words * sizeof(uint64_t) - size;
   auto detail = static_cast<uint8_t>(head.detail | unused);
-  Stream::Words record(&calls_, kind, detail, words);
+  Stream::Words record(&stream, kind, detail, words);
   for (size_t i = 0; i < words; ++i) {
     uint64_t word = arguments_.word_behind(head.size, i);
     if (i < head.words.size()) word |= head.words[i];
@@ -91,6 +119,25 @@ void ThreadRecorder::write(RecordKind kind, const Head& full) {
     record.put(word);
   }
   record.commit();
+}
+
+// Copies the record of an open call from the ring to the thread's own stream, with a long head: the ring is about to
+// overwrite it. Returns its new position.
+uint64_t ThreadRecorder::move_record(const CallRecord& call, const char* record) {
+  capture::RecordHeader header;
+  std::memcpy(&header, record, sizeof(header));
+  bool is_short = (header.detail & capture::kLongHead) == 0;
+  size_t before = sizeof(header) + (is_short ? capture::kShortSize<CallRecord> : sizeof(CallRecord));
+  size_t size = header.size() - before - (header.detail & capture::kUnusedBytes);
+  char* body = definitions_.begin(sizeof(call) + size);
+  if (body == nullptr) return 0;
+  size_t unused = capture::padded(size) - size;
+  std::memcpy(body, &call, sizeof(call));
+  std::memcpy(body + sizeof(call), record + before, size);
+  std::memset(body + sizeof(call) + size, 0, unused);
+  uint64_t position = definitions_.position();
+  definitions_.commit(RecordKind::kCall, static_cast<uint8_t>(capture::kLongHead | unused));
+  return position | capture::kIsMoved;
 }
 
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
@@ -133,6 +180,7 @@ void ThreadRecorder::write_stack(const StackWalker::FoundStack& found) {
   std::memcpy(body, &record, sizeof(record));
   std::memcpy(body + sizeof(record), ids.data(), count * sizeof(uint32_t));
   definitions_.commit(RecordKind::kStack);
+  definitions_.note_definition();
 }
 
 uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
@@ -152,6 +200,7 @@ uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
   if (char* body = definitions_.begin(sizeof(record))) {
     std::memcpy(body, &record, sizeof(record));
     definitions_.commit(RecordKind::kFrame);
+    definitions_.note_definition();
   }
   frames_.insert(key, next_frame_);
   return next_frame_++;
@@ -178,6 +227,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
     copy_text(body, qualname);
     copy_text(body, line_table);
     definitions_.commit(RecordKind::kCode);
+    definitions_.note_definition();
   }
   session_->keep_source(code.filename);
   codes_.insert(key, next_code_);
@@ -195,8 +245,9 @@ bool ThreadRecorder::forget_unloaded() {
 }
 
 void ThreadRecorder::anchor_clock() {
+  ClockRecord record{session_->clock().now(), monotonic_nanoseconds()};
+  open_calls_.anchor(record);
   if (char* body = definitions_.begin(sizeof(ClockRecord))) {
-    ClockRecord record{session_->clock().now(), monotonic_nanoseconds()};
     std::memcpy(body, &record, sizeof(record));
     definitions_.commit(RecordKind::kClock);
   }

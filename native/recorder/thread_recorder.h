@@ -16,13 +16,13 @@ class ThreadRecorder {
   // Returns nullptr if the streams cannot be created.
   static std::unique_ptr<ThreadRecorder> create(Session* session);
 
-  const Session* session() const { return session_; }
+  Session* session() const { return session_; }
   ArgumentWriter& arguments() { return arguments_; }
   // Whether this thread is between writing a call's arguments and recording the call. A signal handler then records
   // nothing.
   bool is_busy() const { return busy_; }
   void set_busy(bool busy) { busy_ = busy; }
-  bool has_open_calls() const { return open_calls_ != 0; }
+  bool has_open_calls() const { return !open_calls_.is_empty(); }
   // Returns whether sampling selects the next call.
   bool samples_next() {
     uint64_t every = session_->settings().sample;
@@ -33,6 +33,12 @@ class ThreadRecorder {
   // Records the stack that begins at `start`. Returns the call's number on this thread, or kNotRecorded in a signal
   // handler.
   uint64_t enter(uint32_t function, const StartRegisters& start);
+  // Notes that the innermost call, of this number, registered a callback for an object. Returns whether it could.
+  bool expect(uint64_t sequence, size_t slot, const void* object);
+  uint32_t number() const { return open_calls_.thread(); }
+  void note_signal(int number) { open_calls_.note_signal(number); }
+  // Records the invocation of a callback that a call of a thread registered.
+  void record_invocation(uint32_t thread, uint64_t sequence, int error);
   // `time` is on the session's clock.
   void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);
 
@@ -40,7 +46,8 @@ class ThreadRecorder {
   ThreadRecorder(Session* session, Session::ThreadStreams streams);
 
   template <typename Head>
-  void write(capture::RecordKind kind, const Head& full);
+  void write(Stream& stream, capture::RecordKind kind, const Head& full);
+  uint64_t move_record(const capture::CallRecord& call, const char* record);
   uint32_t stack_id(const StartRegisters& start);
   bool agrees_with_libgcc(const StartRegisters& start, uint32_t id);
   void write_stack(const StackWalker::FoundStack& found);
@@ -53,13 +60,13 @@ class ThreadRecorder {
   Session::ThreadStreams streams_;
   Stream& definitions_;
   Stream& calls_;  // the ring if there is one
+  OpenCalls& open_calls_;
   StackWalker walker_;
   FlatMap frames_;
   FlatMap codes_;
   uint32_t next_frame_ = 0;
   uint32_t next_code_ = 0;
   uint64_t offered_ = 0;
-  uint64_t open_calls_ = 0;
   uint64_t unloads_;
   bool busy_ = false;
   ArgumentWriter arguments_;

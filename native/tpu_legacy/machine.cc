@@ -9,7 +9,8 @@ namespace framedex::tpu_legacy {
 namespace {
 
 // The variables of `framedex run` that only the PJRT mock supports.
-constexpr const char* kOfTodaysMock[] = {"FRAMEDEX_FAIL", "FRAMEDEX_HOSTS", "FRAMEDEX_HOST_ID", "FRAMEDEX_SLICES"};
+constexpr const char* kOfTodaysMock[] = {"FRAMEDEX_DRY_RUN", "FRAMEDEX_FAIL", "FRAMEDEX_HOSTS", "FRAMEDEX_HOST_ID",
+                                         "FRAMEDEX_SLICES"};
 
 std::string text_of(const mock::Environment& environment, const char* name) {
   const char* text = environment(name);

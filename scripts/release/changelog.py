@@ -1,12 +1,11 @@
-"""CHANGELOG.md: a section for each release, the newest first, and what is wrong with them.
+"""CHANGELOG.md: a section for each release, the newest first, and its errors.
 
-    python scripts/release/changelog.py           check it, and that every release tag of this repository has a section
-    python scripts/release/changelog.py v0.2.0    and print the section of this tag as the release's notes
+python scripts/release/changelog.py: check it, and that every release tag of this repository has a section
 
-A section is headed `## 0.2.0` from its first line on; the tag `v0.2.0` is what releases it. So nothing is typed at a
-release, and the newest section says of a checkout which version it is going to be (source_version.py).
+python scripts/release/changelog.py v0.2.0: also print the section of this tag as release notes
 
-Exits with 1 and a line for each problem where there are some.
+A section begins with the heading `## 0.2.0`; the tag `v0.2.0` releases it. So a release needs no typed version, and the
+newest section gives a checkout's next version (source_version.py). Exits with 1 and a line for each problem.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ Release = tuple[int, int, int]
 _NUMBERS = r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)"
 _TAG = re.compile(f"v{_NUMBERS}")
 _HEADING = re.compile(f"## {_NUMBERS}")
-# What begins a line of its own where others are joined: lists, headings, tables, quotations, fences.
-_BEGINS_A_BLOCK = re.compile(r"\s*([-*+] |\d+[.)] |#|\||>|```)")
+# Blocks that must not be joined with the previous line: lists, headings, tables, quotations, fences.
+_BLOCK_START = re.compile(r"\s*([-*+] |\d+[.)] |#|\||>|```)")
 _LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 
 
 @dataclass(frozen=True)
 class ReleaseSection:
-    """What CHANGELOG.md says of one release: the number of its heading's line, and the lines below that."""
+    """The changelog entry of a release: the line number of its heading, and the lines below."""
 
     release: Release
     line: int
@@ -45,7 +44,7 @@ class ReleaseSection:
 
 
 def release_of_tag(tag: str) -> Release | None:
-    """The release that a tag makes: (0, 2, 0) of v0.2.0; None where it makes none."""
+    """The release of a tag: (0, 2, 0) for v0.2.0; None for other tags."""
     found = _TAG.fullmatch(tag)
     return _numbers(found) if found else None
 
@@ -55,7 +54,7 @@ def text_of(release: Release) -> str:
 
 
 def sections(text: str) -> list[ReleaseSection]:
-    """The sections of a changelog as they follow each other. What is headed otherwise is part of none."""
+    """The sections of a changelog in order. Other headings belong to no section."""
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
     found = []
@@ -66,7 +65,7 @@ def sections(text: str) -> list[ReleaseSection]:
 
 
 def problems(text: str, tags: list[str], folder: Path) -> Iterator[str]:
-    """What is wrong with a changelog that lies in a folder, in a repository with these tags: a line for each."""
+    """The problems of a folder's changelog, in a repository with these tags: a line for each."""
     if not text.startswith("# Changelog\n"):
         yield f"{NAME}:1: the first line is to be: # Changelog"
     for number, line in enumerate(text.splitlines(), 1):
@@ -90,7 +89,7 @@ def problems(text: str, tags: list[str], folder: Path) -> Iterator[str]:
 
 
 def problem_of_tag(text: str, tag: str) -> str | None:
-    """Why a tag cannot be released with this changelog; None where it can."""
+    """The reason why a tag cannot be released with this changelog; None if it can."""
     release = release_of_tag(tag)
     if release is None:
         return f"{tag!r} is no tag of a release: v and three numbers, as v0.2.0"
@@ -101,10 +100,10 @@ def problem_of_tag(text: str, tag: str) -> str | None:
 
 
 def notes(section: ReleaseSection, page: str = "") -> str:
-    """A section as the notes of a release.
+    """A section as release notes.
 
-    Headings go one level up, and each paragraph and each item stands on one line, because where notes are shown every
-    line breaks. Links to files of the repository lead below `page`, the address of its files at the tag, if given.
+    Headings go one level up. Each paragraph and each item becomes one line, because release pages show every line
+    break. Links to files of the repository point below `page`, the address of its files at the tag, if given.
     """
     lines: list[str] = []
     in_code = False
@@ -113,7 +112,7 @@ def notes(section: ReleaseSection, page: str = "") -> str:
         follows = bool(lines) and lines[-1].strip() != "" and not lines[-1].lstrip().startswith(("#", "```"))
         if in_code or fence or not line.strip():
             lines.append(line)
-        elif follows and not _BEGINS_A_BLOCK.match(line):
+        elif follows and not _BLOCK_START.match(line):
             lines[-1] += " " + line.strip()
         else:
             lines.append(re.sub(r"^#(#+ )", r"\1", line))
@@ -155,7 +154,7 @@ def _address(target: str, page: str) -> str:
 
 
 def _tags(folder: Path) -> list[str]:
-    """The tags of the repository that a folder is the root of; none where it is none, or there is no git."""
+    """The tags of the repository with this root folder; empty without a repository or git."""
     if not (folder / ".git").exists():
         return []
     try:
@@ -166,7 +165,7 @@ def _tags(folder: Path) -> list[str]:
 
 
 def _page(tag: str) -> str:
-    """The address of this repository's files at a tag, where a workflow of GitHub says it."""
+    """The address of this repository's files at a tag, in a GitHub workflow."""
     server, repository = (os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY"))
     return f"{server}/{repository}/blob/{tag}" if server and repository else ""
 

@@ -1,9 +1,9 @@
-"""What lies in dist/ is one release of these sources: a source distribution and wheels, all of the version of here.
+"""Check that dist/ has one release of these sources: a source distribution and wheels, all of the current version.
 
-    python scripts/release/check_dist.py [FOLDER]
+python scripts/release/check_dist.py [FOLDER]
 
-Whatever is in that folder would be published, what an earlier build left in it too. Exits with 1 and a line for each
-problem where there are some.
+All files in that folder would be published, including leftovers of earlier builds. Exits with 1 and a line for each
+problem.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WHEEL = re.compile(r"framedex-(?P<version>[^-]+)(-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.
 
 
 def problems(names: list[str], wanted: str) -> Iterator[str]:
-    """What is wrong with these names of files as the release of a version: a line for each."""
+    """The problems of these file names as the release of a version: a line for each."""
     for name in names:
         found = _SDIST.fullmatch(name) or _WHEEL.fullmatch(name)
         if found is None:

@@ -32,16 +32,21 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def dynamic_metadata(_settings: Mapping[str, object], _project: Mapping[str, object]) -> dict[str, str]:
-    """What scikit-build-core asks a provider of metadata."""
+    """The entry point that scikit-build-core calls for metadata."""
     return {"version": version(ROOT)}
 
 
 def version(folder: Path) -> str:
-    """The version of the sources in a folder. Raises OSError or ValueError where CHANGELOG.md names no release."""
-    return _of_package(folder) or _of_checkout(folder) or _of_archive(folder) or _coming(folder, None) + ".dev0"
+    """The version of the sources in a folder. Raises OSError or ValueError if CHANGELOG.md has no release."""
+    return (
+        _package_version(folder)
+        or _checkout_version(folder)
+        or _archive_version(folder)
+        or _next_release(folder, None) + ".dev0"
+    )
 
 
-def _of_package(folder: Path) -> str | None:
+def _package_version(folder: Path) -> str | None:
     try:
         text = (folder / "PKG-INFO").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -50,8 +55,8 @@ def _of_package(folder: Path) -> str | None:
     return found[1] if found else None
 
 
-def _of_checkout(folder: Path) -> str | None:
-    # Its own repository: a copy of these sources may lie in somebody else's, whose tags are none of ours.
+def _checkout_version(folder: Path) -> str | None:
+    # Its own repository: a copy of these sources may be inside another repository, whose tags do not apply.
     if not (folder / ".git").exists():
         return None
     commit = _git(folder, "rev-parse", "--short=8", "HEAD")
@@ -65,11 +70,14 @@ def _of_checkout(folder: Path) -> str | None:
     if _git(folder, "rev-parse", "--is-shallow-repository") != "true":
         since = [f"^v{text_of(last)}"] if last else []
         count = int(_git(folder, "rev-list", "--count", "HEAD", *since) or 0)
-    return f"{_coming(folder, last)}.dev{count}+g{commit}{'.dirty' if dirty else ''}"
+    return f"{_next_release(folder, last)}.dev{count}+g{commit}{'.dirty' if dirty else ''}"
 
 
-def _of_archive(folder: Path) -> str | None:
-    """What git wrote into .git_archival.txt (.gitattributes: export-subst), which in a checkout has formats alone."""
+def _archive_version(folder: Path) -> str | None:
+    """The content that git wrote into .git_archival.txt (.gitattributes: export-subst).
+
+    A checkout has only placeholders.
+    """
     try:
         lines = (folder / ".git_archival.txt").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -83,11 +91,11 @@ def _of_archive(folder: Path) -> str | None:
     if found and last and found[2] is None:
         return text_of(last)
     count = int(found[2]) if found and last else 0
-    return f"{_coming(folder, last)}.dev{count}+g{commit[:8]}"
+    return f"{_next_release(folder, last)}.dev{count}+g{commit[:8]}"
 
 
-def _coming(folder: Path, last: Release | None) -> str:
-    """The release that comes after the last one."""
+def _next_release(folder: Path, last: Release | None) -> str:
+    """The release after the last one."""
     found = sections((folder / NAME).read_text(encoding="utf-8"))
     if not found:
         raise ValueError(f"{folder / NAME} has no section of a release, such as ## 0.2.0")
@@ -102,9 +110,9 @@ def _newest(tags: str) -> Release | None:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git says of a checkout; nothing where it fails or is not there."""
-    # A hook of another repository may build this one. That it is another user's (in a container, root builds) says
-    # nothing against it: a build runs what is in it anyway.
+    """Git's data on a checkout; None if git fails or is missing."""
+    # A hook of another repository may run this build. Another user's repository (in a container, root builds) is
+    # accepted: a build executes its contents anyway.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", "-C", os.fspath(folder), "-c", f"safe.directory={folder}", "-c", "core.fsmonitor=", *arguments]
     try:

@@ -1,9 +1,9 @@
-"""Builds the wheels of every Python, and the one without native parts: `make wheels`.
+"""Build the wheels of every Python, and the pure wheel: `make wheels`.
 
-    python -m scripts.wheels [--python 3.12]... [--to dist]
+python -m scripts.wheels [--python 3.12]... [--to dist]
 
-It runs on Debian 12, in an environment with `requirements.txt`. What does not depend on Python is compiled once; see
-docs/explanation/decisions.md on how the libraries come to run with older systems than they are built on.
+It runs on Debian 12, in an environment with `requirements.txt`. Code that does not depend on Python is compiled once.
+docs/explanation/decisions.md explains how the libraries run on older systems than the build machine.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from scripts.wheels.packages import Pins, unpack
 
 _BUILD = ROOT / "build" / "wheels"
 _PLATFORM = "manylinux_2_27_x86_64"  # jaxlib's own
-_MOST = 25_000_000  # bytes of a wheel
+_MAX_WHEEL_BYTES = 25_000_000  # bytes of a wheel
 _COMPILER = "12."
 
 
 def main() -> None:
-    """Build, and say what came out."""
+    """Build, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     pins = Pins.read()
     parser.add_argument(
@@ -41,24 +41,24 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder of the wheels (dist)")
     options = parser.parse_args()
     pythons: Sequence[str] = options.python or list(pins.headers)
-    _demand_tools()
+    _require_tools()
     time = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(time)
     pure = _pure_files()
-    _say(write_wheel(pure, "py3-none-any", time, options.to))
+    _print_wheel(write_wheel(pure, "py3-none-any", time, options.to))
     built = _compiled(pins, pythons)
     common = pure | read_folder(_installed(built, "Unspecified"))
     for python in pythons:
         files = common | read_folder(_installed(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
         tag = f"cp{python.replace('.', '')}"
         wheel = write_wheel(
-            _with_what_is_linked(files, pins, python, built, time), f"{tag}-{tag}-{_PLATFORM}", time, options.to
+            _add_linked_components(files, pins, python, built, time), f"{tag}-{tag}-{_PLATFORM}", time, options.to
         )
-        _audit(wheel)
-        _say(wheel)
+        _check_wheel(wheel)
+        _print_wheel(wheel)
 
 
-def _demand_tools() -> None:
+def _require_tools() -> None:
     version = (
         subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True).stdout
         if shutil.which("g++")
@@ -74,7 +74,7 @@ def _demand_tools() -> None:
 
 
 def _pure_files() -> dict[str, bytes]:
-    """The files of the wheel without native parts, as the build backend makes them."""
+    """The files of the pure wheel, as the build backend makes them."""
     made = _BUILD / "pure"
     shutil.rmtree(made, ignore_errors=True)
     backend = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-C", "wheel.cmake=false"]
@@ -84,7 +84,7 @@ def _pure_files() -> dict[str, bytes]:
 
 
 def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
-    """The folder of the build, in which everything is compiled."""
+    """The build folder for all compilation."""
     sysroot, headers, folder = _BUILD / "sysroot", _BUILD / "headers", _BUILD / "native"
     unpack(pins.sysroot, _BUILD / "packages", sysroot)
     unpack(pins.headers.values(), _BUILD / "packages", headers)
@@ -114,7 +114,7 @@ def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
 
 
 def _installed(built: Path, component: str) -> Path:
-    """The folder of an installation of one part of what was built."""
+    """The installation folder of one part of the build."""
     target = _BUILD / "installed" / component
     shutil.rmtree(target, ignore_errors=True)
     command = ["cmake", "--install", str(built), "--prefix", str(target), "--component", component]
@@ -122,7 +122,7 @@ def _installed(built: Path, component: str) -> Path:
     return target
 
 
-def _with_what_is_linked(
+def _add_linked_components(
     files: Mapping[str, bytes], pins: Pins, python: str, built: Path, time: int
 ) -> dict[str, bytes]:
     [core] = (built / "native").glob("tree_sitter-*/")
@@ -134,23 +134,23 @@ def _with_what_is_linked(
     return {**with_licences(files, texts), f"{information}/sboms/{name}.cdx.json": bill}
 
 
-def _audit(wheel: Path) -> None:
-    """End the program where a wheel needs more of a system than its tag says, or is too large."""
+def _check_wheel(wheel: Path) -> None:
+    """Exit if a wheel needs a newer system than its tag says, or is too large."""
     shown = subprocess.run(["auditwheel", "show", "--json", str(wheel)], check=True, capture_output=True, text=True)
     found = json.loads(shown.stdout)["overall_tag"]
     if _glibc(found) > _glibc(_PLATFORM):
         sys.exit(f"wheels: {wheel.name} needs {found}: `auditwheel show` says which library does")
-    if (size := wheel.stat().st_size) > _MOST:
-        sys.exit(f"wheels: {wheel.name} has {size:,} bytes, {_MOST:,} is the most")
+    if (size := wheel.stat().st_size) > _MAX_WHEEL_BYTES:
+        sys.exit(f"wheels: {wheel.name} has {size:,} bytes, {_MAX_WHEEL_BYTES:,} is the most")
 
 
 def _glibc(platform: str) -> tuple[int, ...]:
-    """The version of glibc that a platform tag names; none is newer than what names none."""
+    """The glibc version of a platform tag; the oldest for a tag without one."""
     fields = platform.split("_")
     return tuple(map(int, fields[1:3])) if fields[0] == "manylinux" else (sys.maxsize,)
 
 
-def _say(wheel: Path) -> None:
+def _print_wheel(wheel: Path) -> None:
     print(f"wheels: {wheel} ({wheel.stat().st_size / 1e6:.1f} MB)", flush=True)
 
 

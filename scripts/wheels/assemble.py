@@ -1,7 +1,7 @@
-"""Puts a wheel together: the Python files of the pure wheel, and the native files of one CPython.
+"""Assemble a wheel: the Python files of the pure wheel, and the native files of one CPython.
 
-The build backend makes the pure wheel with all metadata, and CMake compiles for every Python at once; what is left is
-the archive. It depends on nothing but the content: names in order, one time for all, no attributes of this machine.
+The build backend makes the pure wheel with all metadata, and CMake compiles for every Python at once; this module
+writes the archive. It depends only on the content: sorted names, one time for all, and no attributes of this machine.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-_EARLIEST = 315532800  # 1980, where the times of zip archives begin; seconds since 1970
+_EARLIEST = 315532800  # 1980, the earliest time in zip archives; in seconds since 1970
 
 
 def read_wheel(wheel: Path) -> dict[str, bytes]:
-    """The files of a wheel by their names."""
+    """The files of a wheel by name."""
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """The files of an installation by their names below its folder."""
+    """The files of an installation by path below its folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def information_of(files: Mapping[str, bytes]) -> str:
-    """The name of the folder of a wheel's metadata."""
+    """The folder name of a wheel's metadata."""
     return next(name for name in files if name.endswith(".dist-info/METADATA")).rpartition("/")[0]
 
 
 def with_licences(files: Mapping[str, bytes], licences: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The files of a wheel, with the licences of what is linked in, as its metadata then says (PEP 639)."""
+    """The files of a wheel with the licences of linked components, also listed in its metadata (PEP 639)."""
     information = information_of(files)
     head, blank, text = files[f"{information}/METADATA"].decode().partition("\n\n")
     head += "".join(f"\nLicense-File: {name}" for name in sorted(licences))
@@ -60,7 +60,7 @@ def write_wheel(files: Mapping[str, bytes], tag: str, epoch: int, folder: Path) 
         # The metadata last, as PEP 427 recommends.
         for name in sorted(content, key=lambda name: (name.startswith(information), name)):
             entry = zipfile.ZipInfo(name, time.gmtime(max(epoch, _EARLIEST))[:6])
-            entry.create_system = 3  # Unix, whose permissions these are
+            entry.create_system = 3  # Unix permissions
             entry.external_attr = (0o100755 if ".so" in name else 0o100644) << 16
             archive.writestr(entry, content[name], zipfile.ZIP_DEFLATED, 9)
     unfinished.replace(wheel)

@@ -1,4 +1,4 @@
-"""The one time that everything in a release has."""
+"""The one timestamp of all files in a release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def epoch() -> int:
-    """Seconds since 1970: SOURCE_DATE_EPOCH, or the commit's time. Ends the program where there is neither."""
+    """Seconds since 1970: SOURCE_DATE_EPOCH, or the commit's time. Exits if neither is available."""
     stated = os.environ.get("SOURCE_DATE_EPOCH", "")
     if stated:
         if not stated.isdecimal():

@@ -1,4 +1,4 @@
-"""What others wrote and is compiled into our libraries: each with its licence and its entry in the wheel's SBOM."""
+"""Third-party code compiled into our libraries: each with its licence and its entry in the wheel's SBOM."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from scripts.wheels.packages import Package, Pins
 
-_GCC_TEXT = Path("/usr/share/doc/gcc-12-base/copyright")  # the GPL, and the exception for what it compiles
+_GCC_TEXT = Path("/usr/share/doc/gcc-12-base/copyright")  # the GPL, and the exception for compiled programs
 
 
 @dataclass(frozen=True)
 class LinkedComponent:
-    """A component: its licence as an SPDX expression, its purl, and the texts of the licence by their file names."""
+    """A component: its licence as an SPDX expression, its purl, and the licence texts by file name."""
 
     name: str
     version: str
@@ -32,7 +32,7 @@ class LinkedComponent:
 def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[LinkedComponent]:
     """The components of the wheel for a version of CPython.
 
-    `tree_sitter` is the folder of its unpacked source distribution, `fetched_by` the file that pins that.
+    `tree_sitter` is the folder of its unpacked source distribution, `fetched_by` the file that pins it.
     """
     by_name = {package.package: package for package in pins.sysroot}
     pinned = dict(re.findall(r"set\(TREE_SITTER_(\w+) (\S+)\)", fetched_by.read_text(encoding="utf-8")))
@@ -99,7 +99,7 @@ def _packaged(package: Package, licence: str, texts: Mapping[str, bytes]) -> Lin
 
 
 def _libgcc(licence: str) -> LinkedComponent:
-    """The compiler's own library, of which parts are linked in: that of this machine."""
+    """The compiler's own library on this machine, parts of which are linked in."""
     asked = ["dpkg-query", "--show", "--showformat=${Version}", "libgcc-12-dev"]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
     library = subprocess.run(

@@ -1,4 +1,4 @@
-"""The distributions' packages that wheels are built with: downloaded, compared with their pins, unpacked."""
+"""The distribution packages for building wheels: downloaded, compared with their pins, unpacked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scripts.wheels.pins import PINS
 
 @dataclass(frozen=True)
 class Package:
-    """A pinned package of Debian or Ubuntu; `sha256` is of its file."""
+    """A pinned Debian or Ubuntu package; `sha256` is its file's."""
 
     package: str
     version: str
@@ -29,23 +29,23 @@ class Package:
 
 @dataclass(frozen=True)
 class Pins:
-    """What makes the sysroot, and whose headers a version of CPython (`3.12`) is compiled with."""
+    """The packages of the sysroot, and those with the headers of a CPython version (`3.12`)."""
 
     sysroot: Sequence[Package]
     headers: Mapping[str, Package]
 
     @classmethod
     def read(cls) -> Pins:
-        """Those of this checkout."""
+        """The pins of this checkout."""
         pins = json.loads(PINS.read_text(encoding="utf-8"))
         headers = {version: Package(**package) for version, package in pins["headers"].items()}
         return cls([Package(**package) for package in pins["sysroot"]], headers)
 
 
 def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:
-    """Make a folder of the files of packages, anew only where other packages are pinned than it was made of.
+    """Unpack packages into a folder, and rebuild it only if the pins have changed.
 
-    Ends the program with a remedy when one cannot be downloaded or is not what was pinned.
+    Exits with a remedy if a package cannot be downloaded or differs from its pin.
     """
     packages = list(packages)
     made_of, wanted = target.with_name(f"{target.name}.made-of"), "\n".join(package.sha256 for package in packages)
@@ -76,7 +76,7 @@ def _downloaded(package: Package, downloads: Path) -> Path:
 
 
 def _keep_links_inside(root: Path) -> None:
-    """Have absolute links, which would lead to this machine's own libraries, lead to the root's."""
+    """Redirect absolute links, which would lead to this machine's libraries, to the root's."""
     for folder, folders, files in os.walk(root):
         for link in (Path(folder, name) for name in (*folders, *files)):
             if link.is_symlink() and link.readlink().is_absolute():

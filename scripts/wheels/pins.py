@@ -1,10 +1,10 @@
-"""Pins the packages that wheels are built with: writes `packages.json` from the indexes of the distributions.
+"""Pin the packages for building wheels: write `packages.json` from the indexes of the distributions.
 
-    python -m scripts.wheels.pins
+python -m scripts.wheels.pins
 
-Run it when a package has gone from its archive, or to follow a Python's newest headers. The sysroot is of Ubuntu 18.04,
-which no longer changes: glibc 2.27 is the oldest that jaxlib's own wheels run on. What is downloaded later is compared
-with the hashes written here.
+Run it when a package has disappeared from its archive, or to follow a Python's newest headers. The sysroot is Ubuntu
+18.04, which no longer changes: glibc 2.27 is the oldest version on which jaxlib's own wheels run. Later downloads are
+compared with these hashes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _HEADERS = {
 
 
 def main() -> None:
-    """Ask every index, then write the pins."""
+    """Read every index, then write the pins."""
     sysroot = [entry for suite in _SYSROOT for entry in _entries(suite)]
     headers = {version: entry for version, suite in _HEADERS.items() for entry in _entries(suite)}
     PINS.write_text(json.dumps({"sysroot": sysroot, "headers": headers}, indent=1) + "\n", encoding="utf-8")

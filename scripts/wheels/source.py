@@ -1,4 +1,4 @@
-"""Builds the source distribution into dist/, and looks whether it has what builds and nothing else: `make sdist`."""
+"""Build the source distribution into dist/, and check that it has exactly the files for a build: `make sdist`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,36 @@ from pathlib import Path
 
 from scripts.wheels.epoch import ROOT, epoch
 
-_NEEDED = {"CMakeLists.txt", "LICENSE", "PKG-INFO", "README.md", "indexer", "native", "pyproject.toml", "server"}
-_ALLOWED = {*_NEEDED, "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "SECURITY.md", "scripts"}
+_REQUIRED_FILES = {
+    "CMakeLists.txt",
+    "LICENSE",
+    "PKG-INFO",
+    "README.md",
+    "indexer",
+    "native",
+    "pyproject.toml",
+    "server",
+}
+_ALLOWED = {
+    *_REQUIRED_FILES,
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+    "SECURITY.md",
+    "scripts",
+}
 
 
 def main() -> None:
-    """Build, and say what came out."""
+    """Build, and print the results."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
     command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(ROOT / "dist"), str(ROOT)]
     told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
     archive = ROOT / "dist" / told.strip().rpartition("built ")[2]
     with tarfile.open(archive) as opened:
         found = {Path(name).parts[1] for name in opened.getnames() if "/" in name}
-    if missing := sorted(_NEEDED - found):
+    if missing := sorted(_REQUIRED_FILES - found):
         sys.exit(f"sdist: {archive} lacks {', '.join(missing)}: see sdist.exclude in pyproject.toml")
     if junk := sorted(found - _ALLOWED):
         sys.exit(f"sdist: {archive} has {', '.join(junk)}, which builds nothing: see sdist.exclude in pyproject.toml")

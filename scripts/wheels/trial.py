@@ -1,11 +1,11 @@
-"""Installs each wheel as a user would, and records with it: `make test-wheels`.
+"""Install each wheel as a user would, and record with it: `make test-wheels`.
 
-    python -m scripts.wheels.trial [--from dist] [--root FOLDER]
+python -m scripts.wheels.trial [--from dist] [--root FOLDER]
 
-A wheel gets a fresh environment of its CPython, in which pip brings everything else; one whose CPython is not on this
-machine is left out, and said so. `--root` is the root of an older system without a compiler (see scripts/old-root),
-where the wheel of the CPython in its /opt/python has to record, too. Of the recorded stack down to the mock TPU's
-allocator, every frame of Python has to be a link, and every one of ours a link to the sources that the wheel brought.
+A wheel gets a new environment of its CPython, in which pip installs everything else. Wheels without a matching CPython
+on this machine are skipped, with a message. `--root` is the root of an older system without a compiler (see
+scripts/old-root), where the wheel of the CPython in its /opt/python must also record. Of the recorded stack down to the
+mock TPU's allocator, every Python frame must be a link, and every frame of framedex a link to the wheel's sources.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from pathlib import Path
 from scripts.wheels.epoch import ROOT
 
 _PROGRAM = "import jax\n\n\ndef put():\n    return jax.device_put(1)\n\n\nput()\n"
-_ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
-_GLIBC = 31  # 2.31, of what scripts/old-root makes
-_OURS = "/framedex_native/"
+_CHROOT_SCRIPT = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
+_GLIBC = 31  # 2.31, the version in scripts/old-root
+_OWN_FOLDER = "/framedex_native/"
 
 
 class TrialError(Exception):
-    """Why a wheel is not what it should be."""
+    """The reason why a wheel fails its trial."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where a wheel is tried: `enter` comes before each command, and `root` before its paths."""
+    """The environment of a trial: `enter` precedes each command, and `root` its paths."""
 
     enter: Sequence[str]
     root: Path
@@ -44,7 +44,7 @@ class Machine:
     variables: Mapping[str, str]
 
     def run(self, folder: str, *command: str) -> str:
-        """What a command prints. Raises TrialError with what it said where it fails."""
+        """The output of a command. Raises TrialError with it if the command fails."""
         entered = [*self.enter, "env", "-C", folder] if self.enter else []
         done = subprocess.run(
             [*entered, *command],
@@ -61,12 +61,12 @@ class Machine:
         return done.stdout
 
     def here(self, path: str) -> Path:
-        """A path of the machine as one of this process."""
+        """A path of the machine as seen by this process."""
         return Path(f"{self.root}{path}") if self.enter else Path(path)
 
 
 def main() -> None:
-    """Try every wheel, and end with the number of those that failed."""
+    """Try every wheel, and exit with the number of failures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--from", dest="wheels", type=Path, default=ROOT / "dist", help="the folder of the wheels (dist)"
@@ -78,14 +78,14 @@ def main() -> None:
         sys.exit(f"trial: {options.wheels} has no wheels: make wheels")
     failed = 0
     for wheel in wheels:
-        failed += _tried(wheel, _here(wheel), "here")
+        failed += _report_trial(wheel, _this_machine(wheel), "here")
         if options.root:
-            failed += _tried(wheel, _there(wheel, options.root.resolve()), f"in {options.root}")
+            failed += _report_trial(wheel, _older_machine(wheel, options.root.resolve()), f"in {options.root}")
     sys.exit(min(failed, 1))
 
 
-def _tried(wheel: Path, machine: Machine | None, where: str) -> int:
-    """Try one wheel on a machine, and say what came of it: 1 if it failed."""
+def _report_trial(wheel: Path, machine: Machine | None, where: str) -> int:
+    """Try one wheel on a machine, and print the result; return 1 if it failed."""
     if machine is None:
         if where == "here":
             print(f"trial: {wheel.name}: not tried, its CPython is not here")
@@ -118,12 +118,12 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
     machine.here(f"{folder}/put.py").write_text(_PROGRAM, encoding="utf-8")
     machine.run(folder, framedex, "run", "put.py")
     if machine.enter:
-        return f"{version}, records"  # an index wants SQLite 3.36, which is newer than such a system
+        return f"{version}, records"  # an index needs SQLite 3.36, which is newer than such a system
     machine.run(folder, framedex, "index")
     frames = json.loads(machine.run(folder, framedex, "trace", "DeviceMemory::Allocate", "--json"))["frames"]
     for frame in frames:
         _demand_link(frame, machine)
-    ours = sum(_OURS in frame["module"] for frame in frames)
+    ours = sum(_OWN_FOLDER in frame["module"] for frame in frames)
     if ours < 5 or not any(frame["module"].endswith("/put.py") for frame in frames):
         raise TrialError(f"its stack has {len(frames)} frames, of which {ours} are ours")
     placed = sum(frame["location"] is not None for frame in frames)
@@ -131,24 +131,24 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
 
 
 def _demand_link(frame: Mapping[str, object], machine: Machine) -> None:
-    """Raises TrialError unless a frame of ours, or of Python, leads to a line that is there."""
+    """Raise TrialError unless a framedex or Python frame leads to an existing line."""
     function, location = frame["function"], frame["location"]
     assert isinstance(function, dict)
-    is_ours = _OURS in str(frame["module"])
+    is_ours = _OWN_FOLDER in str(frame["module"])
     if not is_ours and (function["language"] != "python" or function["role"] == "interpreter"):
-        return  # what is known of jaxlib and of an interpreter is not the wheel's doing
+        return  # frames of jaxlib and the interpreter do not depend on the wheel
     if not isinstance(location, dict):
         raise TrialError(f"{function['name']} has no place")
     place = f"{location['path']}:{location['line']}"
     file = machine.here(location["path"])
     if not file.is_file() or not 0 < location["line"] <= len(file.read_bytes().splitlines()):
         raise TrialError(f"{function['name']}: {place} is not there")
-    if is_ours and (location["how"] != "exact" or _OURS not in location["path"]):
+    if is_ours and (location["how"] != "exact" or _OWN_FOLDER not in location["path"]):
         raise TrialError(f"{function['name']}: {place} is no line that came with the wheel")
 
 
 def _download(wanted: str, version: str, target: Path) -> None:
-    """Bring what the older system needs: its own OpenSSL is too old for pip to do so."""
+    """Download the older system's requirements: its own OpenSSL is too old for pip to do so."""
     platforms = [f"manylinux_2_{minor}_x86_64" for minor in range(_GLIBC, 4, -1)]
     platforms += [f"manylinux{year}_x86_64" for year in (2014, 2010, 1)]
     chosen = [argument for platform in platforms for argument in ("--platform", platform)]
@@ -166,7 +166,7 @@ def _folder(machine: Machine) -> Iterator[str]:
         yield f"/tmp/{Path(folder).name}" if machine.enter else folder
 
 
-def _here(wheel: Path) -> Machine | None:
+def _this_machine(wheel: Path) -> Machine | None:
     """This machine, if it has the CPython of the wheel."""
     python = next(_pythons(wheel), None)
     if python is None:
@@ -188,9 +188,9 @@ def _pythons(wheel: Path) -> Iterator[str]:
             yield python
 
 
-def _there(wheel: Path, root: Path) -> Machine | None:
+def _older_machine(wheel: Path, root: Path) -> Machine | None:
     """The older system, if its CPython is that of the wheel."""
-    enter = ["unshare", "--mount", "sh", "-euc", _ENTER, str(root)]
+    enter = ["unshare", "--mount", "sh", "-euc", _CHROOT_SCRIPT, str(root)]
     python = "/opt/python/bin/python3"
     if "none-any" in wheel.name or not _is_of(_version(wheel), [*enter, python]):
         return None

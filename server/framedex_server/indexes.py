@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
@@ -139,6 +139,43 @@ def _list_folders(parent: Path) -> Iterator[Path]:
         return
 
 
+_Problem = tuple[Path | None, tuple[int, int] | None, str]
+
+
+class _SharedStates:
+    """The states of index files that all `Indexes` of a session share. Their threads change them at the same time."""
+
+    def __init__(self) -> None:
+        self.being_written: set[Path] = set()
+        self._lock = Lock()
+        self._outdated: dict[Path, None] = {}
+        self._handled_outdated: set[Path] = set()
+        self._problems: set[_Problem] = set()
+
+    def queue_outdated(self, path: Path) -> bool:
+        """Queue an index of an earlier version; return whether the queue still has it, so that it is not reported."""
+        with self._lock:
+            if path in self._handled_outdated:
+                return False
+            self._outdated[path] = None
+            return True
+
+    def take_outdated(self) -> list[Path]:
+        """Empty the queue and return its indexes; they are never queued again."""
+        with self._lock:
+            taken = list(self._outdated)
+            self._outdated.clear()
+            self._handled_outdated.update(taken)
+            return taken
+
+    def add_problem(self, problem: _Problem) -> bool:
+        """Return whether the problem is new, and remember it."""
+        with self._lock:
+            is_new = problem not in self._problems
+            self._problems.add(problem)
+            return is_new
+
+
 class Indexes:
     """The indexes of a session: called from the protocol loop, queried on the thread that owns them."""
 
@@ -158,12 +195,9 @@ class Indexes:
         self._report = report
         self._settings_for = settings_for
         self._open_settings: dict[Path, tuple[Mapping[str, str], CaptureScope]] = {}
-        self.being_written: set[Path] = shared_with.being_written if shared_with else set()
+        self._states_of_files: _SharedStates = shared_with._states_of_files if shared_with else _SharedStates()
+        self.being_written = self._states_of_files.being_written
         """The indexes that this session is writing: they are not reported as empty or outdated."""
-        self.outdated: dict[Path, None] = shared_with.outdated if shared_with else {}
-        """Indexes from earlier versions that were not reported yet, because the server may rebuild them."""
-        self.handled_outdated: set[Path] = shared_with.handled_outdated if shared_with else set()
-        """Outdated indexes that were already rebuilt or reported, or whose rebuild failed."""
         self.close_callbacks: list[Callable[[], None]] = []
         """Callbacks to run after the last query."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
@@ -171,9 +205,6 @@ class Indexes:
         self._recently_used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
         self._known_root_indexes: set[Path] | None = None
-        self._reported: set[tuple[Path | None, tuple[int, int] | None, str]] = (
-            shared_with._reported if shared_with else set()
-        )
 
     async def query(
         self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None = None
@@ -391,10 +422,12 @@ class Indexes:
         return isinstance(error, EmptyIndexError | OutdatedIndexError) and path in self.being_written
 
     def _queue_rebuild(self, path: Path, error: FramedexError) -> bool:
-        if not isinstance(error, OutdatedIndexError) or path in self.handled_outdated or self.is_fixed:
-            return False
-        self.outdated[path] = None
-        return True
+        is_outdated = isinstance(error, OutdatedIndexError) and not self.is_fixed
+        return is_outdated and self._states_of_files.queue_outdated(path)
+
+    def take_outdated(self) -> list[Path]:
+        """Return the indexes from earlier versions that queries have met, each only once."""
+        return self._states_of_files.take_outdated()
 
     def _get_open_index(self, path: Path) -> Index:
         """Return the open index at `path`; reopen it if its file was replaced or its settings changed."""
@@ -420,9 +453,7 @@ class Indexes:
         if report is None:
             _log.info("%s", error)
             return
-        problem = (path, _file_state(path) if path else None, error.message)
-        if problem not in self._reported:
-            self._reported.add(problem)
+        if self._states_of_files.add_problem((path, _file_state(path) if path else None, error.message)):
             _log.warning("%s", error)
             report(error)
 

@@ -34,9 +34,10 @@ STEP_NOTE = "framedex/led"
 """The notification of a step's target, for clients that show it in a status line (`experimental.framedex.led`)."""
 
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
-OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
+OPEN_TRACE, OPEN_PUBLIC, FETCH_SOURCE, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES = (
     "framedex.openTrace",
     "framedex.openPublic",
+    "framedex.fetchSource",
     "framedex.openGuidebook",
     "framedex.goTo",
     "framedex.selectCapture",
@@ -46,6 +47,9 @@ OPEN_TRACE, OPEN_PUBLIC, OPEN_GUIDEBOOK, GO_TO, SELECT_CAPTURE, COMPARE_CAPTURES
 
 SHOW_COSTS = "framedex.showCosts"
 """A command that the client may provide: it shows the stacks behind a line's costs."""
+
+OPEN_HOW_TO = "framedex.openHowTo"
+"""A command that the client may provide: it shows a page of docs/how-to, given its name."""
 
 
 @attrs.define

@@ -1,8 +1,8 @@
-"""The user's selection (a capture that restricts the answers, a stack to step along), and the trail of a walk."""
+"""The user's selection: a capture that restricts the answers, and a stack to step along."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -167,44 +167,3 @@ class CurrentSelection:
 
 def _is_on_lines(frame: FrameRow, path: str, lines: Collection[int]) -> bool:
     return any(location.path == path and location.line in lines for location in local_locations(frame))
-
-
-class WalkTrail:
-    """The locations returned since a walk began, with the stacks that led there, so that a walk stays on its stacks.
-
-    A walk begins with a query about a line that no earlier answer returned, and uses one index. A place is a pair of
-    real path and 1-based line. A stack is identified by its nodes at the place, as in `framedex.model.StackPath`.
-    """
-
-    def __init__(self) -> None:
-        self._index: Path | None = None
-        self._nodes: dict[tuple[str, int], tuple[int, ...]] = {}
-        self._turning_points: frozenset[tuple[str, int]] = frozenset()
-
-    def index_at(self, path: str, line: int) -> Path | None:
-        """Return the index whose answer led to a place; None if there is none."""
-        return self._index if (path, line) in self._nodes else None
-
-    def nodes_at(self, index: Path, path: str, line: int) -> Sequence[int] | None:
-        """Return the nodes at a place that an answer from `index` led to; None if there are none."""
-        return self._nodes.get((path, line)) if index == self._index else None
-
-    def has_turned_at(self, path: str, line: int) -> bool:
-        """Return whether the latest answer turned outward to this place, from inside a compiled program."""
-        return (path, line) in self._turning_points
-
-    def record_turns(self, targets: Iterable[tuple[str, int]]) -> None:
-        """Record the places to which the latest answer turned outward."""
-        self._turning_points = frozenset(targets)
-
-    def record_answer(
-        self, index: Path, path: str, line: int, targets: Iterable[tuple[tuple[str, int], Sequence[int]]]
-    ) -> None:
-        """Record the answer to a query about a place: targets and the nodes of each."""
-        if self.nodes_at(index, path, line) is None:
-            self._nodes.clear()
-        self._index = index
-        reached: dict[tuple[str, int], tuple[int, ...]] = {}
-        for place, nodes in targets:
-            reached[place] = (*reached.get(place, ()), *nodes)
-        self._nodes |= reached

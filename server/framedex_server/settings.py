@@ -125,6 +125,7 @@ class FolderSettings:
     captures: CaptureScope = CaptureScope.LATEST
     guidebook: str = ""
     """The guidebook: a URL, or a folder, which need not exist."""
+    mirrors: Mapping[str, str] = field(default_factory=dict)
 
 
 class Configuration:
@@ -174,6 +175,7 @@ class Configuration:
             found = FolderSettings(
                 *(editor, settings.sources, settings.index, settings.path_map, settings.links, settings.captures),
                 guidebook=settings.guidebook or str(root / DEFAULT_GUIDEBOOK),
+                mirrors=settings.mirrors,
             )
             # Documents are looked up by real path, folders by the path that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}

@@ -56,7 +56,7 @@ def find_paths_inward(
     def order(road: StackPath) -> tuple[int, ...]:
         function = road.target.function
         return (
-            not _is_named(function.name, word),
+            not is_named(function.name, word),
             road.origin.returning,
             road.makes_client and function.language == "python",
             -longest[function.id],
@@ -107,6 +107,6 @@ def short_location(location: Location) -> str:
     return f"{printable(path_in_repository(location.path))}:{location.line}"
 
 
-def _is_named(name: str, word: str) -> bool:
+def is_named(name: str, word: str) -> bool:
     """Return whether the last part of a qualified name is the word, ignoring template arguments."""
     return word != "" and re.split(r"::|\.", name)[-1].partition("<")[0] == word

@@ -12,6 +12,8 @@ Requests:
 
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
+    {"do": "fetch", "component": "xla", "commit": COMMIT, "address": ADDRESS}  sources, into the user's cache
+
 Answers:
 
     {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
@@ -29,7 +31,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -126,7 +128,7 @@ def _handle_request(request: dict[str, Any], progress: ProgressSender, interrupt
     try:
         with interrupts.allow():
             progress.send({"begun": True})
-            with report_damage(Path(request["index"])):
+            with report_damage(Path(request["index"])) if "index" in request else nullcontext():
                 return {"result": _HANDLERS[request["do"]](request, progress)}
     except KeyboardInterrupt:
         return {"cancelled": True}
@@ -205,6 +207,18 @@ def _refresh(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any
     return {"parsed": report.parsed, "removed": report.removed}
 
 
+def _fetch(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
+    from framedex.fetching.cache import SourceCache
+    from framedex.fetching.fetch import fetch_sources
+    from framedex.fetching.suppliers import supplier_at
+    from framedex.fetching.wanted import named_commit
+
+    wanted = named_commit(request["component"], request["commit"])
+    on_wait = partial(progress.note, f"Waiting for another process that fetches {wanted.component}")
+    folder = fetch_sources(SourceCache.default(), wanted, [supplier_at(request["address"])], progress, on_wait)
+    return {"folder": str(folder)}
+
+
 def _lock_patience(progress: ProgressSender) -> LockTimeout:
     """Return how long to wait for another indexer; the client shows that this one waits."""
     from framedex.index.file.database import LockTimeout
@@ -216,6 +230,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], ProgressSender], dict[str, Any]]]
     "index": _index,
     "rebuild": _rebuild,
     "refresh": _refresh,
+    "fetch": _fetch,
 }
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The benchmark of lines on libraries: its table, and what it counts, without fetching or building anything."""
+"""The `library-lines` benchmark: its table and its counts, without fetches or builds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SOURCES = Path("/sources")
 
 @pytest.fixture
 def build(tmp_path: Path) -> Build:
-    """A build of which only the folder is there."""
+    """A build folder without content."""
     library = Library("some", "deb:some=1", "ordinary")
     return Build(library, BUILDS[0], SOURCES, tmp_path / "libsome.so", tmp_path / "stripped" / "libsome.so")
 
 
-def test_every_library_of_the_table_has_what_it_needs_in_the_table() -> None:
+def test_every_library_has_known_dependencies_and_a_source() -> None:
     libraries = read_libraries()
     assert len(libraries) >= 10
     for library in libraries.values():
@@ -30,8 +30,8 @@ def test_every_library_of_the_table_has_what_it_needs_in_the_table() -> None:
         assert library.source.partition(":")[0] in ("deb", "pypi")
 
 
-def test_libraries_of_several_styles_are_kept_out_of_sight() -> None:
-    assert len({library.style for library in read_libraries().values() if library.kept_out}) >= 2
+def test_held_out_libraries_have_several_styles() -> None:
+    assert len({library.style for library in read_libraries().values() if library.held_out}) >= 2
 
 
 def test_each_library_is_built_by_both_compilers_with_and_without_visible_symbols() -> None:
@@ -49,14 +49,14 @@ def test_excluded_files_are_not_compiled_and_a_pattern_that_matches_nothing_is_r
         Library("some", "deb:some=1", "ordinary", compile=["*.cpp"]).files_to_compile(tmp_path)
 
 
-def test_a_record_gives_each_frame_of_the_library_with_the_one_below(build: Build) -> None:
+def test_a_record_has_each_frame_of_the_library_and_its_callee(build: Build) -> None:
     frames = [(1, 0x50), (0, 0x10), (0, 0x20), (-1, 0x99), (0, 0x30)]
     stack = struct.pack("<q", len(frames)) + b"".join(struct.pack("<qq", *frame) for frame in frames)
     (build.folder / "stacks.bin").write_bytes(b"0 /built/libsome.so\n1 /lib/libc.so.6\n\n" + stack)
     assert recorded_pairs(build) == [Pair(0x10, "/lib/libc.so.6", 0x50), Pair(0x20, "", 0x10)]
 
 
-def test_a_call_without_a_line_counts_among_all_and_not_among_those_with_a_line(build: Build) -> None:
+def test_a_call_without_a_line_counts_only_in_the_total(build: Build) -> None:
     answers = [
         answer(build, "single", (7,)),
         answer(build, "single", (8,)),
@@ -92,13 +92,13 @@ def test_the_line_of_another_file_is_wrong(build: Build) -> None:
         ("ns::some(std::string const&)", "function"),
     ],
 )
-def test_callees_are_told_apart_by_their_kind(build: Build, callee: str, cause: str) -> None:
+def test_callees_are_classified_by_kind(build: Build, callee: str, cause: str) -> None:
     assert answer(build, "single", (7,), callee=callee).cause == f"{cause}, direct"
 
 
 def answer(
     build: Build, label: str, lines: tuple[int, ...], path: str = "/sources/some.cc", callee: str = "f()"
 ) -> Answer:
-    """What was said of a call on line 7 of some.cc."""
+    """The prediction for a call on line 7 of some.cc."""
     call = Call(0x10, callee, "direct", False, True, "/sources/some.cc", 7, False, [])
     return Answer(build, call, "caller()", label, path if lines else "", lines)

@@ -1,4 +1,4 @@
-"""The benchmark of real programs: its selection and its comparison, without running a program."""
+"""The `real-programs` benchmark: its selection and comparison, without running a program."""
 
 from __future__ import annotations
 

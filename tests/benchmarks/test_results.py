@@ -34,7 +34,7 @@ def test_no_two_benchmarks_have_the_same_name() -> None:
 
 
 def test_there_are_at_most_25_python_files() -> None:
-    """Apart from the programs that `real-programs` measures."""
+    """Excludes the programs that `real-programs` measures."""
     assert len([path for path in FOLDER.rglob("*.py") if path.parent.name != "programs"]) <= 25
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/language-server.md names everything that the server offers."""
+"""docs/reference/language-server.md lists every capability of the server."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ NOT_FOR_READERS = ("textDocument/did",)
 
 
 @pytest.mark.parametrize("name", [name for name in OFFERED if not name.startswith(NOT_FOR_READERS)])
-def test_everything_offered_is_in_its_reference(name: str) -> None:
+def test_every_capability_is_in_the_reference(name: str) -> None:
     assert f"`{name}`" in TEXT

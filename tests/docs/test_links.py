@@ -1,4 +1,4 @@
-"""What the documentation links to in this repository is there: files, and the headings of pages."""
+"""Links in the documentation to this repository have targets: files, and headings of pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
+def test_every_link_of_a_page_has_a_target(page: str) -> None:
     folder = (REPOSITORY / page).parent
     for target in links(REPOSITORY / page):
         path, _, heading = target.partition("#")
@@ -34,7 +34,7 @@ def test_every_link_of_a_page_leads_somewhere(page: str) -> None:
 
 
 def links(page: Path) -> Iterator[str]:
-    """What a page links to outside of its blocks of code, but for addresses of the web."""
+    """The links of a page outside code blocks, except web addresses."""
     for found in _LINK.finditer(_FENCED.sub("", page.read_text())):
         target = found[1] or found[2]
         if not _ADDRESS.match(target):

@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).parents[2]
 INDEXER = REPOSITORY / "indexer" / "framedex"
 NATIVE = REPOSITORY / "native"
 
-# The folders that a native room may include besides its own.
+# The folders from which a native room may include, besides its own.
 NATIVE_NEEDS = {
     "abi": set[str](),
     "recorder": set[str](),
@@ -43,13 +43,13 @@ NATIVE_NEEDS = {
         *("recorder", "recorder/format", "recorder/process", "recorder/walks"),
     },
 }
-# Layers of the large rooms: each folder may include those before it, and files beside the folders may include all.
+# Layers of the large rooms: a folder may include the folders before it. Files beside the folders may include all.
 NATIVE_LAYERS = {
     "recorder": ("base", "format", "process", "streams", "walks", "stacks"),
     "extractor": ("trees", "source", "preprocessing", "cpp"),
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
-# The rooms that import these names of a module.
+# The rooms that import these names from a module.
 IMPORTERS = {
     "framedex.nativepart._call_stream": ("captures/", "index/write/calls.py"),
     "framedex.nativepart._extractor": ("sources/",),
@@ -60,11 +60,11 @@ IMPORTERS = {
     "framedex.git.start_git": ("fetching/",),
 }
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
-# JAX, pytest and IPython are there wherever these rooms are imported.
+# JAX, pytest and IPython are always installed where these rooms are imported.
 IMPORTED_BY_OTHERS = ("framedex.demo.", "framedex.notebook.", "framedex.pytesting.")
 
 
-def test_every_room_describes_itself_and_names_files_that_exist() -> None:
+def test_every_package_has_a_docstring_that_names_existing_files() -> None:
     for package in (*INDEXER.rglob("__init__.py"), *(REPOSITORY / "server").rglob("__init__.py")):
         room, text = package.parent, ast.get_docstring(ast.parse(package.read_text()))
         assert text is not None, f"{package} has no docstring"
@@ -73,7 +73,7 @@ def test_every_room_describes_itself_and_names_files_that_exist() -> None:
             assert any((base / name).exists() for base in (room, *room.parents)), f"{package}: {name}"
 
 
-def test_pages_of_the_root_are_short_and_name_files_that_exist() -> None:
+def test_root_pages_are_short_and_name_existing_files() -> None:
     assert len((REPOSITORY / "README.md").read_bytes()) <= 4096
     architecture = (REPOSITORY / "ARCHITECTURE.md").read_text()
     assert len(architecture.encode()) <= 12288
@@ -84,7 +84,7 @@ def test_pages_of_the_root_are_short_and_name_files_that_exist() -> None:
     assert {room for room in rooms if f"`{room}/" not in architecture} == {"demo"}
 
 
-def test_only_these_rooms_import_a_name() -> None:
+def test_only_listed_packages_import_a_restricted_name() -> None:
     importers: dict[str, set[str]] = {name: set() for name in IMPORTERS}
     for folder in (INDEXER, REPOSITORY / "server" / "framedex_server"):
         for file in folder.rglob("*.py"):
@@ -99,7 +99,7 @@ def test_only_these_rooms_import_a_name() -> None:
 
 
 def test_every_imported_package_is_declared() -> None:
-    """A package that only another one requires may be gone with its next version."""
+    """A transitive dependency may disappear with the next version of the package that requires it."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     required = [
@@ -123,7 +123,7 @@ def test_every_imported_package_is_declared() -> None:
     assert {name for name in others if not declared & {*distributions.get(name, ())}} == set()
 
 
-def test_native_rooms_include_only_allowed_rooms() -> None:
+def test_native_folders_include_only_allowed_folders() -> None:
     allowed = dict(NATIVE_NEEDS)
     for room, layers in NATIVE_LAYERS.items():
         folders = [f"{room}/{layer}" for layer in layers]
@@ -135,14 +135,14 @@ def test_native_rooms_include_only_allowed_rooms() -> None:
 
 
 def test_native_includes_have_no_cycle() -> None:
-    """A header and the source file of its name count as one."""
+    """A header and its source file count as one."""
     needs: dict[Path, set[Path]] = {}
     for file, header in _native_includes():
         needs.setdefault(file.with_suffix(""), set()).add(header.with_suffix(""))
     assert list(TopologicalSorter({file: needed - {file} for file, needed in needs.items()}).static_order())
 
 
-def test_native_code_is_one_dialect() -> None:
+def test_native_code_uses_one_dialect() -> None:
     assert [str(file) for file in NATIVE.rglob("*.h") if "#pragma once\n" not in file.read_text()] == []
     qualified = re.compile(r"\bstd::(size_t|u?int\d+_t|u?intptr_t|ptrdiff_t)\b")
     assert [str(file) for file in _native_files() if qualified.search(file.read_text())] == []

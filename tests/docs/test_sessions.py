@@ -1,4 +1,4 @@
-"""What pages say that commands print is what they print."""
+"""Sessions on pages match the real output of their commands."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SESSIONS: dict[str, Any] = runpy.run_path(str(DOCS / "make_sessions.py"))
 
 @pytest.mark.exhaustive(keep=["README.md", "tutorial.md"])
 @pytest.mark.parametrize("page", SESSIONS["pages"](), ids=lambda page: page.name)
-def test_the_sessions_of_a_page_are_as_it_says(page: Path, tmp_path: Path) -> None:
+def test_sessions_of_a_page_match_real_output(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / page.stem
     folder.mkdir()
-    # The home folder of a page is new; hashes and names of JAX's libraries are those of the other tests.
+    # The home folder of a page is new. Hashes and names of JAX's libraries come from the other tests.
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     cache.mkdir(parents=True, exist_ok=True)
     (tmp_path / ".cache").symlink_to(cache)
-    _, differences = SESSIONS["play"](page, folder)
+    _, differences = SESSIONS["replay_page"](page, folder)
     assert not differences, "\n\n".join(map(str, differences)) + f"\n\nrun: python docs/make_sessions.py {page.name}"
     if page == README:
         run_the_commands_of_the_table(folder)
@@ -54,11 +54,14 @@ def test_a_page_without_sessions_is_refused() -> None:
         SESSIONS["main"](["how-to/ci.md", "nothing.md"])
 
 
-def test_times_may_differ_and_all_else_is_compared() -> None:
-    taken_over = SESSIONS["taken_over"]
+def test_times_may_differ_but_all_other_text_is_compared() -> None:
+    update_documented_lines = SESSIONS["update_documented_lines"]
     printed = ["id  seconds   duration", " 1  0.015963   4.83 µs  main", "", "two", "three"]
-    assert taken_over(["id seconds duration", " 1  0.2 s main", "..."], printed) is None
-    assert taken_over(["id seconds duration", " 1  0.999999   7 ns  main", "..."], printed) == [*printed[:2], "..."]
-    assert taken_over(["...", "tw...", "three"], printed) == ["...", "tw...", "three"]
-    assert taken_over(["...", "two"], printed) is None
-    assert taken_over(printed[:-1], printed) is None
+    assert update_documented_lines(["id seconds duration", " 1  0.2 s main", "..."], printed) is None
+    assert update_documented_lines(["id seconds duration", " 1  0.999999   7 ns  main", "..."], printed) == [
+        *printed[:2],
+        "...",
+    ]
+    assert update_documented_lines(["...", "tw...", "three"], printed) == ["...", "tw...", "three"]
+    assert update_documented_lines(["...", "two"], printed) is None
+    assert update_documented_lines(printed[:-1], printed) is None

@@ -1,4 +1,4 @@
-"""The documentation as a site: it builds without warnings, and every page opens in a real browser."""
+"""The documentation site builds without warnings, and every page opens in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walkthrough of the seed's trace names every frame that the program that wrote it knows, with its place in XLA."""
+"""The walkthrough of the seed's trace names every recorded frame, with its location in XLA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder as a checkout is after `make demo`, for the commands of editors/README.md's "Right after `make demo`"."""
+"""A folder like a checkout after `make demo`, for the commands of editors/README.md's "Right after `make demo`"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 
 
 def demo_checkout() -> Path:
-    """What the commands name: editors/, the recorded framedex-demo/, and .venv/bin/framedex. Tests only read it."""
+    """The paths in the commands: editors/, the recorded framedex-demo/, and .venv/bin/framedex. Tests only read it."""
     return made_once("demo_checkout", _make_checkout)
 
 
@@ -30,7 +30,7 @@ def _make_checkout(root: Path) -> Path:
     root = root.resolve()
     (root / ".git").mkdir()
     (root / "framedex-demo").mkdir()
-    # Go-to-frame follows the longest call: a transfer of 64 MB is the longest on a busy machine too.
+    # Go-to-frame follows the longest call: a 64 MB transfer is the longest even on a busy machine.
     text, small = DEMO.read_text(), "np.arange(6, dtype=np.float32).reshape(2, 3)"
     assert small in text
     (root / "framedex-demo" / DEMO.name).write_text(text.replace(small, "np.zeros((4096, 4096), np.float32)"))
@@ -49,6 +49,6 @@ def _make_checkout(root: Path) -> Path:
 
 
 def readme_line(checkout: Path, beginning: str) -> str:
-    """The README's line for an editor: the last that begins so."""
+    """The README's line for an editor: the last line with this beginning."""
     lines = (checkout / "editors" / "README.md").read_text().splitlines()
     return [line for line in lines if line.startswith(beginning)][-1]

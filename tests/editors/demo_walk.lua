@@ -1,4 +1,4 @@
--- Presses F12 until it leads nowhere; writes the places it came by to $FRAMEDEX_REPORT, one per line.
+-- Press F12 until it has no target; write the visited locations to $FRAMEDEX_REPORT, one per line.
 
 local places = {}
 

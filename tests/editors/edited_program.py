@@ -1,4 +1,4 @@
-"""A recorded program with random edits, and the answers that an editor has to give on every line of them."""
+"""A recorded program with random edits, and the expected editor answers for each line."""
 
 from __future__ import annotations
 
@@ -29,25 +29,39 @@ class EditedProgram:
         return [[line for _, line in text] for text in self.texts]
 
     def expect_answers(self, before: Sequence[Answer], edited: Sequence[Sequence[Answer]]) -> None:
-        """Check that lines which survived an edit have the answers from before it, and new lines have none.
+        """Check that lines which survived an edit have the same answers as before, and new lines have none.
 
-        `edited` has the answers on each text twice: before and after it was saved.
+        `edited` has the answers for each text twice: before and after saving. Each text was queried from its first line
+        to its last. A line to which an earlier answer had led continues that walk: only its hover is compared.
         """
         assert any(places for places, _ in before)
+        fresh_before = self._fresh_lines(before)
         assert len(edited) == 2 * len(self.texts)
         for number, answers in enumerate(edited):
             text = self.texts[number // 2]
             assert len(answers) == len(text)
+            fresh = self._fresh_lines(answers)
             for now, (then, line) in enumerate(text, 1):
                 if is_decided(then, line, text, self.original):
                     places, has_hover = answers[now - 1]
                     there = [(file, text[at - 1][0] if file == self.program.name else at) for file, at in places]
                     expected = before[then - 1] if then else ([], False)
-                    assert (there, has_hover) == expected, (number, now, then, line)
+                    assert has_hover == expected[1], (number, now, then, line)
+                    if now in fresh and (not then or then in fresh_before):
+                        assert there == expected[0], (number, now, then, line)
+
+    def _fresh_lines(self, answers: Sequence[Answer]) -> set[int]:
+        """The lines to which no answer on an earlier line had led."""
+        fresh, led = set(), set()
+        for line, (places, _) in enumerate(answers, 1):
+            if line not in led:
+                fresh.add(line)
+            led |= {at for file, at in places if file == self.program.name}
+        return fresh
 
 
 def record_and_edit(folder: Path, seeds: Sequence[int]) -> EditedProgram:
-    """Record a training loop in a folder, index it, and edit its text once for each seed."""
+    """Record and index a training loop in a folder, and edit its text once for each seed."""
     program = Path(shutil.copy(PROGRAMS / "costs/training.py", folder))
     capture = run(os.path.relpath(program, PROGRAMS), folder=folder, PYTHONPATH=str(PROGRAMS.parent.parent)).capture
     (folder / ".framedex").mkdir()
@@ -57,5 +71,5 @@ def record_and_edit(folder: Path, seeds: Sequence[int]) -> EditedProgram:
 
 
 def answer(places: Sequence[tuple[str, int]], has_hover: bool) -> Answer:
-    """An answer as it comes out of JSON, whose pairs are lists."""
+    """An answer decoded from JSON, with pairs as lists."""
     return [(file, line) for file, line in places], has_hover

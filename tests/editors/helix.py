@@ -1,4 +1,4 @@
-"""Where a Helix is, by its status line: what the commands of later versions tell, those before 25.07 do not."""
+"""Read the location of the cursor from Helix's status line: before 25.07, no command prints it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ STATUS_LINE = '[editor.statusline]\nleft = ["file-base-name"]\nright = ["positio
 
 
 def show_places(settings: Path) -> None:
-    """Have a Helix with this folder of settings show the file and the line of the cursor."""
+    """Make a Helix with this settings folder show the file and line of the cursor."""
     (settings / "config.toml").write_text(STATUS_LINE)
 
 
 def shown_place(screen: str) -> tuple[str, int] | None:
-    """The file and the 1-based line of the cursor; None while Helix shows something else."""
+    """The file and the 1-based line of the cursor; None while Helix shows another buffer."""
     found = re.search(r"^ +([\w-]+\.\w+) +(\d+):\d+ *$", screen, re.MULTILINE)
     return (found[1], int(found[2])) if found else None

@@ -1,4 +1,4 @@
-"""A terminal of tmux in which an editor runs: keys go in, and what is on the screen is read."""
+"""An editor in a tmux terminal: tests send keys and read the screen."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 
-PATIENCE = 30.0  # seconds: what takes longer is a failure
+PATIENCE = 30.0  # timeout in seconds
 
 POLL_S = 0.02
-"""Seconds between two looks at the screen. Each look starts a process, which slows the editor."""
+"""Seconds between two reads of the screen. Each read starts a process, which slows the editor."""
 
 HAS_TMUX = shutil.which("tmux") is not None
 
@@ -35,12 +35,12 @@ class Screen:
         self.close()
 
     def close(self) -> None:
-        """End it, whatever it is at."""
+        """Kill the terminal and its command."""
         subprocess.run([*self._tmux, "kill-server"], check=True)
 
     @property
     def text(self) -> str:
-        """What is on the screen."""
+        """The text on the screen."""
         return subprocess.run([*self._tmux, "capture-pane", "-p"], check=True, capture_output=True, text=True).stdout
 
     def type(self, *keys: str) -> None:
@@ -48,7 +48,7 @@ class Screen:
         subprocess.run([*self._tmux, "send-keys", *keys], check=True)
 
     def wait_until(self, holds: Callable[[], bool]) -> None:
-        """Wait for what the program is to do."""
+        """Wait until the condition holds."""
         end = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < end, self.text

@@ -1,4 +1,4 @@
-"""A scripted session in a real editor: what it is given, and what it reports."""
+"""A scripted session in a real editor: its inputs and its report."""
 
 from __future__ import annotations
 
@@ -18,20 +18,18 @@ from tests.server.roads import record_roads
 EDITORS = Path(__file__).parents[2] / "editors"
 
 HOSTILE = "it's %#|$(touch pwned);`touch pwned`[a]"
-"""A folder whose name tries to be a command of a shell, of Vim, or of Emacs, in which everything has to work."""
+"""A folder whose name looks like a shell, Vim or Emacs command. Everything must work in it."""
 
 WALK = [("library.py", 2), ("library.py", 5), ("table.cc", 21), ("table.cc", 30)]
-"""Where going to the first frame leads from line 1 of the roads' demo."""
+"""The target of go-to-first-frame on line 1 of the stack-path demo."""
 
 
 def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
-    """Run an editor on a recorded program in a folder with a hostile name below `root`; what its script saw.
+    """Run an editor on a recorded program in a folder with a hostile name below `root`; return the script's report.
 
-    What was recorded in /build is not here, but public.
-
-    The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
-    `trace` document, a `log` with a stack and the demo of `roads` through several trees to open, the `lines` to go to
-    in them, and where to write its `report`.
+    Sources recorded in /build are public but not on this machine. The script reads JSON from $FRAMEDEX_SESSION: the
+    `plugin` to load, the `cmd` that starts the server, the `demo`, a `trace` document, a `log` with a stack, the demo
+    of `roads` through several trees, the `lines` to visit in them, and the path of its `report`.
     """
     folder = root / HOSTILE
     folder.mkdir()
@@ -55,7 +53,7 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
         "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line, "log": 3},
         "report": str(report),
     }
-    # The editor gets a home of its own, so that it neither meets nor leaves anything in the user's.
+    # The editor has its own home folder, so it neither reads nor changes the user's files.
     environment = {**os.environ, "FRAMEDEX_SESSION": json.dumps(session), "HOME": str(root)}
     environment |= {f"XDG_{kind}_HOME": str(root) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
     done = subprocess.run(
@@ -69,7 +67,7 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
 
 
 def _trace_document(recording: Recording) -> tuple[Path, int]:
-    """A trace document of the first call, and the line of its `device_put` frame; two of the interpreter follow."""
+    """A trace document of the first call, and the line of its `device_put` frame; two interpreter frames follow."""
     with Index.open(recording.index) as index:
         trace = index.calls.trace(1)
     assert trace is not None

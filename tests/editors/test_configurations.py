@@ -1,4 +1,4 @@
-"""The ready-made configurations agree with the server on names that only strings connect."""
+"""The ready-made configurations match the server's names, which no compiler checks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 COMMAND = ["framedex", "serve"]
 
 
-def test_vscode() -> None:
+def test_vscode_configuration() -> None:
     manifest = json.loads((EDITORS / "vscode" / "package.json").read_text())
     (language,) = manifest["contributes"]["languages"]
     assert (language["id"], language["extensions"]) == (TRACE_LANGUAGE, [TRACE_SUFFIX])
     assert f'"{TRACE_LANGUAGE}"' in (EDITORS / "vscode" / "src" / "server" / "client.ts").read_text()
 
 
-def test_vscode_has_every_setting_of_the_server_with_its_values_costs_first() -> None:
+def test_vscode_has_every_server_setting_with_cost_settings_first() -> None:
     manifest = json.loads((EDITORS / "vscode" / "package.json").read_text())
     groups = manifest["contributes"]["configuration"]
     shown = {key: each for group in groups for key, each in group["properties"].items()}
@@ -40,12 +40,12 @@ def test_vscode_has_every_setting_of_the_server_with_its_values_costs_first() ->
 
 
 def _same_kind(values: Sequence[bool | str | None], choices: Sequence[bool | str]) -> list[bool | str]:
-    """The choices of the server in the order of an editor's, each once."""
+    """The server's choices in the editor's order, without repetition."""
     assert len(values) == len(choices) + 1
     return sorted(choices, key=lambda choice: values.index(choice))
 
 
-def test_helix() -> None:
+def test_helix_configuration() -> None:
     configuration = tomllib.loads((EDITORS / "helix" / "languages.toml").read_text())
     server = configuration["language-server"]["framedex"]
     assert [server["command"], *server["args"]] == COMMAND
@@ -54,5 +54,5 @@ def test_helix() -> None:
     assert all("framedex" in language["language-servers"] for language in languages.values())
 
 
-def test_the_command_they_start_exists() -> None:
+def test_configured_commands_exist() -> None:
     assert COMMAND[0] in PROJECT["scripts"]

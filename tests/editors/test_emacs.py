@@ -1,4 +1,4 @@
-"""editors/emacs in a real Emacs with eglot, doing what a person would do."""
+"""editors/emacs in a real Emacs with eglot, driven like a user."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one session saw."""
+    """The report of one session."""
     command = ["emacs", "--batch", "--load", str(SCRIPT)]
     return play(command, EDITORS / "emacs", tmp_path_factory.mktemp("emacs"))
 
 
-def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
+def test_hover_shows_recorded_data(seen: dict[str, Any]) -> None:
     assert "3 recorded calls" in seen["hover"]
 
 
-def test_references_list_where_the_stacks_came_from(seen: dict[str, Any]) -> None:
+def test_references_list_the_origins_of_stacks(seen: dict[str, Any]) -> None:
     assert seen["references"] == [{"file": "demo.py", "line": 11}]
 
 
-def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
+def test_definition_goes_to_the_frame_and_continues_inward(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
     assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}
 
@@ -59,12 +59,12 @@ def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None
     assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
 
 
-def test_a_walk_goes_through_trees_of_their_own(seen: dict[str, Any]) -> None:
+def test_stepping_crosses_separate_source_trees(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
 
 
-def test_a_load_without_eglot_says_where_to_get_it() -> None:
-    # A hidden eglot is what Emacs 28 is without the package.
+def test_loading_without_eglot_names_the_package_to_install() -> None:
+    # Hiding eglot simulates an Emacs 28 without the package.
     hidden = """(progn
       (setq backtrace-on-error-noninteractive nil)
       (advice-add 'require :around
@@ -81,21 +81,21 @@ def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, An
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
 
 
-def test_frames_of_a_trace_are_buttons_between_which_n_and_p_go(seen: dict[str, Any]) -> None:
-    """By the text alone, before any server knows of the trace."""
+def test_n_and_p_move_between_the_frame_buttons_of_a_trace(seen: dict[str, Any]) -> None:
+    """The text alone is enough, before any server has the trace."""
     assert seen["moved"] == ["  1 P <module>", "  2 P main", "  1 P <module>"]
     assert (seen["by_return"]["file"], seen["by_return"]["line"]) == ("library.py", 4)
     assert seen["imenu"][:4] == ["<module>", "main", "make_input", "device_put"]
 
 
-def test_frames_of_the_interpreter_are_folded_and_passed_over(seen: dict[str, Any]) -> None:
+def test_interpreter_frames_are_folded_and_skipped(seen: dict[str, Any]) -> None:
     assert seen["folds"] == ["    … 2 glue or interpreter frames"]
     assert seen["behind_fold"] == "  7 N jax::Moved"
     assert seen["unfolded"] == 0
 
 
-def test_a_hostile_trace_is_shown_and_neither_run_nor_reached_for(seen: dict[str, Any]) -> None:
-    """Given local variables, and a path that TRAMP would take, when it is opened and visited, then nothing happens."""
+def test_a_hostile_trace_is_displayed_but_never_executed(seen: dict[str, Any]) -> None:
+    """Opening and visiting file-local variables and TRAMP-like paths has no side effects."""
     assert seen["hostile"] == {
         "mode": "framedex-trace-mode",
         "fill": 70,
@@ -103,7 +103,7 @@ def test_a_hostile_trace_is_shown_and_neither_run_nor_reached_for(seen: dict[str
     }
 
 
-def test_the_stack_along_which_one_steps_is_highlighted_until_it_is_cleared(seen: dict[str, Any]) -> None:
+def test_the_stepped_stack_is_highlighted_until_cleared(seen: dict[str, Any]) -> None:
     assert seen["highlights"] == [[5, "framedex-stack"], [8, "framedex-here"], [11, "framedex-stack"]]
     assert seen["cleared"] == []
 
@@ -115,7 +115,7 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert (seen["from_frames"]["file"], seen["from_frames"]["line"]) == ("library.py", 4)
 
 
-def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None:
+def test_further_steps_are_listed_by_function(seen: dict[str, Any]) -> None:
     assert [row.split() for row in seen["callees"]] == [
         ["2", "demo.py:5", "make_input"],
         ["1", "library.py:7", "devices"],
@@ -128,12 +128,12 @@ def test_recorded_lines_have_a_mark_in_the_fringe(seen: dict[str, Any]) -> None:
     assert {8, 9} <= set(seen["recorded_lines"])
 
 
-def test_a_step_says_which_way_it_took_and_the_others_are_a_choice_away(seen: dict[str, Any]) -> None:
+def test_a_step_reports_its_direction_and_offers_alternatives(seen: dict[str, Any]) -> None:
     assert seen["way"] == "way 1 of 2"
     assert (seen["from_ways"]["file"], seen["from_ways"]["line"]) == ("library.py", 7)
 
 
-def test_the_public_source_at_the_end_of_a_walk_is_opened_in_the_browser(seen: dict[str, Any]) -> None:
+def test_the_public_source_at_the_end_of_a_stack_opens_in_the_browser(seen: dict[str, Any]) -> None:
     assert seen["public"] == "https://example.org/shape.cc#L12"
 
 
@@ -142,32 +142,32 @@ def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, An
     assert seen["from_calls"]["file"] == "call-2.fdtrace"
 
 
-def test_a_trace_that_is_opened_again_is_read_again_without_a_question(seen: dict[str, Any]) -> None:
+def test_a_reopened_trace_is_reloaded_without_a_prompt(seen: dict[str, Any]) -> None:
     assert seen["opened_again"] == {"asked": False, "stale": False}
 
 
-def test_a_trace_that_was_opened_from_a_file_finds_the_server_that_runs(seen: dict[str, Any]) -> None:
+def test_a_trace_opened_from_a_file_uses_the_running_server(seen: dict[str, Any]) -> None:
     assert seen["folds_of_fresh"] > 0
     assert seen["server_of_elsewhere"] is True
 
 
-def test_beside_another_server_framedex_is_asked(seen: dict[str, Any]) -> None:
+def test_framedex_answers_beside_another_server(seen: dict[str, Any]) -> None:
     assert seen["beside_another"] == {"eglot": "other", "asked": "framedex", "stacks": []}
 
 
-def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
+def test_an_empty_answer_tells_end_of_stack_from_not_recorded(seen: dict[str, Any]) -> None:
     nothing = "No recorded call went through this line: the line is empty. Nearest: line 5 (5 calls)."
     assert seen["nothing_there"] == [nothing] * 2
     assert seen["at_the_end"] == "No frame with source is further inward on this stack."
 
 
-def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:
+def test_an_empty_answer_reports_index_problems_each_time(seen: dict[str, Any]) -> None:
     assert len(seen["damaged"]) == 2
     for each in seen["damaged"]:
         assert "index.db is empty." in each and "framedex index" in each
 
 
-def test_where_a_failing_script_wrote_to_is_told(seen: dict[str, Any]) -> None:
+def test_a_failing_script_reports_its_output_file(seen: dict[str, Any]) -> None:
     assert seen["failed"].startswith("Recorded, exit status 1: M-x eglot-events-buffer")
 
 
@@ -179,7 +179,7 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["unpicked"] == "Answers now cover the captures in the project's settings"
 
 
-def test_every_file_is_compiled_without_a_warning(tmp_path: Path) -> None:
+def test_every_file_byte_compiles_without_warnings(tmp_path: Path) -> None:
     for source in (EDITORS / "emacs").glob("framedex*.el"):
         shutil.copy(source, tmp_path)
     strict = "(progn (package-initialize) (setq byte-compile-error-on-warn t))"
@@ -211,7 +211,7 @@ def test_the_main_file_has_the_headers_of_a_package() -> None:
     )
 
 
-def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -> None:
+def test_steps_follow_one_stack_out_of_the_project(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["steps"]] == [
         ("demo.py", 5),
         ("library.py", 4),

@@ -1,4 +1,4 @@
-"""editors/helix in a real Helix, in a terminal of tmux, doing what a person would do."""
+"""editors/helix in a real Helix in a tmux terminal, driven like a user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Helix:
         settings = home / ".config" / "helix"
         settings.mkdir(parents=True)
         text = (EDITORS / "helix" / "languages.toml").read_text()
-        # The configuration is for those who have installed framedex.
+        # The configuration requires an installed framedex.
         started = f'command = "{sys.executable}"\nargs = ["-m", "framedex_server"]'
         (settings / "languages.toml").write_text(text.replace('command = "framedex"\nargs = ["serve"]', started))
         show_places(settings)
@@ -52,7 +52,8 @@ def helix(recording: Recording) -> Iterator[Helix]:
     """Helix with the cursor on the line on which `main` calls `make_input`, its server ready."""
     session = Helix(recording)
     try:
-        # The server has started when it answers: Helix says nothing of it, and asks those that run.
+        # Helix does not show that the server is starting, and queries only running servers: an answer means it is
+        # ready.
         session.screen.wait_until(lambda: "PJRT_Client" in _hovered(session))
         yield session
     finally:
@@ -64,17 +65,17 @@ def _hovered(helix: Helix) -> str:
     return helix.screen.text
 
 
-def test_definition_goes_frame_by_frame_across_the_border(helix: Helix) -> None:
+def test_definition_steps_frame_by_frame_from_python_into_native_code(helix: Helix) -> None:
     for place in [("demo.py", 5), ("library.py", 4), ("client.cc", 4)]:
         helix.screen.type("gd")
         helix.expect_place(*place)
 
 
-def test_hover_tells_what_was_recorded(helix: Helix) -> None:
+def test_hover_shows_recorded_data(helix: Helix) -> None:
     helix.screen.type("Space", "k")
     helix.screen.wait_until(lambda: "3 recorded calls" in helix.screen.text)
 
 
-def test_references_list_where_the_stacks_came_from(helix: Helix) -> None:
+def test_references_list_the_origins_of_stacks(helix: Helix) -> None:
     helix.screen.type("gr")
     helix.expect_place("demo.py", 11)

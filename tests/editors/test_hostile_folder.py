@@ -1,4 +1,4 @@
-"""What the editors start in a folder that wants to run code in framedex: nothing of it runs."""
+"""Editors in a folder with hostile modules and commands: framedex's processes execute none of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hostile(tmp_path: Path) -> HostileFolder:
 
 @pytest.fixture(params=exhaustive_unless([":", ".", "lib:/nowhere"], "."))
 def environment(request: pytest.FixtureRequest, hostile: HostileFolder) -> Mapping[str, str]:
-    """A PATH and a PYTHONPATH that lead into the folder before they lead to framedex."""
+    """A PATH and a PYTHONPATH with the folder before framedex."""
     path = (
         f"{hostile.environment()['PATH'].removesuffix(os.environ['PATH'])}{Path(FRAMEDEX).parent}:{os.environ['PATH']}"
     )
@@ -48,7 +48,9 @@ def environment(request: pytest.FixtureRequest, hostile: HostileFolder) -> Mappi
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
-def test_neovim(hostile: HostileFolder, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_neovim_runs_nothing_of_a_hostile_folder(
+    hostile: HostileFolder, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     script = tmp_path / "tell.lua"
     script.write_text(TOLD_BY_NEOVIM)
     nvim = [str(shutil.which("nvim")), "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(script)]
@@ -57,7 +59,9 @@ def test_neovim(hostile: HostileFolder, environment: Mapping[str, str], tmp_path
 
 
 @pytest.mark.skipif(not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)")
-def test_emacs(hostile: HostileFolder, environment: Mapping[str, str], tmp_path: Path) -> None:
+def test_emacs_runs_nothing_of_a_hostile_folder(
+    hostile: HostileFolder, environment: Mapping[str, str], tmp_path: Path
+) -> None:
     emacs = [str(shutil.which("emacs")), "--batch", "--eval", TOLD_BY_EMACS]
     _serve(_told_by(emacs, EDITORS / "emacs", hostile, environment, tmp_path)["command"], hostile, environment)
 
@@ -65,7 +69,7 @@ def test_emacs(hostile: HostileFolder, environment: Mapping[str, str], tmp_path:
 def _told_by(
     editor: list[str], plugin: Path, hostile: HostileFolder, environment: Mapping[str, str], folder: Path
 ) -> Any:
-    """What a plug-in would start in the folder."""
+    """The commands that a plug-in would start in the folder."""
     told = folder / "told.json"
     given = {**environment, "PLUGIN": str(plugin), "TOLD": str(told)}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The LSP4IJ template holds only what LSP4IJ reads, and says what the server says.
+"""The LSP4IJ template holds only keys that LSP4IJ reads, and matches the server.
 
 The keys are those of LSP4IJ 0.20.2: docs/UserDefinedLanguageServerTemplate.md, and the classes that read templates
 (ServerTemplate, LanguageServerTemplate) and installers (InstallerTaskRegistry and the factories of its tasks).
@@ -48,11 +48,11 @@ def load(name: str) -> Any:
     return json.loads((TEMPLATE / name).read_text())
 
 
-def test_every_file_is_one_that_is_read() -> None:
+def test_every_template_file_is_read_by_the_plugin() -> None:
     assert {"template.json"} <= {path.name for path in TEMPLATE.iterdir()} <= FILES
 
 
-def test_the_template_has_only_keys_that_are_read() -> None:
+def test_the_template_has_only_known_keys() -> None:
     template = load("template.json")
 
     assert set(template) <= TEMPLATE_KEYS
@@ -61,15 +61,15 @@ def test_the_template_has_only_keys_that_are_read() -> None:
     assert isinstance(template["expandConfiguration"], bool)
     for mapping in template["fileTypeMappings"]:
         assert set(mapping) == {"fileType", "languageId"}
-        # Names of file types that an IDE does not know are dropped without a word, with their patterns.
+        # IDEs silently drop unknown file types together with their patterns.
         assert set(mapping["fileType"]) == {"patterns"}
 
 
-def test_it_starts_the_server() -> None:
+def test_the_template_starts_the_server() -> None:
     assert load("template.json")["programArgs"]["default"].split() == COMMAND
 
 
-def test_it_is_for_every_kind_of_file_that_the_server_answers_for() -> None:
+def test_the_template_covers_every_file_type_of_the_server() -> None:
     patterns = {
         pattern: mapping["languageId"]
         for mapping in load("template.json")["fileTypeMappings"]
@@ -83,7 +83,7 @@ def test_it_is_for_every_kind_of_file_that_the_server_answers_for() -> None:
     assert all(len(fnmatch.filter([f"a{pattern[1:]}" for pattern in patterns], pattern)) == 1 for pattern in patterns)
 
 
-def test_the_settings_are_ones_that_the_server_understands() -> None:
+def test_the_server_accepts_all_settings() -> None:
     values = load("settings.json")
 
     settings, problems = Settings.from_mapping(values["framedex"], Path("/"), "the template")
@@ -93,13 +93,13 @@ def test_the_settings_are_ones_that_the_server_understands() -> None:
     assert editor.code_lens, "it stands in for the call hierarchy in C++ files"
 
 
-def test_the_schema_has_every_setting_of_the_server_with_its_type_and_default() -> None:
+def test_the_schema_has_every_server_setting_with_type_and_default() -> None:
     section = load("settings.schema.json")["properties"]["framedex"]
     editor = section["properties"]["editor"]
     types = {bool: "boolean", int: "integer"}
 
     def type_of(setting: Field[object]) -> str | None:
-        """The schema lists the values where there are some."""
+        """The schema lists the allowed values if there are any."""
         return types.get(type(setting.default)) if setting.type in ("bool", "int") else None
 
     assert sorted(section["properties"]) == setting_keys()
@@ -110,7 +110,7 @@ def test_the_schema_has_every_setting_of_the_server_with_its_type_and_default() 
 
 
 def tasks(installer: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tasks of an installer with their kinds, each before those that may follow it."""
+    """The tasks of an installer with their kinds, each before its successors."""
     pending = [installer["check"], installer["run"]]
     while pending:
         ((kind, task),) = pending.pop().items()
@@ -118,7 +118,7 @@ def tasks(installer: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         pending += [task[key] for key in ("onFail", "onSuccess") if key in task]
 
 
-def test_the_installer_has_only_tasks_and_keys_that_are_run() -> None:
+def test_the_installer_uses_only_supported_tasks_and_keys() -> None:
     installer = load("installer.json")
 
     assert set(installer) <= {"id", "name", "executeOnStartServer", "properties", "check", "run"}
@@ -127,8 +127,8 @@ def test_the_installer_has_only_tasks_and_keys_that_are_run() -> None:
         assert task["name"]
 
 
-def test_the_installers_commands_survive_how_they_are_run() -> None:
-    """Commands are split at spaces without regard to quotes, and whatever is said on stderr counts as a failure."""
+def test_installer_commands_survive_shell_quoting() -> None:
+    """LSP4IJ splits commands at spaces regardless of quotes, and treats any output on stderr as a failure."""
     for kind, task in tasks(load("installer.json")):
         words = task["command"] if kind == "exec" else [task["command"]]
         assert isinstance(words, list)
@@ -136,14 +136,14 @@ def test_the_installers_commands_survive_how_they_are_run() -> None:
         assert kind != "exec" or task["ignoreStderr"]
 
 
-def test_whatever_the_installer_sets_up_is_the_same_server() -> None:
+def test_every_installer_path_sets_up_the_same_server() -> None:
     commands = [task["command"] for kind, task in tasks(load("installer.json")) if kind == "configureServer"]
 
     assert len(commands) == 3
     assert all(command.rpartition("/")[2].split() == COMMAND for command in commands)
 
 
-def test_the_external_tools_run_verbs_that_exist_on_the_file_at_hand() -> None:
+def test_external_tools_run_existing_verbs_on_the_current_file() -> None:
     for tool in ElementTree.parse(JETBRAINS / "tools" / "framedex.xml").getroot().findall("tool"):
         options = {option.get("name"): option.get("value", "") for option in tool.findall("exec/option")}
         filters = [each.get("value", "") for each in tool.findall("filter/option") if each.get("name") == "REGEXP"]

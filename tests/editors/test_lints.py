@@ -1,4 +1,4 @@
-"""What linters have to say of the files that editors load; Emacs' compiler is in test_emacs.py."""
+"""Linter results for the files that editors load; Emacs' compiler is in test_emacs.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = EDITORS.parent
 
 
 @pytest.mark.skipif(shutil.which("luacheck") is None, reason="needs luacheck (Debian: apt-get install lua-check)")
-def test_luacheck_has_nothing_to_say_of_what_is_written_in_lua() -> None:
+def test_luacheck_reports_nothing() -> None:
     folders = (ROOT / "lua", EDITORS / "neovim", EDITORS / "terminal", Path(__file__).parent)
     files = [file for folder in folders for file in folder.rglob("*.lua")]
     done = subprocess.run(["luacheck", "--no-color", *map(str, files)], cwd=ROOT, capture_output=True, text=True)
@@ -22,8 +22,8 @@ def test_luacheck_has_nothing_to_say_of_what_is_written_in_lua() -> None:
 
 
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="needs Emacs (Debian: apt-get install emacs-nox)")
-def test_checkdoc_has_nothing_to_say_of_what_is_written_in_emacs_lisp() -> None:
-    """But where it takes `calls`, things, for a verb, and the dot of M-. for the end of a sentence."""
+def test_checkdoc_reports_nothing() -> None:
+    """Exceptions: it parses the noun `calls` as a verb, and the dot of M-. as the end of a sentence."""
     files = [str(file) for file in (EDITORS / "emacs").glob("framedex*.el")]
     check = """(progn (require 'checkdoc)
       (setq checkdoc-verb-check-experimental-flag nil sentence-end-double-space nil)

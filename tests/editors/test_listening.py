@@ -1,4 +1,4 @@
-"""A real Emacs with eglot at a server that listens, as docs/reference/language-server.md has it."""
+"""A real Emacs with eglot connected to a listening server, as docs/reference/language-server.md describes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PORT = """`(python-mode eglot-lsp-server
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project, and a runtime folder of its own."""
+    """A project with its own runtime folder."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     (tmp_path / ".git").mkdir()
     (tmp_path / "demo.py").write_text("x = 1\n")
@@ -47,7 +47,7 @@ def said_by_emacs(home: Path, contact: str) -> str:
 
 
 @pytest.mark.exhaustive
-def test_on_a_socket(home: Path) -> None:
+def test_the_server_listens_on_a_socket(home: Path) -> None:
     path = home / "f.sock"
     serving = [sys.executable, "-m", "framedex_server", "--socket", str(path)]
     with subprocess.Popen(serving, stderr=subprocess.PIPE) as server:
@@ -56,7 +56,7 @@ def test_on_a_socket(home: Path) -> None:
         server.kill()
 
 
-def test_on_a_port_with_the_token_of_its_file(home: Path) -> None:
+def test_the_server_listens_on_a_port_with_a_token_file(home: Path) -> None:
     serving = [sys.executable, "-m", "framedex_server", "--tcp", "0"]
     with subprocess.Popen(serving, stderr=subprocess.PIPE) as server:
         assert server.stderr is not None

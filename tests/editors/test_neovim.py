@@ -1,4 +1,4 @@
-"""editors/neovim in a real, headless Neovim, doing what a person would do."""
+"""editors/neovim in a real, headless Neovim, driven like a user."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neov
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What one session saw."""
+    """The report of one session."""
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(SCRIPT)]
     return play(command, EDITORS / "neovim", tmp_path_factory.mktemp("neovim"))
 
 
-def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
+def test_hover_shows_recorded_data(seen: dict[str, Any]) -> None:
     assert seen["filetype"] == "python"
     assert "3 recorded calls" in seen["hover"]
     assert "PJRT_Client_BufferFromHostBuffer" in seen["hover"]
 
 
-def test_references_list_where_the_stacks_came_from(seen: dict[str, Any]) -> None:
+def test_references_list_the_origins_of_stacks(seen: dict[str, Any]) -> None:
     assert seen["references"] == [{"file": "demo.py", "line": 11, "text": "main()"}]
 
 
-def test_the_call_hierarchy_is_listed_both_ways(seen: dict[str, Any]) -> None:
+def test_the_call_hierarchy_lists_callers_and_callees(seen: dict[str, Any]) -> None:
     assert seen["incoming"] == [{"file": "demo.py", "line": 11, "text": "<module>"}]
     assert {call["text"] for call in seen["outgoing"]} == {"make_input", "devices"}
 
 
-def test_neovims_own_definition_goes_to_the_frame(seen: dict[str, Any]) -> None:
+def test_the_built_in_definition_command_goes_to_the_frame(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
 
 
-def test_go_to_frame_goes_on_across_the_border(seen: dict[str, Any]) -> None:
+def test_go_to_frame_crosses_from_python_into_native_code(seen: dict[str, Any]) -> None:
     assert seen["frame"] == {"file": "library.py", "line": 4, "column": 4}
     assert seen["across_the_border"] == {"file": "client.cc", "line": 4, "column": 0}
 
@@ -57,7 +57,7 @@ def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None
     assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
 
 
-def test_a_walk_goes_through_trees_of_their_own_with_one_server(seen: dict[str, Any]) -> None:
+def test_stepping_crosses_separate_source_trees_with_one_server(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
     assert seen["servers"] == 1
 
@@ -67,15 +67,15 @@ def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, An
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
 
 
-def test_frames_of_the_interpreter_are_folded_in_a_trace(seen: dict[str, Any]) -> None:
+def test_interpreter_frames_of_a_trace_are_folded(seen: dict[str, Any]) -> None:
     assert seen["fold"].strip().startswith("… 2 glue or interpreter frames")
 
 
-def test_what_is_opened_after_a_trace_is_folded_as_the_user_has_it(seen: dict[str, Any]) -> None:
+def test_buffers_opened_after_a_trace_keep_the_users_folding(seen: dict[str, Any]) -> None:
     assert seen["folding_behind_trace"] == seen["folding_beside_trace"] == ["indent", 99, 1, "foldtext()"]
 
 
-def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
+def test_steps_follow_one_stack_and_return(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["steps"]] == [
         ("demo.py", 5),
         ("library.py", 4),
@@ -85,7 +85,7 @@ def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
     assert seen["opened_trace"]["file"] == "call-3.fdtrace"
 
 
-def test_the_stack_along_which_one_steps_has_signs_until_they_are_cleared(seen: dict[str, Any]) -> None:
+def test_the_stepped_stack_has_signs_until_cleared(seen: dict[str, Any]) -> None:
     assert seen["marks"] == {"here": [8], "stack": [5, 11]}
     assert seen["cleared"] == {"here": [], "stack": []}
 
@@ -105,7 +105,7 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert seen["frames"][5]["text"] == "xla::Client::BufferFromHost [definition]"
 
 
-def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None:
+def test_further_steps_are_listed_by_function(seen: dict[str, Any]) -> None:
     assert [(entry["file"], entry["line"], entry["text"]) for entry in seen["callees"]] == [
         ("demo.py", 5, "make_input  2 calls"),
         ("library.py", 7, "devices  1 call"),
@@ -114,7 +114,7 @@ def test_the_ways_on_are_listed_by_their_functions(seen: dict[str, Any]) -> None
 
 
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
-    """Given that another project, with an index of its own, is the server's workspace."""
+    """The server's workspace is another project with its own index."""
     assert [entry["text"].split()[:2] for entry in seen["calls"]] == [
         [number, "PJRT_Client_BufferFromHostBuffer"] for number in ("3", "2", "1")
     ]
@@ -129,7 +129,7 @@ def test_a_trace_without_a_file_is_a_buffer(seen: dict[str, Any]) -> None:
     assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 11)
 
 
-def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[str, Any]) -> None:
+def test_return_in_another_quickfix_list_opens_its_own_entry(seen: dict[str, Any]) -> None:
     assert seen["frames_of_newer"] == seen["frames"]
     assert (seen["from_other_list"]["file"], seen["from_other_list"]["line"]) == ("crash.log", 2)
     assert seen["gone"].startswith("E92: ")
@@ -145,7 +145,7 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["without_captures"].startswith("framedex: Nothing has been recorded here yet")
 
 
-def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
+def test_an_empty_answer_tells_end_of_stack_from_not_recorded(seen: dict[str, Any]) -> None:
     assert seen["nowhere_further"][:4] == [
         "framedex: No frame with source is further inward from here; the trace has the whole stack."
         " (:Framedex open_trace)",
@@ -154,37 +154,37 @@ def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: 
     ]
 
 
-def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:
-    """Given an index that was emptied, when a frame, a step and two lists are asked for."""
+def test_an_empty_answer_reports_index_problems_each_time(seen: dict[str, Any]) -> None:
+    """Frames, steps and two lists with an emptied index."""
     told = seen["nowhere_further"][4:]
     assert len(told) == 4
     for each in told:
         assert "index.db is empty." in each and "Then run `framedex index`" in each
 
 
-def test_what_a_failing_script_wrote_is_told(seen: dict[str, Any]) -> None:
+def test_the_output_of_a_failing_script_is_reported(seen: dict[str, Any]) -> None:
     assert seen["failed"].startswith("framedex: recorded, exit status 1: boom: need --epochs")
     assert seen["failed_output"][:2] == ["hello", "boom: need --epochs"]
 
 
 def test_cuda_files_get_the_server(seen: dict[str, Any]) -> None:
-    assert seen["cuda"] == "cuda"  # where none attaches the session ends
+    assert seen["cuda"] == "cuda"  # the session ends where no client attaches
 
 
-def test_the_end_of_indexing_is_told(seen: dict[str, Any]) -> None:
+def test_the_end_of_indexing_is_reported(seen: dict[str, Any]) -> None:
     assert seen["indexed"] == "framedex: indexed"
 
 
-def test_a_buffer_without_a_file_is_not_recorded_and_has_no_trace(seen: dict[str, Any]) -> None:
+def test_an_unnamed_buffer_has_no_recording_and_no_trace(seen: dict[str, Any]) -> None:
     assert seen["without_file"] == ["framedex: this buffer has no file"] * 2
 
 
-def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(seen: dict[str, Any]) -> None:
+def test_a_trace_of_a_missing_folder_is_not_taken_from_another_project(seen: dict[str, Any]) -> None:
     assert "The folder /no/such/folder does not exist" in seen["nowhere"]
 
 
 def health(folder: Path, command: str | Sequence[str], *files: str) -> str:
-    """What `:checkhealth framedex` says in a folder with these files open, of a server that this command starts."""
+    """The output of `:checkhealth framedex` in a folder with these open files and this server command."""
     report = folder / "health.txt"
     words = [command] if isinstance(command, str) else command
     started = ", ".join(map(repr, words))
@@ -200,14 +200,14 @@ def health(folder: Path, command: str | Sequence[str], *files: str) -> str:
     return report.read_text(encoding="utf-8")
 
 
-def test_checkhealth_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
+def test_checkhealth_reports_missing_parts_and_how_to_install_them(tmp_path: Path) -> None:
     told = health(tmp_path, "no-such-framedex")
 
     assert "`no-such-framedex` is not on Neovim's PATH" in told and "pip install framedex" in told
     assert "No server is running" in told and "framedex run SCRIPT" in told
 
 
-def test_checkhealth_says_what_is_there(tmp_path: Path) -> None:
+def test_checkhealth_reports_available_parts(tmp_path: Path) -> None:
     program = tmp_path / "framedex"
     program.write_text("#!/bin/sh\necho framedex, version 9\n")
     program.chmod(0o755)
@@ -220,7 +220,7 @@ def test_checkhealth_says_what_is_there(tmp_path: Path) -> None:
     assert f"{tmp_path}/.framedex/index.db" in told
 
 
-def test_checkhealth_says_what_is_wrong_with_an_index(tmp_path: Path) -> None:
+def test_checkhealth_reports_index_problems(tmp_path: Path) -> None:
     index = tmp_path / ".framedex" / "index.db"
     index.parent.mkdir()
     index.touch()
@@ -232,8 +232,8 @@ def test_checkhealth_says_what_is_wrong_with_an_index(tmp_path: Path) -> None:
     assert "Index found" not in told
 
 
-def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) -> None:
-    """Given a file of a project in a subfolder, as in the first look at the demo, then its index is named once."""
+def test_checkhealth_also_searches_from_open_files(tmp_path: Path) -> None:
+    """A file in a subfolder of a project, as in the demo: its index is named once."""
     demo = tmp_path / "a b" / "demo"
     (demo / ".framedex").mkdir(parents=True)
     (demo / ".framedex" / "index.db").touch()
@@ -246,7 +246,7 @@ def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) 
     assert "framedex run SCRIPT" not in told
 
 
-def test_a_server_that_has_not_answered_is_not_said_to_lack_hovers(tmp_path: Path) -> None:
+def test_a_silent_server_is_not_reported_to_lack_hovers(tmp_path: Path) -> None:
     (tmp_path / "train.py").touch()
     report = tmp_path / "report.txt"
     look = f"""
@@ -271,8 +271,8 @@ def test_a_server_that_has_not_answered_is_not_said_to_lack_hovers(tmp_path: Pat
     assert "not supported" not in report.read_text(encoding="utf-8")
 
 
-def test_a_plug_in_manager_takes_the_repository_as_it_is(tmp_path: Path) -> None:
-    """Given the checkout on the runtimepath, where lazy.nvim, vim.pack and others put what they have cloned."""
+def test_a_plugin_manager_installs_the_repository_unchanged(tmp_path: Path) -> None:
+    """The checkout on the runtimepath, as lazy.nvim, vim.pack and others install it."""
     report = tmp_path / "report.json"
     look = f"""
       vim.opt.runtimepath:append({str(EDITORS.parent)!r})
@@ -298,7 +298,7 @@ def test_a_plug_in_manager_takes_the_repository_as_it_is(tmp_path: Path) -> None
     }
 
 
-def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path: Path) -> None:
+def test_native_lenses_and_diagnostics_show_line_costs(tmp_path: Path) -> None:
     recording = record(tmp_path)
     report = tmp_path / "report.json"
     script = tmp_path / "look.lua"
@@ -337,12 +337,12 @@ def test_what_lines_cost_is_shown_by_neovims_own_lenses_and_diagnostics(tmp_path
     said = "implicit transfer, at least 72 B, 5 times: host to device, operand of a call"
     ((line, message, is_information),) = seen["hints"]
     assert (line, message.split("\n")[0], is_information) == (4, said, True)
-    assert seen["lenses"] == [[4, said, "framedex.openTrace"]]
+    assert seen["lenses"] == [[4, f"{said} · latest run", "framedex.openTrace"]]
     assert seen["opened"] == "call-5.fdtrace"
 
 
-def test_the_first_seconds_of_a_file(tmp_path: Path) -> None:
-    """Given a server that has just been started, then the hover waits for it, and recorded lines get their signs."""
+def test_a_file_answers_in_its_first_seconds(tmp_path: Path) -> None:
+    """With a newly started server, the hover waits for it, and recorded lines get their signs."""
     recording = record(tmp_path)
     report = tmp_path / "report.json"
     script = tmp_path / "look.lua"
@@ -422,8 +422,8 @@ def test_the_first_seconds_of_a_file(tmp_path: Path) -> None:
     assert "https://example.org/shape.cc#L12" in seen["public"]
 
 
-def test_the_tags_of_the_help_are_those_that_neovim_makes(tmp_path: Path) -> None:
-    """They are committed, as a plug-in manager makes them for a folder in the root alone."""
+def test_help_tags_equal_those_that_neovim_generates(tmp_path: Path) -> None:
+    """They are committed because plug-in managers only generate them for the root folder."""
     doc = shutil.copytree(EDITORS / "neovim" / "doc", tmp_path / "doc")
     (doc / "tags").unlink()
     subprocess.run(["nvim", "--headless", "-u", "NONE", "-c", f"helptags {doc}", "-c", "qall!"], check=True, timeout=60)

@@ -1,4 +1,4 @@
-"""The commands of editors/README.md's "Right after the demo", taken from it, in a checkout where the demo has run."""
+"""The commands of editors/README.md's "Right after the demo", run in a checkout after the demo."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SCRIPTS = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def checkout() -> Path:
-    """A checkout in which the demo has run."""
+    """A checkout after the demo."""
     return demo_checkout()
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
-def test_neovim(checkout: Path, tmp_path: Path) -> None:
+def test_neovim_steps_right_after_the_demo(checkout: Path, tmp_path: Path) -> None:
     script = SCRIPTS / "demo_walk.lua"
     assert_walks_through_jax(walk(checkout, tmp_path, "nvim ", ["--headless", "-c", f"luafile {script}"]))
 
 
 @pytest.mark.skipif(not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)")
-def test_emacs(checkout: Path, tmp_path: Path) -> None:
+def test_emacs_steps_right_after_the_demo(checkout: Path, tmp_path: Path) -> None:
     assert_walks_through_jax(walk(checkout, tmp_path, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
 
 
@@ -38,16 +38,17 @@ def assert_walks_through_jax(places: Sequence[str]) -> None:
     files = [place.rpartition(":")[0] for place in places]
     assert places[0] == "device_put.py:8"
     assert files[1] == "api.py"
-    assert "pxla.py" in files and files[-1].endswith(".py"), places  # the mock is framedex's own: a walk ends before it
+    # the mock belongs to framedex: a walk ends before it
+    assert "pxla.py" in files and files[-1].endswith(".py"), places
 
 
 def walk(checkout: Path, home: Path, editor: str, headless: Sequence[str]) -> list[str]:
-    """The places that the README's line for an editor, and going to definition again and again, come by."""
+    """The locations visited by the editor's README line and repeated go-to-definition."""
     line = readme_line(checkout, editor)
     report = home / "report.txt"
     environment = {**os.environ, "FRAMEDEX_REPORT": str(report), "HOME": str(home)}
     environment |= {f"XDG_{kind}_HOME": str(home) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
-    # Neovim reads a stdin that is no terminal as a document.
+    # Neovim opens a stdin that is not a terminal as a document.
     ours, theirs = os.openpty()
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The set-ups for terminals, in the real ones where they are installed: a click opens the right line in the editor."""
+"""The terminal set-ups in real terminals, if installed: a click opens the right line in the editor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ import pytest
 from tests.editors.sessions import EDITORS
 
 TERMINAL = EDITORS / "terminal"
-PATIENCE = 30  # seconds, on a machine that is busy with other things
+PATIENCE = 30  # seconds, on a busy machine
 CTRL_CLICK = 16  # xterm's button code, "Any-event tracking" with SGR coordinates
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminals as Linux has them")
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pseudo-terminal
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A folder with `framedex` and an editor that tells what it was started with; both are in `environment`."""
+    """A folder with `framedex` and an editor that logs its arguments; both are on the PATH of `environment`."""
 
     folder: Path
     environment: dict[str, str]
@@ -57,7 +57,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     programs.mkdir()
     calls = tmp_path / "calls"
     os.mkfifo(calls)
-    # For framedex alone: kitty has a Python of its own.
+    # Only for framedex: kitty has its own Python.
     path = os.pathsep.join(entry for entry in sys.path if entry)
     start = f"{sys.executable} -c 'from framedex.commands.main import cli; cli()'"
     _script(programs / "framedex", f'PYTHONPATH={path} exec {start} "$@"')
@@ -69,7 +69,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         "HOME": str(tmp_path),
         "TERM": "xterm-256color",
     }
-    reader = os.open(calls, os.O_RDWR)  # also as a writer, so that it never is at its end
+    reader = os.open(calls, os.O_RDWR)  # opened also for writing, so that reads never reach the end
     yield Desk(tmp_path, environment, reader)
     os.close(reader)
 
@@ -80,7 +80,7 @@ def _script(path: Path, text: str) -> None:
 
 
 class Tmux:
-    """A tmux of its own with the set-up, seen through a client in a pseudo-terminal of 200 columns."""
+    """A separate tmux with the set-up, shown by a client in a pseudo-terminal of 200 columns."""
 
     def __init__(self, desk: Desk, shown: str, setup: Path = TERMINAL / "tmux.conf") -> None:
         self._desk = desk
@@ -99,12 +99,12 @@ class Tmux:
         os.waitpid(self._client, 0)
 
     def ctrl_click(self, row: int, column: int) -> None:
-        """Press and release with Ctrl held; 0-based."""
+        """Press and release with Ctrl held, at 0-based coordinates."""
         for end in "Mm":
             os.write(self._screen, f"\x1b[<{CTRL_CLICK};{column + 1};{row + 1}{end}".encode())
 
     def wait_for(self, text: str) -> None:
-        """Read the screen until this has been drawn."""
+        """Read the screen until this text is drawn."""
         seen = ""
         while text not in seen:
             assert select.select([self._screen], [], [], PATIENCE)[0], f"{text!r} is not in {seen!r}"
@@ -132,7 +132,7 @@ needs_tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not in
     [("{}:40", "40,1"), ("{}:40:3:", "40,3"), ("({}:7)", "7,1")],
     ids=["line", "column", "in brackets"],
 )
-def test_ctrl_click_in_tmux_opens_the_place_under_the_pointer(desk: Desk, place: str, arguments: str) -> None:
+def test_ctrl_click_in_tmux_opens_the_location_under_the_pointer(desk: Desk, place: str, arguments: str) -> None:
     source = desk.source()
     with Tmux(desk, f"READY\n  at {place.format(source)} in Client::Put\n") as tmux:
         tmux.wait_for("READY")
@@ -154,8 +154,8 @@ def test_ctrl_click_in_tmux_anywhere_on_a_frame_opens_the_frame(desk: Desk, colu
 
 
 @needs_tmux
-def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> None:
-    """Given the second form of the set-up, which is a comment, then it works when it is none."""
+def test_a_terminal_editor_gets_its_own_tmux_window(desk: Desk) -> None:
+    """The second form of the set-up, a comment, works once uncommented."""
     source, setup = desk.source("a$x.cc"), desk.folder / "tmux.conf"
     setup.write_text(re.sub(r"^# (?=bind .*new-window)", "", (TERMINAL / "tmux.conf").read_text(), flags=re.MULTILINE))
     with Tmux(desk, f"READY\n{source}:40 in `it`;\n", setup) as tmux:
@@ -186,8 +186,8 @@ def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> No
     ],
     ids=range(9),
 )
-def test_what_a_program_prints_is_never_run_by_a_click(desk: Desk, text: str) -> None:
-    """Given hostile output, when it is clicked, then framedex says that there is no such file, and that is all."""
+def test_a_click_never_runs_program_output(desk: Desk, text: str) -> None:
+    """Clicks on hostile output only make framedex report a missing file."""
     with Tmux(desk, f"READY\n{text}\n") as tmux:
         tmux.wait_for("READY")
         tmux.ctrl_click(1, 3)
@@ -207,7 +207,7 @@ class Kitty:
         actions = folder / "open-actions.conf"
         actions.write_text(actions.read_text().replace("FRAMEDEX_EDITOR=code", "FRAMEDEX_EDITOR=vim"))
         (desk.folder / "shown").write_text(shown)
-        # The terminal says where the cursor is once it has taken in everything before the question.
+        # The terminal reports the cursor after it has processed all earlier output.
         drawn = desk.folder / "drawn"
         os.mkfifo(drawn)
         self._drawn = os.open(drawn, os.O_RDWR)
@@ -230,11 +230,11 @@ class Kitty:
         os.close(self._drawn)
 
     def wait(self) -> None:
-        """Return when all that the program printed is there to be clicked."""
+        """Return when all printed text is clickable."""
         assert select.select([self._drawn], [], [], PATIENCE)[0], "kitty has drawn nothing"
 
     def click(self, x: int, y: int) -> None:
-        """A click with Ctrl and Shift held, which opens links whatever the program does with the mouse; in pixels."""
+        """Click with Ctrl and Shift held, which opens links even if the program captures the mouse; in pixels."""
         keys = ["keydown", "ctrl", "keydown", "shift", "click", "1", "keyup", "shift", "keyup", "ctrl"]
         for command in (["mousemove", "--sync", str(x), str(y)], keys):
             subprocess.run(["xdotool", *command], check=True, env=self._environment, timeout=PATIENCE)
@@ -287,8 +287,8 @@ vim.fn.writefile({ vim.fn.json_encode(report) }, vim.env.REPORT)
 
 
 @pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim, which has Lua, is not installed")
-def test_the_set_up_for_wezterm_takes_links_to_lines_and_nothing_else(tmp_path: Path) -> None:
-    """WezTerm is not tried; its Lua file is run by another Lua, with what it calls of WezTerm's in writing."""
+def test_the_wezterm_configuration_opens_only_links_to_lines(tmp_path: Path) -> None:
+    """WezTerm itself is not started: a plain Lua runs its Lua file with a stub of WezTerm's API."""
     (tmp_path / "run.lua").write_text(LUA)
     report = tmp_path / "report.json"
     environment = {**os.environ, "WEZTERM_SETUP": str(TERMINAL / "wezterm.lua"), "REPORT": str(report)}
@@ -309,7 +309,7 @@ def test_the_set_up_for_wezterm_takes_links_to_lines_and_nothing_else(tmp_path: 
 
 
 @pytest.mark.parametrize("opener", [["gio", "open"], ["xdg-open"]], ids=["gio, as GNOME's", "xdg-open, as others'"])
-def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(desk: Desk, opener: list[str]) -> None:
+def test_the_desktop_opens_framedex_links_with_their_line(desk: Desk, opener: list[str]) -> None:
     if not all(map(shutil.which, (opener[0], "xdg-mime"))):
         pytest.skip(f"{opener[0]} or xdg-mime is not installed")
     entry = TERMINAL / "framedex-open.desktop"
@@ -317,7 +317,7 @@ def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(des
     applications.mkdir(parents=True)
     shutil.copy(entry, applications)
     environment = {name: value for name, value in desk.environment.items() if not name.startswith("XDG_")}
-    environment["DISPLAY"] = ":0"  # nothing connects to it, but xdg-open asks schemes' handlers only where there is one
+    environment["DISPLAY"] = ":0"  # nothing connects to it, but xdg-open only uses scheme handlers if it is set
     source = desk.source("a b;$(touch pwned).cc")
     subprocess.run(["xdg-mime", "default", entry.name, "x-scheme-handler/framedex"], check=True, env=environment)
 
@@ -336,8 +336,8 @@ def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(des
     ["a.cc", "a b'; call system('touch pwned') |\"%#.cc", "a\ncall system('touch pwned') \".cc"],
     ids=["plain", "command", "second line"],
 )
-def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str) -> None:
-    """Given a Neovim, when a place is opened in its terminal, or where no editor is named, then its cursor is there."""
+def test_a_running_neovim_opens_the_location(desk: Desk, name: str, variable: str) -> None:
+    """In Neovim's terminal, or without a configured editor, opening a location moves this Neovim's cursor."""
     source = desk.source(name)
     source.write_text("one\ntwo\nthree\n")
     socket = desk.folder / "nvim.1.0"
@@ -367,7 +367,7 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
-def test_a_neovim_that_asks_about_a_swap_file_does_not_hold_the_click(desk: Desk) -> None:
+def test_a_swap_file_prompt_in_neovim_does_not_block_the_click(desk: Desk) -> None:
     source = desk.source("a.cc")
     started = []
     terminal, inside = pty.openpty()

@@ -1,4 +1,4 @@
-"""Each step inward and back is one key in every editor, whose README lines these are, in a real terminal.
+"""Each step inward or back is one key in every editor, by its README's lines, in a real terminal.
 
 VS Code's walk is in tests/editors/vscode/test_navigation.py.
 """
@@ -32,7 +32,7 @@ set laststatus=2 statusline=<%t:%l>%{v:lua.state()}
 
 
 EARLY_IN_EMACS = "(setq native-comp-deferred-compilation nil native-comp-jit-compilation nil)"
-"""Without it, a warning of a compiler in the background interrupts a drawing of the screen, which stays half done."""
+"""Otherwise, a warning of a background compiler interrupts a redraw, which stays incomplete."""
 
 WITH_LSP_MODE = """
 (setq inhibit-startup-screen t)
@@ -55,11 +55,10 @@ WITH_LSP_MODE = """
 
 @dataclass(frozen=True)
 class Editor:
-    """How one walks in an editor: its README line, if any, begins with `program`; `more` has it show `<file:line>`.
+    """How to walk in an editor.
 
-    `{settings}` in `more` stands for the folder with the settings of this test.
-
-    `ready` is on the screen once `wake`, where that is not empty, was typed and the server answers.
+    Its README line, if any, begins with `program`. `more` makes it show `<file:line>`; `{settings}` in `more` stands
+    for the folder with this test's settings. Type `wake`, if any: `ready` is on the screen once the server answers.
     """
 
     program: str
@@ -87,13 +86,13 @@ HAS = {
 
 @pytest.fixture(scope="module")
 def checkout() -> Path:
-    """A checkout in which the demo has run; Helix shows where it is."""
+    """A checkout after the demo, with Helix configured to show its location."""
     return demo_checkout()
 
 
 @pytest.fixture(scope="module")
 def way(checkout: Path) -> list[Place]:
-    """The places of the walk, as the server has them for a client that always asks at the beginning of the line."""
+    """The locations of the walk, as the server returns them to a client that queries the start of each line."""
     path, line, character = checkout / "framedex-demo" / "device_put.py", 7, 0
     places = [(path.name, line + 1)]
     with RawClient() as client:
@@ -114,7 +113,7 @@ def way(checkout: Path) -> list[Place]:
 @pytest.mark.skipif(not HAS_TMUX, reason="needs tmux")
 @pytest.mark.exhaustive(keep=["lsp-mode"])
 @pytest.mark.parametrize("editor", [NEOVIM, EMACS, LSP_MODE, HELIX], ids=["neovim", "eglot", "lsp-mode", "helix"])
-def test_each_step_in_and_out_is_one_key(checkout: Path, way: list[Place], tmp_path: Path, editor: Editor) -> None:
+def test_each_step_is_one_key(checkout: Path, way: list[Place], tmp_path: Path, editor: Editor) -> None:
     if not HAS[editor]:
         pytest.skip("this editor is not installed")
     home = tmp_path / "home"
@@ -142,7 +141,7 @@ def _is_ready(screen: Screen, editor: Editor) -> bool:
 
 
 def _place(screen: Screen) -> Place | None:
-    """Where the status line says that the cursor is."""
+    """The location of the cursor on the status line."""
     text = screen.text
     found = re.search(r"<([\w.]+):(\d+)>", text)
     return (found[1], int(found[2])) if found else shown_place(text)

@@ -44,7 +44,7 @@ FRAMEDEX = (
     *dict.fromkeys(verb.target.split(":")[0] for verb in VERBS.values()),
 )
 own_start = threading.Event()
-"""While it is set, subprocess uses no fork server."""
+"""While set, subprocess uses no fork servers."""
 
 # Variables that the interpreter or an imported module reads once. A fork keeps its server's values of these.
 _READ_AT_START = re.compile(
@@ -53,7 +53,7 @@ _READ_AT_START = re.compile(
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 _RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
 _FORK_EXEC = subprocess._fork_exec  # type: ignore[attr-defined]
-_MOST_SERVERS = 4  # each has some 100 MB
+_MOST_SERVERS = 4  # each takes about 100 MB
 _PR_SET_CHILD_SUBREAPER = 36
 
 

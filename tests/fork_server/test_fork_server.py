@@ -67,7 +67,7 @@ def run(program: Path, *arguments: str, **options: object) -> subprocess.Complet
     return subprocess.run(command, cwd=program.parent, input="in", capture_output=True, text=True, **options)  # type: ignore[call-overload,no-any-return]
 
 
-def test_a_fork_is_what_an_own_start_is(program: Path, fork_servers: list[list[str]]) -> None:
+def test_a_fork_behaves_like_a_new_process(program: Path, fork_servers: list[list[str]]) -> None:
     environment = os.environ | {"FRAMEDEX_TEST_ONE": "a=b\nü"}
     found = [run(program, "two words", "", env=environment) for _ in range(3)]
     assert len(fork_servers) == 2
@@ -77,13 +77,13 @@ def test_a_fork_is_what_an_own_start_is(program: Path, fork_servers: list[list[s
     assert others == [first] * 2
 
 
-def test_an_error_is_printed_as_ever(program: Path) -> None:
+def test_errors_are_printed_as_in_a_new_process(program: Path) -> None:
     own, _, forked = (run(program, "fail") for _ in range(3))
     assert own.returncode == forked.returncode == 1
     assert own.stderr == forked.stderr and "on purpose" in own.stderr
 
 
-def test_a_signal_ends_it_and_tells_its_parent(program: Path, fork_servers: list[list[str]]) -> None:
+def test_a_signal_ends_the_fork_and_reaches_its_parent(program: Path, fork_servers: list[list[str]]) -> None:
     for _ in range(2):
         command = [sys.executable, str(program), "wait"]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
@@ -94,7 +94,7 @@ def test_a_signal_ends_it_and_tells_its_parent(program: Path, fork_servers: list
     assert len(fork_servers) == 1
 
 
-def test_what_a_fork_cannot_be_starts_as_ever(program: Path, fork_servers: list[list[str]]) -> None:
+def test_programs_that_cannot_be_forked_start_normally(program: Path, fork_servers: list[list[str]]) -> None:
     plain = program.with_name("plain.py")
     plain.write_text("print(1)")
     for _ in range(3):
@@ -108,7 +108,7 @@ def test_what_a_fork_cannot_be_starts_as_ever(program: Path, fork_servers: list[
     assert fork_servers == []
 
 
-def test_another_environment_of_imports_has_another_server(program: Path, fork_servers: list[list[str]]) -> None:
+def test_another_import_environment_gets_its_own_server(program: Path, fork_servers: list[list[str]]) -> None:
     code = "import jax; print(jax.config.jax_enable_x64)"
     for value in ("0", "1", "0", "1"):
         command = [sys.executable, "-c", code]
@@ -117,7 +117,7 @@ def test_another_environment_of_imports_has_another_server(program: Path, fork_s
     assert len(fork_servers) == 2
 
 
-def test_the_command_line_starts_with_its_imports_done(tmp_path: Path, fork_servers: list[list[str]]) -> None:
+def test_the_command_line_is_forked_with_its_imports_loaded(tmp_path: Path, fork_servers: list[list[str]]) -> None:
     for name in (Path(sys.executable).with_name("framedex"), "-m"):
         for _ in range(2):
             command = [sys.executable, "-m", "framedex", "calls"] if name == "-m" else [str(name), "calls"]

@@ -1,8 +1,8 @@
 """Build the fuzzers and run them: `make fuzz SECONDS=60 [TARGETS="captures settings"]`
 
-SECONDS are those of all fuzzers together, two at a time; what is built before takes less than a minute. One target for
-an hour: `make fuzz SECONDS=3600 TARGETS=captures`. A line tells what each did. An input that breaks a promise lies in
-build/fuzz/found then, the command that runs it again is printed, and the exit code is 1.
+SECONDS is the total for all fuzzers, which run two at a time; the build takes less than a minute. One target for an
+hour: `make fuzz SECONDS=3600 TARGETS=captures`. A line reports the result of each. An input that fails a check is
+stored in build/fuzz/found. The command that repeats it is printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LIMITS = ("-timeout=10", "-rss_limit_mb=4096")
 
 @dataclass(frozen=True)
 class Run:
-    """What a fuzzer did. `output` are the last lines that it wrote, `input` what it stopped at."""
+    """The result of a fuzzer: `output` has its last lines, and `input` is the failed input."""
 
     name: str
     executions: int
@@ -46,18 +46,18 @@ class Run:
     has_failed: bool
 
     def line(self) -> str:
-        """The same in a line."""
+        """The result as one line."""
         crashes = "1 crash" if self.has_failed else "0 crashes"
         work = f"{self.executions:>10,} executions, {self.covered:>6,} edges and features, {self.added:>5,} new inputs"
         slow = f", slowest {self.slowest} s" if self.slowest else ""
         return f"fuzz: {self.name:<18} {work}, {crashes}{slow}"
 
 
-LSP_MESSAGES = "lsp_messages"  # which has its own driver: a server is a process with a state
+LSP_MESSAGES = "lsp_messages"  # has its own driver because a server is a process with state
 
 
 def command(name: str) -> list[str]:
-    """What runs a target; inputs, and options of libFuzzer, come behind it."""
+    """The command for a target; inputs and libFuzzer options follow it."""
     if name == LSP_MESSAGES:
         return [sys.executable, "-m", f"tests.fuzz.{LSP_MESSAGES}", "60"]
     if name in NAMES:
@@ -66,7 +66,7 @@ def command(name: str) -> list[str]:
 
 
 def fuzz(name: str, seconds: int) -> Run:
-    """Fuzz one target, beginning with its archive. New inputs stay in build/fuzz/corpus."""
+    """Fuzz one target, starting from its archive. New inputs stay in build/fuzz/corpus."""
     found = BUILD / "found" / name
     found.mkdir(parents=True, exist_ok=True)
     inputs = [str(folder) for folder in (_unpack(name), CRASHES / name) if folder.is_dir()]
@@ -103,7 +103,7 @@ def minimise(name: str) -> None:
     merged = BUILD / "merged" / name
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
-    # libFuzzer starts itself anew for this, by the first of its arguments alone.
+    # libFuzzer restarts itself for this, by its first argument alone.
     again = BUILD / f"{name}.sh"
     again.write_text(f'#!/bin/sh\nexec {shlex.join(command(name))} "$@"\n', encoding="utf-8")
     again.chmod(0o755)
@@ -111,7 +111,7 @@ def minimise(name: str) -> None:
     environment = {**os.environ, PROGRAM_VARIABLE: str(again)}
     subprocess.run(merging, cwd=ROOT, check=True, capture_output=True, env=environment)
     kept = sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name))
-    kept = kept[:: len(kept) // MOST_INPUTS + 1]  # of every size some
+    kept = kept[:: len(kept) // MOST_INPUTS + 1]  # some of every size
     sizes = accumulate(path.stat().st_size for path in kept)
     write_inputs(name, [path.read_bytes() for path, size in zip(kept, sizes, strict=True) if size <= LARGEST_CORPUS])
 
@@ -153,7 +153,7 @@ def _tell(runs: Iterable[Run]) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run what the command line asks for."""
+    """Run the fuzzers of the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="of all fuzzers together (60)")
     parser.add_argument("--jobs", type=int, default=2, help="how many run at once (2)")

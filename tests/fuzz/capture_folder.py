@@ -1,4 +1,4 @@
-"""The folders that inputs of the fuzzer `captures` stand for; native/fuzz/capture_folder.h describes the form."""
+"""The folders that inputs of the fuzzer `captures` encode, in the form described in native/fuzz/capture_folder.h."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from framedex_native import _native
 
 SEGMENT = _native.SEGMENT_SIZE
-_HEADER = struct.Struct("<8sIIQIIQ16s")  # up to its check
+_HEADER = struct.Struct("<8sIIQIIQ16s")  # all bytes before its checksum
 _HEADER_SIZE = _native.STREAM_HEADER_SIZE
 _STOP_REASONS = 80
 _SEALED_ONCE = _STOP_REASONS, 88, 96, 104  # verified, different, missing_calls
@@ -26,7 +26,7 @@ NAMES = (
 
 
 def unpack(data: bytes, folder: Path) -> None:
-    """Write the folder that an input stands for."""
+    """Write the folder that an input encodes."""
     streams: dict[str, _Stream] = {_native.PROCESS_STREAM: _Stream(_native.PROCESS_STREAM, 0, 0)}
     current = streams[_native.PROCESS_STREAM]
     position = 0
@@ -69,7 +69,7 @@ def unpack(data: bytes, folder: Path) -> None:
 
 class _Stream:
     def __init__(self, name: str, stop_reasons: int, clock: int) -> None:
-        version = _native.FORMAT_VERSIONS[0 if clock & 2 else 2 if clock & 4 else 1]
+        version = _native.FORMAT_VERSIONS[0 if clock & 2 else -1 if clock & 4 else 1]
         self._is_old, self._is_ring = version == 1, ".ring." in name
         self.has_details = version == _native.FORMAT_VERSIONS[-1]
         self._key = self._segment = 0
@@ -142,7 +142,7 @@ _PLACE, _OTHER, _STEP, _FIRST = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xBF5847
 
 
 def _summed(key: int, position: int, first: int, body: bytes) -> int:
-    """native/recorder/format/record_check.h, in numbers without an end."""
+    """native/recorder/format/record_check.h, with unbounded integers."""
     total, factor = key + position * _PLACE + first * _OTHER, _FIRST
     for (word,) in struct.iter_unpack("<Q", body):
         total, factor = total + word * factor, factor + _STEP

@@ -1,4 +1,4 @@
-"""The bytes of one fuzzer's run, taken front to back, and files for what reads only files."""
+"""A fuzz input as a stream of values, and files for code that reads only files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Input:
-    """The bytes of an input, taken one after the other. Beyond the end, bytes are fewer and numbers 0."""
+    """Read values from an input in order. After its end, byte strings are shorter and numbers are 0."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -24,7 +24,7 @@ class Input:
         return taken
 
     def number(self, size: int = 1) -> int:
-        """The next unsigned number of so many bytes, little endian."""
+        """The next unsigned little-endian number of this many bytes."""
         return int.from_bytes(self.take(size), "little")
 
     def line(self) -> str:
@@ -36,13 +36,13 @@ class Input:
 
 
 def text_of(data: bytes) -> str:
-    """Bytes as Python has names of files and what programs print."""
+    """Bytes as a Python string, like file names and program output."""
     return data.decode("utf-8", "surrogateescape")
 
 
 @cache
 def scratch() -> Path:
-    """A folder of this process, in memory where there is such: a file is written for every run."""
+    """A folder of this process, in memory if possible, because every run writes a file."""
     there = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = Path(tempfile.mkdtemp(prefix="framedex-fuzz-", dir=there))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -17,7 +17,7 @@ _OURS = ("framedex", "fuzzed_mock_tpu")
 
 
 def main(name: str, options: list[str]) -> None:
-    """Instrument what is ours, and fuzz."""
+    """Instrument our modules and fuzz."""
     target = load(name)
     _warm_up(target, name)
     _clear_caches()
@@ -27,7 +27,7 @@ def main(name: str, options: list[str]) -> None:
 
 
 def _warm_up(target: Target, name: str) -> None:
-    """Have what is imported late imported before it is instrumented."""
+    """Import lazily imported modules before the instrumentation."""
     try:
         inputs = read_inputs(name)
     except CorpusError as error:
@@ -38,14 +38,14 @@ def _warm_up(target: Target, name: str) -> None:
 
 
 def _clear_caches() -> None:
-    """Clear our caches: a cached result would hide the code that an input of the archive covers."""
+    """Clear our caches: a cached result would hide the code that an archived input covers."""
     for found in gc.get_objects():
         if hasattr(type(found), "cache_clear") and (found.__module__ or "").startswith(_OURS):
             found.cache_clear()
 
 
 def _instrument() -> None:
-    """Instrument the functions of our modules: an editable installation brings them past atheris's hook for imports."""
+    """Instrument the functions of our modules: atheris's import hook does not see an editable installation."""
     functions = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
     for function in functions:
         if (function.__module__ or "").startswith(_OURS):

@@ -1,10 +1,9 @@
-"""Messages that no editor sends, of every method, to a real server: `python -m tests.fuzz.lsp_messages SECONDS`.
+"""Send malformed messages of every method to a real server: `python -m tests.fuzz.lsp_messages SECONDS`.
 
-LSP's methods and the types of their parameters come from lsprotocol's metadata; framedex's own, its commands, and the
-names of what they take come from the server itself. A message is well formed to begin with; then some of it is put in
-disorder: other types, huge and negative numbers, missing and unknown keys, deep nesting, lone surrogates, odd URIs.
-Between messages come bodies that are none, and headers that are none. After each batch the server has to have answered
-every request once, and has to work as ever.
+LSP's methods and parameter types come from lsprotocol's metadata. framedex's own methods, its commands and their
+parameter names come from the server. Each message starts well formed; then parts of it are mutated: other types, huge
+and negative numbers, missing and unknown keys, deep nesting, lone surrogates, odd URIs. Malformed bodies and headers
+are sent between messages. After each batch, the server must have answered every request once, and must still work.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from tests.server.raw_client import RawClient, framed
 from tests.server.recording import Recording, record
 
 BATCH = 200
-FIRST_ID = 10_000  # the noise has smaller ones
-PATIENCE = 60.0  # seconds for the answers to a batch: a server that needs more hangs
-DEEPEST = 4  # levels of parameters that are made
+FIRST_ID = 10_000  # noise is smaller
+PATIENCE = 60.0  # timeout in seconds for the answers to a batch
+DEEPEST = 4  # nesting levels of generated parameters
 ENDING = {types.SHUTDOWN, types.EXIT}
 LONG_WORK = {INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND}
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method, whether it is answered, and the type of its parameters; None for framedex's own, which are JSON."""
+    """A method, whether it is a request, and its parameter type; None for framedex's own methods, which take JSON."""
 
     name: str
     is_request: bool
@@ -54,7 +53,7 @@ class Method:
 
 
 def nested(depth: int, leaf: Any) -> Any:
-    """A value inside so many lists and objects."""
+    """A value nested in this many lists and objects."""
     for level in range(depth):
         leaf = [leaf] if level % 2 else {"value": leaf}
     return leaf
@@ -67,7 +66,7 @@ VALUES: tuple[Any, ...] = (
 )
 
 SCRAPS: tuple[Callable[[], Any], ...] = tuple(functools.partial(copy.copy, value) for value in VALUES)
-# No folder that there is: opened as a workspace, it would be indexed, be it the root of the machine.
+# Never an existing folder: opened as a workspace, it would be indexed, even the root of the machine.
 URIS = (
     *("", "::", "file:", "file://", "file://host/x", "file:///nowhere.fdtrace", "untitled:1", "http://example.org/x"),
     *(
@@ -105,7 +104,7 @@ HEADERS = (
 
 
 def client_methods() -> tuple[Method, ...]:
-    """Every method that a client may send, LSP's and framedex's own, by what declares them."""
+    """Every method that a client may send, LSP's and framedex's own, read from their declarations."""
     known = types.METHOD_TO_TYPES
     of_lsp = [
         Method(name, known[name][1] is not None, known[name][2])
@@ -119,7 +118,7 @@ def client_methods() -> tuple[Method, ...]:
 
 
 def own_keys() -> tuple[str, ...]:
-    """The texts in the sources of the features that could be keys of their requests."""
+    """The strings in the features' sources that could be keys of their requests."""
     files = Path(framedex_server.__file__).parent.rglob("*.py")
     texts = {
         node.value
@@ -131,7 +130,7 @@ def own_keys() -> tuple[str, ...]:
 
 
 class Messages:
-    """Messages from good to absurd, always the same ones for one seed."""
+    """Messages from valid to malformed, always the same for one seed."""
 
     def __init__(self, recording: Recording, seed: int) -> None:
         self._random = random.Random(seed)
@@ -142,7 +141,7 @@ class Messages:
         self._uris = (*(path.as_uri() for path in files), *(str(path) for path in files), *URIS)
 
     def message(self, request_id: int) -> dict[str, Any]:
-        """The next message; a request if it has the id."""
+        """The next message; a request if it has an id."""
         chance = self._random
         method = chance.choice(self._methods)
         params = self._own_params() if method.params is None else self._value(method.params, 0, "params")
@@ -159,7 +158,7 @@ class Messages:
         return message
 
     def noise(self) -> bytes:
-        """Bytes between two messages that are none, or a message of an odd kind."""
+        """Malformed bytes between two messages, or an unusual message."""
         chance = self._random
         if chance.random() < 0.3:
             return chance.choice(HEADERS)
@@ -180,13 +179,13 @@ class Messages:
         return self._random.choice(SCRAPS)()
 
     def _scrap_of_an_id(self) -> Any:
-        """An answer's id: one of a request that the server may have sent, or nonsense."""
+        """The id of an answer: of a request that the server may have sent, or malformed."""
         return self._random.choice((0, 1, "x", None, 1.5, [], {}, True))
 
     def _command(self) -> Any:
         chance = self._random
         command = chance.choice(self._commands)
-        # What indexes and runs programs is asked for no file that there is: it would be done.
+        # Commands that index or run programs never get an existing file.
         uris = URIS if command in LONG_WORK else self._uris
         arguments = [chance.choice((chance.choice(uris), self._own_params())) for _ in range(chance.randrange(3))]
         return {"command": command, "arguments": [] if command in (INDEX_COMMAND, REBUILD_COMMAND) else arguments}
@@ -203,7 +202,7 @@ class Messages:
         return params
 
     def _value(self, kind: Any, depth: int, name: str) -> Any:
-        """A value of a type of lsprotocol, as JSON has it."""
+        """A value of an lsprotocol type as JSON."""
         chance = self._random
         origin, parts = typing.get_origin(kind), typing.get_args(kind)
         if origin in (typing.Union, python_types.UnionType):
@@ -239,7 +238,7 @@ class Messages:
         )
 
     def _disordered(self, value: Any) -> Any:
-        """The value with something in it, or all of it, put in disorder."""
+        """The value with all or parts of it mutated."""
         chance = self._random
         if isinstance(value, dict) and value and chance.random() < 0.85:
             key = chance.choice(list(value))
@@ -256,18 +255,21 @@ class Messages:
 
 
 def fuzz(seconds: float, seed: int, log: Path) -> int:
-    """Send messages for so long, at least one batch; how many. Raises AssertionError where the server fails."""
+    """Send messages for this time, at least one batch; return their number.
+
+    Raises AssertionError if the server fails.
+    """
     until, sent = time.monotonic() + seconds, 0
     with tempfile.TemporaryDirectory(prefix="framedex-fuzz-") as folder:
         recording = record(Path(folder))
-        # Into a file: what is wrong with the messages fills a pipe that nobody reads.
+        # Into a file: unread reports of malformed messages would fill a pipe.
         with RawClient("--log-file", str(log)) as client:
             client.initialize(recording.root)
             messages = Messages(recording, seed)
             while not sent or time.monotonic() < until:
                 exchange(client, messages, range(FIRST_ID + sent, FIRST_ID + sent + BATCH))
                 sent += BATCH
-                # What it says may have changed with what was opened, set and picked meanwhile.
+                # Earlier messages may have changed the answer by what they opened, set and selected.
                 answer = hover(client, recording, f"after-{sent}")
                 assert "result" in answer, answer
             assert client.request("shutdown", None, "shutdown")["result"] is None
@@ -275,7 +277,7 @@ def fuzz(seconds: float, seed: int, log: Path) -> int:
 
 
 def exchange(client: RawClient, messages: Messages, numbers: range) -> None:
-    """Send messages without waiting for answers, with requests cancelled in between; all are answered once."""
+    """Send messages without waiting for answers, and cancel some requests; each request must get one answer."""
     wanted: list[int | str] = []
 
     def send() -> None:
@@ -291,7 +293,7 @@ def exchange(client: RawClient, messages: Messages, numbers: range) -> None:
         client.send({"id": f"last-{numbers.stop}", "method": "framedex/nonsense-at-the-end", "params": {}})
 
     with watched(client):
-        # Sending and receiving at once: the pipes hold less than a batch.
+        # Send and receive concurrently: the pipes hold less than a batch.
         sending = threading.Thread(target=send)
         sending.start()
         answered: Counter[int | str] = Counter()
@@ -310,7 +312,7 @@ def exchange(client: RawClient, messages: Messages, numbers: range) -> None:
 
 
 def hover(client: RawClient, recording: Recording, request_id: str) -> dict[str, Any]:
-    """The reply to a question that has an answer."""
+    """The reply to a request with a known answer."""
     position = {"line": recording.main_calls_make_input - 1, "character": 0}
     params = {"textDocument": {"uri": recording.demo.as_uri()}, "position": position}
     with watched(client):
@@ -318,7 +320,7 @@ def hover(client: RawClient, recording: Recording, request_id: str) -> dict[str,
 
 
 class watched:  # noqa: N801 - used as a statement
-    """While the block lasts, a server that does not answer in time is ended, so that its client sees it."""
+    """Within the block, kill a server that does not answer in time, so that its client notices."""
 
     def __init__(self, client: RawClient) -> None:
         self._timer = threading.Timer(PATIENCE, client.process.kill)
@@ -336,12 +338,12 @@ def _camel(name: str) -> str:
 
 
 def seeds() -> Iterator[int]:
-    """Another seed each time, for long runs."""
+    """A new seed each time, for long runs."""
     return iter(random.SystemRandom().sample(range(10**6), 10_000))
 
 
 def main(seconds: float) -> int:
-    """Fuzz until the time is over, with a server of its own for each seed; which failed is told."""
+    """Fuzz until the time is over, with a new server for each seed; report failed seeds."""
     until, sent = time.monotonic() + seconds, 0
     for seed in seeds():
         left = until - time.monotonic()

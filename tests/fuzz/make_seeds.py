@@ -89,7 +89,7 @@ def captures() -> Seeds:
 
 
 def call_values() -> Seeds:
-    """One value of each kind, as of version 2 and as of version 3."""
+    """One value of each kind in format versions 2 and 3."""
     header = struct.Struct("<HBBI")
     word = struct.pack("<q", -5)
     kinds = {1: (1, word), 2: (1, struct.pack("<d", 0.5)), 4: (1, word), 5: (3, b'a"b'.ljust(8, b"\0"))}
@@ -130,13 +130,13 @@ def followed_calls() -> Seeds:
 
 
 def location_tables() -> Seeds:
-    """Those of functions of this file."""
+    """The mangled names of functions in this file."""
     for function in (captures, call_values, main):
         yield struct.pack("<iQ", 40, 12) + function.__code__.co_linetable
 
 
 def unwind_tables() -> Seeds:
-    """A function with a frame pointer, and a realigned one."""
+    """A function with a frame pointer, and one with a realigned stack."""
     common = b"\0\0\0\0" + b"\x01zR\0" + b"\x01\x78\x10" + b"\x01\x1b" + b"\x0c\x07\x08\x90\x01\0\0"
     pushed = b"\x41\x0e\x10\x86\x02\x43\x0d\x06" + b"\x0a\x0c\x07\x08\x0b"
     realigned = b"\x41\x0c\x0a\x00\x10\x06\x02\x76\x00\x0f\x03\x76\x78\x06"
@@ -154,7 +154,7 @@ def elf_notes() -> Seeds:
 
 
 def log_lines() -> Seeds:
-    """The same as texts of stacks."""
+    """The seeds of `crash_texts`."""
     yield from crash_texts()
 
 
@@ -176,7 +176,7 @@ def ffi_calls() -> Seeds:
 
 
 def topologies() -> Seeds:
-    """Names with options, and a serialized one."""
+    """Option names, and a serialized option."""
     yield b"\x00\x00\x00\x00v5e:2x4"
     yield b"\x00\x01" + bytes(4) + b"\x00\x00" + b"\x02\x01" + b"v4:2x2x2"
     text = b"v5e 2 4 1 2 2 1 0 0 0 1 1 0 default"
@@ -186,13 +186,13 @@ def topologies() -> Seeds:
 
 
 def mock_settings() -> Seeds:
-    """A machine, and rules of failure."""
+    """A machine and failure rules."""
     yield b"v5p:2x2x4\n\n2\n4\n1\n1000000\nPJRT_Client_Compile:3+=INTERNAL:no;device:2@100ms"
     yield b"v4\n8\n\n2\n\n\nevent:PJRT_Buffer_ReadyEvent:1=ABORTED;device:1@5executes=UNAVAILABLE"
 
 
 def programs() -> Seeds:
-    """A program of one parameter and one result."""
+    """A program with one parameter and one result."""
 
     def text(value: bytes) -> bytes:
         return struct.pack("<q", len(value)) + value
@@ -212,7 +212,7 @@ def programs() -> Seeds:
 
 
 def cpp_sources() -> Seeds:
-    """Files of our own, and what is hard in others'."""
+    """Files in framedex's format, and difficult parts of other formats."""
     for path in sorted((ROOT / "native").rglob("*.*")):
         if path.suffix in (".cc", ".h") and path.stat().st_size < 2500:
             yield path.read_bytes()
@@ -221,19 +221,19 @@ def cpp_sources() -> Seeds:
 
 
 def python_sources() -> Seeds:
-    """Programs of our own."""
+    """Programs written by hand."""
     for path in sorted((ROOT / "tests/programs").glob("*.py")):
         if path.stat().st_size < 2000:
             yield path.read_bytes()
 
 
 def interface_files() -> Seeds:
-    """What the tests of such files have."""
+    """The example texts in the tests of such files."""
     yield from _texts_in(ROOT / "tests/indexer/sources/test_interface_files.py")
 
 
 def source_maps() -> Seeds:
-    """Two files of our own."""
+    """Two files written by hand."""
     info = SourceMapInfo("xla", "https://example.org/xla", "0" * 40, False, "framedex 0.1.0")
     header = {"format": "framedex source map", "version": 1, **encode_header(info)}
     paths = [str(ROOT / "native/capture_reader" / name) for name in ("line_table.cc", "timeline.cc")]
@@ -244,7 +244,7 @@ def source_maps() -> Seeds:
 
 
 def release_maps() -> Seeds:
-    """Files of our own in two releases, as a file and as the parts of one."""
+    """Files of two releases, as one file and as the parts of one."""
     paths = [str(ROOT / "native/recorder/base" / name) for name in ("flat_map.h", "json.h")]
     files = {
         f"xla/{Path(file.path).name}": build_released_file(file, Path(file.path).read_bytes())
@@ -290,7 +290,7 @@ def hlo_protos() -> Seeds:
 
 
 def compiled_programs() -> Seeds:
-    """A module `m` with one op in a function, on line 7 of a file, in MLIR's bytecode."""
+    """A module `m` with one op in a function, on line 7 of a file, in MLIR bytecode."""
 
     def numbers(*values: int) -> bytes:
         return bytes(value << 1 | 1 for value in values)
@@ -302,7 +302,7 @@ def compiled_programs() -> Seeds:
     sizes = numbers(len(texts), *(len(text) + 1 for text in reversed(texts)))
     strings = section(0, sizes + b"".join(text + b"\0" for text in texts))
     dialects = section(1, numbers(2, 0 << 1, 1 << 1, 2, 0, 1, 2 << 1, 1, 1, 3 << 1))
-    # Texts, a line, the function around it, the name of the op around that, and an unknown place.
+    # Strings, a line, the enclosing function, the name of the enclosing op, and an unknown location.
     attributes = [numbers(2, 4), numbers(2, 5), numbers(2, 6), numbers(2, 7)]
     attributes += [numbers(11, 1, 7, 3), numbers(14, 3, 4), numbers(14, 2, 5), numbers(15)]
     extents = numbers(len(attributes), 0, 0, len(attributes), *(len(each) << 1 | 1 for each in attributes))
@@ -314,18 +314,18 @@ def compiled_programs() -> Seeds:
 
 
 def kept_observations() -> Seeds:
-    """A run with a function, its road and an error; a task; nothing."""
+    """A run with a function, its stack path and an error; a task; an empty file."""
     place = DisplayedLocation("a.py:1", "https://example.org/a.py#L1", "exact")
-    road = PathNode(
+    node = PathNode(
         "main", "python", place, 2, 1, (PathNode("put", "native", DisplayedLocation("a.so", None, ""), 2, 0, ()),)
     )
     run = Run("jax", "a.py", "jax", "0.12", "the mock TPU", "0.112", (("jax", "0.12"),), 2, "")
     seen, example = ObservedError("INTERNAL", "no", 1), Example((("client", "client#1"),), place)
     counted = (NameCount("PJRT_Event_Destroy", 1),)
-    lists = (((place, 2),), (road,), 0, (example,), (seen,), *(counted,) * 7)
+    lists = (((place, 2),), (node,), 0, (example,), (seen,), *(counted,) * 7)
     function = ObservedFunction("jax", "PJRT_Client_Create", "pjrt", 2, 5, None, 9, *lists)
     life = LifeCycle("jax", "client", 1, *(counted,) * 4, 0)
-    call = StepCall("PJRT_Client_Create", 0, "main", None, "", (road,), 0)
+    call = StepCall("PJRT_Client_Create", 0, "main", None, "", (node,), 0)
     task = Task("jax", "a", "A", "", (Step("One", "", "x()", (call,), 0),))
     for observations in (
         Observations((run,), (function,), (life,), (task,)),
@@ -336,7 +336,7 @@ def kept_observations() -> Seeds:
 
 
 def settings() -> Seeds:
-    """Every key, in each of the three places."""
+    """Every key in each of the three files."""
     own = """sources = ["../xla", "~/jax"]
 index = "i.db"
 [links]
@@ -387,7 +387,7 @@ def machine_code() -> Seeds:
 
 
 def symbol_names() -> Seeds:
-    """Mangled, demangled by two demanglers, and the arguments of a handler's type."""
+    """A mangled name, its forms by two demanglers, and the arguments of a handler's type."""
     names = """N4xla3ffi7HandlerILi3EE4CallEPK17XLA_FFI_CallFrame
 absl::StatusOr<int> ns::(anonymous namespace)::Foo<int>::bar<long>(char*) const::{lambda(int)#2}::operator()(int)
 void (*name(int))(char)
@@ -432,13 +432,13 @@ def paths() -> Seeds:
 
 
 def moved_lines() -> Seeds:
-    """A file with lines added, gone and doubled."""
+    """A file with added, deleted and duplicated lines."""
     old = [f"line {n % 7}" for n in range(60)]
     yield "\n".join(old).encode() + b"\0" + "\n".join([*old[5:30], "new", *old[28:]]).encode()
 
 
 def capture_metadata() -> Seeds:
-    """What the recorder and the launcher write."""
+    """Metadata as the recorder and the launcher write it."""
     launcher = json.dumps({"packages": {"jax": "0.10.2"}})
     values = {
         "started_unix_ns": 1,
@@ -460,14 +460,14 @@ def recorded_values() -> Seeds:
 
 
 def _texts_in(test: Path) -> Seeds:
-    """The texts between triple quotes in a test."""
+    """The triple-quoted strings in a test."""
     for number, text in enumerate(test.read_text(encoding="utf-8").split('"""')):
         if number % 2 and "\n" in text.strip() and len(text) < 3000:
             yield text.encode()
 
 
 def compile_options() -> Seeds:
-    """An override of an option, two devices, a level of XLA's own; and a note."""
+    """An option override, two devices, an XLA optimisation level; and a note."""
     override = message(1, b"xla_embed_ir_in_executable") + message(2, integer(2, 1))
     devices = message(9, message(3, message(1, bytes([3, 1]))))
     level = message(3, integer(31, 2))
@@ -478,7 +478,7 @@ def compile_options() -> Seeds:
 
 
 def imported_files() -> Seeds:
-    """A stack of two frames, as each kind of recorder writes it."""
+    """A stack of two frames in each recorder's format."""
     yield b"# mode: full\nP1;T0:2;a.py:f:3;a.py:g:4 20,0,16\n"
     yield b"thread (0x7f);f (a.py:3);g (lib.so) 12\nf;std::sort<int> 3\n"
     yield b"allocator,num_allocations,size,tid,thread_name,stack_trace\nMALLOC,2,64,1,0x1,g;a.py;4|f;a.py;3\n"
@@ -516,7 +516,7 @@ def imported_files() -> Seeds:
 
 
 def shared_files() -> Seeds:
-    """A capture of two calls on one stack, with a text of its file; and the same without a call."""
+    """A capture of two calls on one stack with a stored source text, and the same without calls."""
     frame = [[0, 7, 0, [0, 3, "exact"], None, False, 3]]
     function = ["python", "f", "f", "", 0, "", 1]
     program = [9, "jit_f", [["sine", "jit(f)/sin", [[0, 3, "f"]], 1]], "", None]
@@ -534,7 +534,7 @@ def shared_files() -> Seeds:
 
 
 def _shared_batch(calls: int) -> bytes:
-    """A batch of calls of one kind, with nothing that they made."""
+    """A batch of calls of one kind that create no objects."""
     columns = [[0] * calls, [0] * calls, [5] * calls, [2] * calls, [0] * calls]
     totals = [[0], [calls], [2 * calls], [2 * calls], [2], [0], [0], [max(calls - 1, 0)]] if calls else [[]] * 8
     tables = [[0, 0], [0, 0, calls - 1], [0, 0, 2, calls], [], [], [], []] if calls else [[]] * 7

@@ -1,4 +1,4 @@
-"""The native fuzzers: native/fuzz has a program of libFuzzer for each parser that is written in C++."""
+"""The native fuzzers: native/fuzz has a libFuzzer program for each C++ parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = sorted(
 
 
 class BuildError(Exception):
-    """The fuzzers cannot be built; the message says why and what to do."""
+    """The fuzzers cannot be built; the message has the reason and the remedy."""
 
 
 def program(name: str) -> Path:
@@ -26,9 +26,9 @@ def program(name: str) -> Path:
 
 
 def build(names: Sequence[str], folder: Path) -> None:
-    """Build the programs of these targets with Clang, under AddressSanitizer and UndefinedBehaviorSanitizer.
+    """Build the programs of these targets with Clang, AddressSanitizer and UndefinedBehaviorSanitizer.
 
-    Raises BuildError where there is no Clang, or the build fails.
+    Raises BuildError without Clang, or if the build fails.
     """
     if not names:
         return

@@ -1,6 +1,6 @@
-"""Every input that fuzzing has kept, and every one that once broke a promise, is handled by what is installed.
+"""The installed framedex handles every fuzz input in the archives, and every input that once failed.
 
-`make fuzz` runs the native ones again under sanitizers, those included that have no binding.
+`make fuzz` runs the native ones again under sanitizers, also those without a binding.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def _corpus(name: str) -> dict[str, bytes]:
 
 
 def _inputs(name: str) -> dict[str, bytes]:
-    """The inputs of a target's archive, and those that once broke a promise, by the place to find each."""
+    """The inputs of a target's archive, and those that once failed, by their location."""
     kept = {f"{input_name} in tests/fuzz/corpus/{name}.zip": data for input_name, data in _corpus(name).items()}
     crashes = sorted((HERE / "crashes" / name).glob("*"))
     return kept | {f"tests/fuzz/crashes/{name}/{path.name}": path.read_bytes() for path in crashes}
 
 
 def _replay(name: str, read: Callable[[bytes], object]) -> None:
-    """Read every input of a target; a failure names its input."""
+    """Run every input of a target; a failure names its input."""
     for location, data in _inputs(name).items():
         try:
             read(data)
@@ -91,11 +91,11 @@ def _replay(name: str, read: Callable[[bytes], object]) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NATIVE))
-def test_kept_inputs_of_native_parsers_are_read(name: str, tmp_path: Path) -> None:
+def test_stored_inputs_of_native_parsers_are_parsed(name: str, tmp_path: Path) -> None:
     _replay(name, lambda data: [read(data, tmp_path) for read in NATIVE[name]])
 
 
-def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp_path: Path) -> None:
+def test_capture_seeds_have_valid_headers_so_that_records_are_fuzzed(tmp_path: Path) -> None:
     for seed in make_seeds.captures():
         unpack(seed, tmp_path)
         problems = _stream(tmp_path).definitions()["problems"]
@@ -103,7 +103,7 @@ def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp
 
 
 @pytest.mark.parametrize("name", targets.NAMES)
-def test_kept_inputs_of_python_parsers_are_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_inputs_of_python_parsers_are_parsed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _replay(name, targets.load(name).run)
 
@@ -122,13 +122,13 @@ def test_every_fuzzer_has_a_small_corpus() -> None:
     assert {name: size for name, size in sizes.items() if not 0 < size <= LARGEST_CORPUS} == {}
 
 
-def test_the_corpus_folder_has_an_archive_for_each_fuzzer_and_nothing_else() -> None:
+def test_the_corpus_folder_has_one_archive_per_fuzzer_only() -> None:
     assert sorted(path.name for path in CORPUS.iterdir()) == sorted(f"{name}.zip" for name in FUZZERS)
 
 
 @pytest.mark.exhaustive(keep=["paths"])
 @pytest.mark.parametrize("name", FUZZERS)
-def test_writing_a_corpus_again_does_not_change_its_archive(
+def test_rewriting_a_corpus_does_not_change_its_archive(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs, before = _corpus(name), archive_path(name).read_bytes()

@@ -22,12 +22,12 @@ def empty_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_archive, "CORPUS", tmp_path / "corpus")
 
 
-def test_written_inputs_are_read_back_once_each() -> None:
+def test_written_inputs_are_read_back_without_duplicates() -> None:
     write_inputs("paths", [*INPUTS, INPUTS[0]])
     assert sorted(read_inputs("paths").values()) == sorted(INPUTS)
 
 
-def test_the_order_and_the_time_of_writing_do_not_change_an_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_does_not_depend_on_order_and_time_of_writing(monkeypatch: pytest.MonkeyPatch) -> None:
     write_inputs("paths", INPUTS)
     before = archive_path("paths").read_bytes()
     monkeypatch.setattr(time, "time", lambda: 2e9)
@@ -48,7 +48,7 @@ def test_a_target_without_an_archive_has_no_inputs() -> None:
     assert read_inputs("paths") == {}
 
 
-def test_an_interrupted_write_leaves_the_old_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_keeps_the_old_archive(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Stubs of missing libraries: libraries linked with them can be loaded, and call them."""
+"""Stubs of missing libraries: libraries that link to them can be loaded, and call them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def linked(library: Path, source: str, *options: str) -> None:
 
 @pytest.fixture
 def libraries(tmp_path: Path) -> Path:
-    """A folder like torch's: one library calls functions of a missing library (versioned) and of a large one."""
-    absent, large = tmp_path / ABSENT, tmp_path / cuda_stubs.OWN
+    """A folder like torch's: one library calls functions of a missing (versioned) library and of a large one."""
+    absent, large = tmp_path / ABSENT, tmp_path / cuda_stubs.MAIN_LIBRARY
     (tmp_path / "versions").write_text(f"{ABSENT} {{ global: *; }};", encoding="ascii")
     script = f"-Wl,--version-script={tmp_path / 'versions'}"
     linked(absent, "void* absent_function(void) { return 0; }", script, f"-Wl,-soname,{ABSENT}")
-    linked(large, "void* large_function(void) { return 0; }", f"-Wl,-soname,{cuda_stubs.OWN}")
+    linked(large, "void* large_function(void) { return 0; }", f"-Wl,-soname,{cuda_stubs.MAIN_LIBRARY}")
     for name in cuda_stubs.LINKED:
         linked(tmp_path / f"lib{name}.so", "")
     linked(tmp_path / "libtorch_python.so", CALLER, str(absent), str(large), "-Wl,-rpath,$ORIGIN")
@@ -43,7 +43,7 @@ def libraries(tmp_path: Path) -> Path:
 def test_a_library_linked_with_stubs_is_loaded_and_calls_them(libraries: Path) -> None:
     cuda_stubs.build_stubs(libraries)
 
-    # In a process of its own: what is loaded here stays, under names that the next test has as well.
+    # In a separate process: loaded libraries stay, and the next test uses the same names.
     program = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).answer())"
     command = [sys.executable, "-c", program, str(libraries / "libtorch_python.so")]
     called = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""`programs.toml` and the folder of programs have the same programs."""
+"""`programs.toml` and the folder of programs list the same programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PYTHON_PROGRAMS = sorted(PROGRAMS.glob("*.py"))
 ENVIRONMENT = '[pythons.own]\n[environments.mock]\npython = "own"\n'
 
 
-def test_each_program_is_recorded_somewhere() -> None:
+def test_each_program_is_recorded_in_some_environment() -> None:
     recorded = {recording.program for recording in Plan.read().recordings}
     assert recorded == {*PYTHON_PROGRAMS, *PROGRAMS.glob("*.c")}
 
 
-def test_options_of_the_mock_are_left_out_over_a_real_plugin() -> None:
+def test_mock_options_are_omitted_for_a_real_plugin() -> None:
     copies = [one for one in Plan.read().recordings if one.program.stem == "copies"]
     assert {one.environment.plugin is None for one in copies} == {True, False}
     assert all(bool(one.options) == (one.environment.plugin is None) for one in copies)

@@ -1,4 +1,4 @@
-"""Recording the guidebook's programs: current captures are kept, and failed recordings are discarded."""
+"""Recording the guidebook's programs: current captures are reused, and failed recordings are discarded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOSEN = ("jax-newest/device_put", "jax-newest/error", "mock/client")
 
 @dataclass(frozen=True)
 class Recorded:
-    """The folder of the chosen programs' captures, and the outcomes."""
+    """The folder of the selected programs' captures, and the outcomes."""
 
     captures: Path
     problems: list[str]
@@ -42,7 +42,7 @@ def record_them(folder: Path) -> Recorded:
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
-    """The chosen programs, recorded once."""
+    """The selected programs, recorded once."""
     return made_once("guidebook-recorded", record_them)
 
 
@@ -51,7 +51,7 @@ def capture_of(recorded: Recorded, name: str) -> Path:
     return capture
 
 
-def test_each_program_has_a_capture(recorded: Recorded) -> None:
+def test_recording_writes_a_capture_for_each_program(recorded: Recorded) -> None:
     assert recorded.problems == ["", "", ""]
     assert all(capture_of(recorded, name) for name in CHOSEN)
     assert not list(recorded.captures.glob(".recording-*"))
@@ -69,7 +69,7 @@ def test_a_c_client_calls_functions_that_jax_does_not_call(recorded: Recorded) -
     assert "PJRT_Client_BufferFromHostBuffer" in by_client & by_jax
 
 
-def test_current_captures_are_not_recorded_again(recorded: Recorded) -> None:
+def test_up_to_date_captures_are_not_recorded_again(recorded: Recorded) -> None:
     assert record.record(chosen(), recorded.captures, jobs=2) == []
 
 
@@ -86,7 +86,7 @@ def test_a_failing_program_keeps_the_previous_capture(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_two_at_once_take_turns(tmp_path: Path) -> None:
+def test_two_recorders_take_turns(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "guidebook.record", "--only", "mock/client", "--out", str(tmp_path)]
     both = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     told = sorted(process.communicate()[1] for process in both)
@@ -127,7 +127,7 @@ def test_unplanned_captures_are_removed_and_foreign_folders_are_kept(
         (PythonRecipe("old", version="2.7", packages=("jax",)), "Python 2.7 was not found"),
     ],
 )
-def test_a_python_that_cannot_be_had(
+def test_an_unavailable_python_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: PythonRecipe, message: str
 ) -> None:
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
@@ -136,7 +136,7 @@ def test_a_python_that_cannot_be_had(
 
 
 @pytest.mark.exhaustive
-def test_a_package_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unavailable_package_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(environments, "FOLDER", tmp_path)
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
         monkeypatch.delenv(name, raising=False)

@@ -1,4 +1,4 @@
-"""A web server on the loopback that answers as a test tells it."""
+"""A loopback web server with answers that a test configures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
-    """A server on the loopback that answers as it is told, and remembers what it was asked."""
+    """A loopback server with configurable answers, which records its requests."""
 
     daemon_threads = True
 
@@ -43,4 +43,4 @@ class Answering(BaseHTTPRequestHandler):
 
 
 Started = Callable[[Callable[[Answering], None]], Server]
-"""Starts a server, which ends with the test."""
+"""Start a server that stops with the test."""

@@ -1,4 +1,4 @@
-"""Recorded runs written by hand: the captures are data, but the binary, the sources and the index are real."""
+"""Recorded runs written by hand: captures are synthetic; the binary, the sources and the index are real."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.indexer.recorded import Project, build_project
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shared library with debug lines, inlining and a function whose source is elsewhere, built once."""
+    """A shared library with debug lines, inlining and a function with a missing source, built once."""
     from tests.indexer.recorded import build_library
 
     return build_library(tmp_path_factory.mktemp("library"))
@@ -22,13 +22,13 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, library: Path) -> Project:
-    """A folder with a program, and a capture of it that is not indexed yet."""
+    """A folder with a program and a capture of it that is not indexed yet."""
     return build_project(tmp_path, library)
 
 
 @pytest.fixture
 def started() -> Iterator[Started]:
-    """Starts servers, which end with the test."""
+    """Start servers that stop with the test."""
     servers = []
 
     def start(answer: Callable[[Answering], None]) -> Server:

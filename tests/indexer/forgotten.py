@@ -1,4 +1,4 @@
-"""Indexes that lack what would let them follow lines through an edit."""
+"""Indexes without the data for following lines through an edit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def forget_texts(index: Path) -> None:
-    """Remove the stored texts, which an index does not have of installed packages."""
+    """Remove the stored texts; an index has none for installed packages."""
     _change(index, "text = NULL")
 
 

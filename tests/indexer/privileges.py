@@ -1,4 +1,4 @@
-"""Running a command that permissions stop, also where the tests are run by root."""
+"""Running a command that permissions stop, even if the tests run as root."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 
 def dropping_privileges() -> list[str]:
-    """What to put before a command so that even as root it may not pass over permissions."""
+    """The command prefix that makes permissions apply even to root."""
     if os.getuid() != 0:
         return []
     drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]

@@ -1,4 +1,4 @@
-"""Random edits of a text whose lines remember their numbers: what a person types, deletes, moves and renames."""
+"""Random edits of a text with remembered line numbers: typing, deleting, moving and renaming."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 Text = list[tuple[int, str]]
-"""The lines of a text, each with the number that it had before the edits; 0 for a line that was typed."""
+"""The lines of a text, each with its number before the edits; 0 for a typed line."""
 
 
 def edited_at_random(seed: int, lines: Text) -> Text:
@@ -18,10 +18,10 @@ def edited_at_random(seed: int, lines: Text) -> Text:
 
 
 def is_decided(then: int, line: str, lines: Text, original: Text) -> bool:
-    """Whether the answers of an edited line are decided: those of the line `then`, or none where that is 0.
+    """Whether the answers of an edited line are defined: those of the line `then`, or none if that is 0.
 
-    Of lines that either text has more than once nobody can tell which of them an edit removed, and lines of a few
-    characters are not followed out of order.
+    If either text has a line more than once, an edit may have removed any of them. Lines of a few characters are not
+    followed out of order.
     """
     if not _is_known_once(line, lines):
         return False

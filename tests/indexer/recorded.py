@@ -1,4 +1,4 @@
-"""A small program as it would have been recorded: `demo.py` calls into a library, three times from two places."""
+"""A small synthetic recorded program: `demo.py` calls into a library, three times from two places."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ extern "C" std::size_t PJRT_Client_BufferFromHostBuffer(std::size_t size) {
 }
 """
 
-# The same functions without debug information: their places have to be found in source trees.
+# The same functions without debug information: their locations come from source trees.
 STRIPPED_SOURCE = """\
 namespace glue {
 __attribute__((noinline)) int convert(int value) { volatile int copy = value; return copy; }
@@ -82,7 +82,7 @@ main()  # start
 
 @dataclass(frozen=True)
 class Project:
-    """The folder of a program, its capture, and where the index goes."""
+    """The folder of a program, its capture, and the path of the index."""
 
     folder: Path
     library: Path
@@ -112,7 +112,7 @@ class Project:
         return Index.open(self.index)
 
     def again(self, name: str, **changes: object) -> Capture:
-        """The same run recorded once more, under another name and with some fields changed."""
+        """The same run recorded once more, with another name and some changed fields."""
         return replace(self.capture, path=self.capture.path.with_name(name), **changes)  # type: ignore[arg-type]
 
 
@@ -131,7 +131,10 @@ def build_library(folder: Path) -> Path:
 
 
 def build_elsewhere(folder: Path, prefix: str) -> Path:
-    """Compile the library as if its source lay in the folder `prefix` of a build machine; the source is not here."""
+    """Compile the library as if its source was in the folder `prefix` of a build machine.
+
+    The source is missing here.
+    """
     folder.mkdir(parents=True)
     (folder / "runtime.cc").write_text(LIBRARY_SOURCE)
     (folder / "glue.cc").write_text(STRIPPED_SOURCE)
@@ -145,7 +148,7 @@ def build_elsewhere(folder: Path, prefix: str) -> Path:
 
 
 def build_project(folder: Path, library: Path) -> Project:
-    """Write the program and make up the capture of a run of it."""
+    """Write the program and a synthetic capture of its run."""
     program = folder / "demo.py"
     program.write_text(PROGRAM)
     _make_older(program)
@@ -203,7 +206,7 @@ def build_project(folder: Path, library: Path) -> Project:
 
 
 def _make_older(source: Path) -> None:
-    """Give a source a time before the recording, as it has where nobody changed it since."""
+    """Give a source a time before the recording, as if it was never changed."""
     os.utime(source, (1_600_000_000, 1_600_000_000))
 
 
@@ -220,7 +223,7 @@ def _frame_on_line(code: CodeType, index: int, line: int) -> PythonFrame:
 
 
 def module_of(path: Path) -> Module:
-    """A library as a capture has it."""
+    """A library as a capture describes it."""
     return Module(str(path), 0x7F0000000000, path.stat().st_size, Binary.open(path).build_id, fingerprint_of(path))
 
 

@@ -1,4 +1,4 @@
-"""What lines cost, in words: of one row, and of all rows of a line."""
+"""Costs of lines as text: for one row, and for all rows of a line."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def of_x(cause: ChangeCause, *values: str) -> Compiles:
     return changed(cause, "argument 0 (x)", *values, parameter="x")
 
 
-def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
+def test_a_compiling_line_shows_count_duration_and_cause() -> None:
     assert compiles_text([ONCE]) == "compiled once, 40 ms"
     assert compiles_text([of_x(ChangeCause.SHAPE, "f32[1]", "f32[2]")]) == (
         "compiled 19 times, 1.4 s: shape of x, f32[1..2]"
@@ -77,7 +77,7 @@ def test_a_line_that_compiles_says_how_often_how_long_and_why() -> None:
     assert ": the id of a Python object in the code" in compiles_text([changed(ChangeCause.OBJECT_ID)])
 
 
-def test_parameters_have_the_names_of_the_program_and_shapes_are_folded_with_advice() -> None:
+def test_parameters_have_program_names_and_shapes_are_folded_with_advice() -> None:
     types = "float32[4,8]", "float32[7,8]", "float32[5,8]"
     one = changed(ChangeCause.SHAPE, "argument 3 (params['w'])", *types, parameter="params['w']")
     assert compiles_details([one]) == ['f: params["w"] was float32[4,8], [7,8], [5,8]; pad or bucket dimension 0']
@@ -95,11 +95,11 @@ def test_parameters_have_the_names_of_the_program_and_shapes_are_folded_with_adv
     ]
 
 
-def test_compilations_that_failed_are_told() -> None:
+def test_failed_compilations_are_reported() -> None:
     assert compiles_text([replace(AGAIN, failed=2)]) == "compiled 19 times, 2 failed, 1.4 s"
 
 
-def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> None:
+def test_functions_of_one_line_are_summed_and_most_causes_only_counted() -> None:
     reasons = [
         changed(ChangeCause.SHAPE, f"argument {number}", parameter=f"array argument {number + 1}")
         for number in range(4)
@@ -110,14 +110,14 @@ def test_functions_of_one_line_are_summed_up_and_most_reasons_only_counted() -> 
     )
 
 
-def test_what_a_compilation_cache_gave_is_told_apart() -> None:
+def test_compilation_cache_hits_are_separate() -> None:
     loaded = replace(ONCE, compiles=0, total_duration=0, loads=2, load_duration=3_000_000)
     assert compiles_text([loaded]) == "loaded 2 times from a cache, 3 ms"
     assert compiles_text([ONCE, loaded]) == "compiled once, 40 ms; loaded 2 times from a cache, 3 ms"
     assert compiles_total([ONCE, loaded]) == "1 compile, 40 ms; 2 loads from a cache, 3 ms"
 
 
-def test_implicit_transfers_come_before_those_asked_for() -> None:
+def test_implicit_transfers_precede_explicit_ones() -> None:
     asked_for = replace(MOVED, how="device_put", is_implicit=False, count=1, size=4)
     assert transfers_text([asked_for, MOVED]) == (
         "implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call;"
@@ -126,13 +126,13 @@ def test_implicit_transfers_come_before_those_asked_for() -> None:
     assert transfers_total([asked_for, MOVED]) == "401 transfers, 400 of them implicit, 9.38 KiB"
 
 
-def test_a_size_that_no_call_tells_is_not_made_up() -> None:
+def test_an_unknown_size_is_not_invented() -> None:
     unknown = replace(MOVED, how="", size=0, unsized=400)
     assert transfers_text([unknown]) == "implicit transfer, size not known, 400 times: host to device"
     assert transfers_text([MOVED, unknown]).startswith("implicit transfer, at least 9.38 KiB, 800 times: ")
 
 
-def test_memory_says_what_is_held_at_the_peak_and_what_leaks() -> None:
+def test_memory_shows_peak_and_leaks() -> None:
     (row,) = memory_by_line([DEVICE])
     assert memory_text([row]) == "holds 1 KiB at the peak"
     leaking = replace(DEVICE, lines=(replace(HELD, growth=4096, rounds=12),))
@@ -144,7 +144,7 @@ def test_memory_says_what_is_held_at_the_peak_and_what_leaks() -> None:
     assert memory_text(list(memory_by_line([gone]))) == "holds at most 2 KiB, nothing at the peak"
 
 
-def test_of_several_devices_the_most_is_told() -> None:
+def test_of_several_devices_the_largest_value_is_shown() -> None:
     same, less = replace(DEVICE, device="1"), replace(DEVICE, device="2", peak=1, lines=(replace(HELD, at_peak=1),))
     assert memory_text(list(memory_by_line([DEVICE, same]))) == "holds 1 KiB at the peak of each of 2 devices"
     assert memory_text(list(memory_by_line([DEVICE, less]))) == "holds at most 1 KiB at the peak of 2 devices"
@@ -152,7 +152,7 @@ def test_of_several_devices_the_most_is_told() -> None:
     assert memory_total(list(memory_by_line([DEVICE, less]))) == "peak 4 KiB at most, of 2 devices"
 
 
-def test_a_line_that_only_failed_says_that() -> None:
+def test_a_line_with_failures_only_says_so() -> None:
     failure = OutOfMemory(8, 9, LINE, 1 << 30, 4096, ())
     (row,) = memory_by_line([replace(DEVICE, lines=(), failures=(failure,))])
     assert (row.line, row.latest_call) == (LINE, 8)
@@ -160,7 +160,7 @@ def test_a_line_that_only_failed_says_that() -> None:
     assert memory_details([row]) == ["device 0: call 8 ran out of memory when 1 GiB were requested, 4 KiB alive"]
 
 
-def test_waits_say_for_what_and_how_long() -> None:
+def test_waits_have_cause_and_duration() -> None:
     ready = Waits(LINE, (), WaitReason.READY, "main", 3, 0, 1_200_000_000, 800_000_000, 5, 1, 9)
     copy = replace(ready, how=WaitReason.COPY, thread="worker (12)", count=1, unsure=1, total_duration=5_000_000)
     assert waits_text([ready]) == "waited 1.2 s, 3 times: result"

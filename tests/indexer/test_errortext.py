@@ -1,4 +1,4 @@
-"""Error messages as people read them."""
+"""Error messages in readable form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_the_headline_of_a_traceback_is_its_exception_and_innermost_line() -> No
     assert split_headline(TRACEBACK)[1] == "/x/a b/train.py:5 in bad"
 
 
-def test_of_chained_exceptions_the_last_one_counts() -> None:
+def test_the_last_of_chained_exceptions_counts() -> None:
     chained = f"{TRACEBACK}\n\nDuring handling of the above exception, another exception occurred:\n\n" + (
         'Traceback (most recent call last):\n  File "y.py", line 7\nKeyError: 1'
     )
@@ -39,7 +39,7 @@ def test_other_messages_keep_their_first_line(message: str, first: str) -> None:
     assert headline(message) == first
 
 
-def test_the_code_is_named_once() -> None:
+def test_the_code_appears_once() -> None:
     assert message_with_code(13, "INTERNAL: no") == message_with_code(13, "no") == "INTERNAL: no"
     assert message_with_code(13, "") == "INTERNAL"
 

@@ -1,4 +1,4 @@
-"""Blocks that cannot be recorded: what is around them is, and an exception of their own is the one that is told."""
+"""Blocks that cannot be recorded: the code around them is, and their own exception is the reported one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.pytesting.recordings import BlockRecorder
 
 @pytest.fixture
 def around(tmp_path: Path) -> Iterator[Path]:
-    """A folder that all of this process is recorded to."""
+    """A folder for recording all of this process."""
     folder = tmp_path / "around"
     framedex_native.start(folder)
     yield folder
@@ -23,24 +23,24 @@ def around(tmp_path: Path) -> Iterator[Path]:
 
 
 def _make_impossible(folder: Path) -> None:
-    """Have no capture be made in a folder any more."""
+    """Prevent captures in a folder from now on."""
     folder.rename(folder.with_name("moved"))
     folder.write_text("")
 
 
-def test_an_exception_of_a_block_is_not_hidden_where_recording_cannot_go_on(around: Path) -> None:
+def test_an_exception_in_a_block_is_raised_even_if_recording_fails(around: Path) -> None:
     with BlockRecorder() as recorded, pytest.raises(KeyError), recorded():
         _make_impossible(around)
         raise KeyError
 
 
-def test_that_recording_cannot_go_on_is_told(around: Path) -> None:
+def test_a_recording_failure_is_reported(around: Path) -> None:
     with BlockRecorder() as recorded, pytest.raises(FramedexError, match="Nothing can be recorded"), recorded():
         _make_impossible(around)
 
 
-def test_a_block_that_has_lost_calls_does_not_end_as_if_whole(around: Path) -> None:
-    """Its folder is there again when it ends."""
+def test_a_block_with_lost_calls_reports_them(around: Path) -> None:
+    """Its folder exists again when it ends."""
     recorder = Recorder(around)
     with pytest.raises(FramedexError, match="Nothing can be recorded"), recorder.block():
         with pytest.raises(KeyError), recorder.block():

@@ -1,4 +1,4 @@
-"""The packages whose names are imported when they are asked for hand out each name that they list."""
+"""Lazily importing packages supply each name that they list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PACKAGES = (
 )
 REPOSITORY = Path(__file__).parents[2]
 ROOTS = (REPOSITORY / "indexer" / "framedex", REPOSITORY / "server" / "framedex_server")
-# The modules that are loaded before those of a package are.
+# Modules loaded before those of a package.
 LOADERS = {
     "framedex.commands.verbs.": "framedex.commands.main",
     "framedex_server.answers.": "framedex_server.server",
@@ -38,7 +38,7 @@ LOADERS = {
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_listed_name_is_there(package: str) -> None:
+def test_every_listed_name_exists(package: str) -> None:
     module = import_module(package)
     assert module.__all__
     for name in module.__all__:
@@ -46,7 +46,7 @@ def test_every_listed_name_is_there(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_another_name_is_refused(package: str) -> None:
+def test_an_unknown_name_is_refused(package: str) -> None:
     assert not hasattr(import_module(package), "no_such_name")
 
 
@@ -59,7 +59,7 @@ def test_a_name_is_looked_up_once() -> None:
     assert vars(package)["find_files"] is found
 
 
-def test_an_import_in_a_function_loads_a_module_that_its_file_does_not() -> None:
+def test_a_local_import_loads_a_module_not_loaded_by_its_file() -> None:
     """Such an import keeps a start quick, so it needs no comment. Any other import is at the top of its file."""
     files = {_module_of(file, root): file for root in ROOTS for file in sorted(root.rglob("*.py"))}
     imports = {module: [*_imports(ast.parse(file.read_text()), files)] for module, file in files.items()}
@@ -114,25 +114,25 @@ def test_the_server_starts_without_the_native_module() -> None:
     assert [name for name in loaded if name.startswith(("framedex_native", "framedex.captures"))] == []
 
 
-def test_a_place_costs_no_more_than_places() -> None:
+def test_importing_one_module_loads_no_others() -> None:
     asked = "import sys; from framedex.model import Location; print(*sorted(m for m in sys.modules if 'framedex' in m))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert "framedex.model.locations" in loaded
     assert not {"framedex.model.rows", "framedex.model.capture"} & set(loaded)
 
 
-def test_every_expression_that_is_compiled_on_use_is_one() -> None:
-    """A mistake in one would otherwise show only on a line that it is asked about."""
+def test_every_lazily_compiled_expression_is_valid() -> None:
+    """A mistake in one would otherwise only appear on a line that uses it."""
     modules = [import_module(each.name) for each in walk_packages(framedex.__path__, "framedex.")]
     patterns = [value for module in modules for value in _values(module) if type(value).__module__ == "framedex.lazy"]
 
     assert len(patterns) > 100
     for pattern in patterns:
-        assert isinstance(pattern.pattern, str)  # which compiles it
+        assert isinstance(pattern.pattern, str)  # compiles it
 
 
 def _values(module: ModuleType) -> Iterator[Any]:
-    """What a module has, and what its classes have."""
+    """The members of a module and of its classes."""
     for value in vars(module).values():
         yield value
         if isinstance(value, type):

@@ -1,4 +1,4 @@
-"""What was recorded in a folder that has moved since is where that is now, as far as nothing speaks against it."""
+"""Recordings of a moved folder are found at its new path, unless something contradicts it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def moves(before: Path, after: Path) -> FolderMoves:
     return FolderMoves.of_capture(str(before / BEFORE), str(after / AFTER))
 
 
-def test_the_new_project_goes_before_the_old_place_and_files_beside_it_do_not(tmp_path: Path) -> None:
+def test_the_new_project_precedes_the_old_folder_and_files_outside_stay(tmp_path: Path) -> None:
     ann, ben = tmp_path / "ann" / "proj", tmp_path / "ben" / "proj"
     for name in ("proj/both.py", "proj/left.py", "beside/both.py"):
         written(tmp_path / "ann" / name)
@@ -38,7 +38,7 @@ def test_the_new_project_goes_before_the_old_place_and_files_beside_it_do_not(tm
     assert found.now(str(tmp_path / "annual/proj/moved.py")) == str(tmp_path / "annual/proj/moved.py")
 
 
-def test_what_did_not_move_leads_nowhere_else(tmp_path: Path) -> None:
+def test_unmoved_paths_are_unchanged(tmp_path: Path) -> None:
     file = written(tmp_path / "proj" / "a.py")
 
     assert not moves(tmp_path / "proj", tmp_path / "proj")
@@ -47,7 +47,7 @@ def test_what_did_not_move_leads_nowhere_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "relative.py", "<string>", "/old/a\0b", "/old/\ud800x", "/oldest/a.py", "/"])
-def test_odd_paths_stay_what_they_are(path: str, tmp_path: Path) -> None:
+def test_odd_paths_are_unchanged(path: str, tmp_path: Path) -> None:
     assert FolderMove("/old", str(tmp_path), is_whole=True).now(path) in (path, f"{tmp_path}{path[4:]}")
     assert FolderMoves([FolderMove("/", str(tmp_path), is_whole=False)]).now(path) == path
 

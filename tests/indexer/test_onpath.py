@@ -1,4 +1,4 @@
-"""Programs are looked for in absolute folders alone, whatever the PATH is."""
+"""Programs are searched only in absolute folders, whatever the PATH is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.folders import absolute_search_path, program_on_path
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with a program of its own and one that is called as one of the system's."""
+    """The working folder, with a program of its own and one with the name of a system command."""
     for name in ("sh", "mine"):
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -21,7 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("path", [None, "", ":", ".:bin:"])
-def test_a_path_without_absolute_folders_counts_as_the_systems(
+def test_a_path_variable_without_absolute_folders_uses_the_default(
     here: Path, path: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PATH")
@@ -32,14 +32,12 @@ def test_a_path_without_absolute_folders_counts_as_the_systems(
     assert absolute_search_path() == os.defpath
 
 
-def test_absolute_folders_count_in_their_order_and_the_others_do_not(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_absolute_folders_count_in_order_and_others_are_ignored(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f".::{here}:/bin:bin")
     assert absolute_search_path() == f"{here}:/bin"
     assert program_on_path("sh") == str(here / "sh")
     assert program_on_path("sh", "/bin") == "/bin/sh"
 
 
-def test_a_path_to_a_program_stays_as_it_is() -> None:
+def test_a_path_to_a_program_is_unchanged() -> None:
     assert program_on_path("./mine") == "./mine"

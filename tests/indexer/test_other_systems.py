@@ -1,4 +1,4 @@
-"""What works without JAX, without the native part, and on systems that lack what Linux has: all that only reads."""
+"""Reading verbs work without JAX, without the native part, and on systems without Linux features."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUESTIONS = (
 )
 NATIVE_VERBS = ("index", "index --rebuild", "run demo.py", "resolve log.txt", "sources export . -o map")
 
-# One process answers them all, as a start is most of what each takes.
+# One process runs them all, because start-up takes most of the time of each.
 ANSWERS = """
 import contextlib, io, json
 from framedex.commands.main import cli
@@ -48,7 +48,7 @@ print(json.dumps(answers))
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
-    """A project that is indexed, and a log beside it."""
+    """An indexed project, with a log beside it."""
     project = build_project(tmp_path_factory.mktemp("project"), library)
     project.ingest(library.parent).close()
     log = f'Traceback (most recent call last):\n  File "{project.program}", line 2, in transfer\n'
@@ -57,7 +57,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
 
 
 def answer_in_process(verb: str) -> list[Any]:
-    """What ANSWERS reports of a verb."""
+    """The report of ANSWERS on a verb."""
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors), pytest.raises(SystemExit) as end:
         cli(verb.split(), prog_name="framedex")
@@ -88,7 +88,7 @@ def test_every_question_has_the_same_answer(
             assert found[verb] == expected[verb], verb
 
 
-def test_what_needs_the_native_part_says_so_and_what_works(indexed: Project) -> None:
+def test_a_verb_that_needs_the_native_part_says_so_and_lists_alternatives(indexed: Project) -> None:
     before = indexed.index.read_bytes()
     found = answers(python_without(ANOTHER_SYSTEM, ANSWERS, FUNCTIONS), indexed, NATIVE_VERBS)
     for verb, (status, out, errors) in found.items():
@@ -97,7 +97,7 @@ def test_what_needs_the_native_part_says_so_and_what_works(indexed: Project) -> 
     assert indexed.index.read_bytes() == before
 
 
-def test_a_log_is_read_without_the_native_part_as_with_it(indexed: Project) -> None:
+def test_a_log_is_read_equally_without_the_native_part(indexed: Project) -> None:
     code = """
 import json, pathlib
 from framedex.text_stacks import read
@@ -116,7 +116,7 @@ for path in sys.argv[1:]:
     assert (without.stdout.partition("\n")[2], without.stdout.partition("\n")[0]) == (read, "PlainScanner")
 
 
-def test_the_plain_scanner_finds_the_lines_that_the_native_one_finds() -> None:
+def test_the_python_scanner_equals_the_native_one() -> None:
     text = b'\n\x1b[31m  Fi\x1b[0mle "a.py", line 2\r\nb.py:3: boo\n\n#0 0x12 in f () at a.c:1\nnothing\n  at x.y(Z:3)'
     native = line_scanner()
     assert not isinstance(native, PlainScanner)
@@ -139,7 +139,7 @@ def _native(needles: Sequence[bytes], words: Sequence[bytes], text: bytes) -> Se
         ({"abiflags": "t"}, "free-threaded Python"),
     ],
 )
-def test_the_system_for_which_there_is_none_is_named(
+def test_an_unsupported_system_is_named(
     monkeypatch: pytest.MonkeyPatch, changed: dict[str, object], named: str
 ) -> None:
     for name, value in changed.items():
@@ -151,7 +151,7 @@ def test_the_system_for_which_there_is_none_is_named(
     assert "language server" in raised.value.remedy
 
 
-def test_a_processor_or_a_c_library_of_another_kind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unsupported_processor_or_c_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert nativepart.unsupported_system() is None
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert nativepart.unsupported_system() == "Linux on aarch64"

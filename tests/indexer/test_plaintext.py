@@ -1,4 +1,4 @@
-"""Names from captures may hold anything; what is printed must not."""
+"""Names from captures may contain any characters; printed text may not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HOSTILE = [
 ]
 
 
-def test_what_a_terminal_would_obey_is_escaped_and_can_be_restored() -> None:
+def test_terminal_escapes_are_escaped_and_can_be_restored() -> None:
     for text in HOSTILE:
         shown = printable(text)
 
@@ -28,19 +28,19 @@ def test_what_a_terminal_would_obey_is_escaped_and_can_be_restored() -> None:
         assert restore(shown) == text
 
 
-def test_ordinary_text_stays_as_it_is() -> None:
+def test_ordinary_text_is_unchanged() -> None:
     cases: list[str] = ["plain", "xla::PjRtClient::Make(int)", "größe/模块.py", "a b", "📈", "C:\\new"]
     for text in cases:
         assert printable(text) == text
 
 
-def test_text_that_looks_like_an_escape_comes_back_as_it_was() -> None:
+def test_text_that_looks_like_an_escape_is_restored() -> None:
     cases: list[str] = ["\\x1b", "\\u202e and \u202e", "\\\\x41", "\\U0001f600", "C:\\users"]
     for text in cases:
         assert restore(printable(text)) == text
 
 
-def test_a_message_can_be_of_parts_that_are_escaped_already() -> None:
+def test_a_message_may_contain_escaped_parts() -> None:
     for text in [*HOSTILE, "\\x1b", "plain"]:
         assert visible(printable(text)) == printable(text)
         assert visible(text).isprintable()

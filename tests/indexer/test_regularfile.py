@@ -1,4 +1,4 @@
-"""What a folder, a capture or a text names may be a pipe that nobody writes: nobody waits for it."""
+"""A folder, capture or text may name a pipe without a writer: nothing waits for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from framedex.projects import project_files
 from framedex.regularfile import MAX_FILE_BYTES, read_regular, read_regular_text
 from framedex.releases.statements import FileReleases
 from framedex.settings import Settings
-from framedex.shared.keeping import EXCERPTS, kept_excerpts
+from framedex.shared.keeping import EXCERPTS, stored_excerpts
 from framedex.sourcemap import SourceMapError, read_map
 from framedex.sources.outline import read_outline
 
@@ -34,11 +34,11 @@ from framedex.sources.outline import read_outline
         ("version.py", lambda pipe: FileReleases().release_of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: read_outline(str(pipe)), None),
         ("source.cc", lambda pipe: note_if_too_short(FilePosition(pipe, 12, None)).line, 12),
-        (EXCERPTS, lambda pipe: kept_excerpts(pipe.parent), {}),
+        (EXCERPTS, lambda pipe: stored_excerpts(pipe.parent), {}),
         ("framedex.toml", lambda pipe: Settings.load(pipe.parent)[0].file, None),
     ],
 )
-def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Path], object], nothing: object) -> None:
+def test_a_pipe_is_read_as_empty(tmp_path: Path, name: str, read: Callable[[Path], object], nothing: object) -> None:
     folder = tmp_path / "jax"
     folder.mkdir()
     os.mkfifo(folder / name)
@@ -75,19 +75,19 @@ def _sparse(file: Path) -> None:
         ("capture.json", lambda file: read_metadata(file.parent)),
         ("observations.json", read_observation_file),
         (DIGESTS_FILE, lambda file: read_digests(file.parent)["a"]),
-        (EXCERPTS, lambda file: kept_excerpts(file.parent)["a"]),
+        (EXCERPTS, lambda file: stored_excerpts(file.parent)["a"]),
     ],
 )
-def test_a_file_without_end_is_refused(
+def test_an_endless_file_is_refused(
     tmp_path: Path, name: str, read: Callable[[Path], object], make: Callable[[Path], None]
 ) -> None:
-    """A file may be sparse, or one of the system whose size is 0 and whose content ends nowhere."""
+    """A file may be sparse, or a system file of size 0 with endless content."""
     make(tmp_path / name)
     with pytest.raises((FramedexError, KeyError)):
         read(tmp_path / name)
 
 
-def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     file = tmp_path / "file"
     _sparse(file)
     for read in (read_regular, read_regular_text):
@@ -97,7 +97,7 @@ def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
     assert read_regular(file) == bytes(MAX_FILE_BYTES)
 
 
-def test_a_small_file_takes_no_memory_for_its_bound(tmp_path: Path) -> None:
+def test_a_small_file_allocates_less_than_its_limit(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"text")
     tracemalloc.start()

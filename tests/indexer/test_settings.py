@@ -1,4 +1,4 @@
-"""Settings of a project: which file counts, what its keys mean, and what is said of wrong ones."""
+"""Project settings: which file is used, what its keys mean, and messages for wrong ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _load(folder: Path) -> Settings:
     return settings
 
 
-def test_source_folders_outside_count_where_the_user_names_them_himself(tmp_path: Path) -> None:
+def test_external_source_folders_count_if_the_user_names_them(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("/usr")
     rules = [{"from": "/a", "to": "inside"}, {"from": "/b", "to": "link/share"}]
     named = {"sources": ["inside", "../outside", "link"], "path-map": rules}
@@ -36,11 +36,11 @@ def test_source_folders_outside_count_where_the_user_names_them_himself(tmp_path
     assert [rule.is_outside for rule in of_user.path_map] == [False, False]
 
 
-def test_without_a_file_everything_is_at_its_default(tmp_path: Path) -> None:
+def test_without_a_file_all_settings_are_defaults(tmp_path: Path) -> None:
     assert _load(tmp_path) == Settings()
 
 
-def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None:
+def test_every_key_is_read_and_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     project = tmp_path / "project"
     inner = project / "src" / "deep"
     inner.mkdir(parents=True)
@@ -74,7 +74,7 @@ def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None
     )
 
 
-def test_framedex_toml_wins_in_its_folder_and_the_nearest_folder_wins_over_both(tmp_path: Path) -> None:
+def test_framedex_toml_wins_in_its_folder_and_the_nearest_folder_wins(tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "framedex.toml").write_text('index = "own.db"')
@@ -86,7 +86,7 @@ def test_framedex_toml_wins_in_its_folder_and_the_nearest_folder_wins_over_both(
     assert _load(inner) == Settings(sources=(inner,), file=inner / "pyproject.toml")
 
 
-def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path: Path) -> None:
+def test_an_unknown_key_is_reported_with_the_nearest_one(tmp_path: Path) -> None:
     (tmp_path / "framedex.toml").write_text(
         'source = ["a"]\nsources = ["b"]\nzzz = 1\n[[path-map]]\nfrom="/a"\nto="b"\nt=1'
     )
@@ -102,7 +102,7 @@ def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path
     ]
 
 
-def test_a_wrong_value_is_one_problem_and_changes_nothing(tmp_path: Path) -> None:
+def test_an_invalid_value_is_one_problem_and_changes_nothing(tmp_path: Path) -> None:
     cases: list[tuple[str, object]] = [
         ("budgets", 1),
         ("sources", "../xla"),
@@ -137,7 +137,7 @@ def test_a_wrong_value_is_one_problem_and_changes_nothing(tmp_path: Path) -> Non
         assert problems[0].startswith(f"the editor: the value of {key}")
 
 
-def test_settings_of_an_editor_are_laid_over_those_of_the_file(tmp_path: Path) -> None:
+def test_editor_settings_override_the_file(tmp_path: Path) -> None:
     below = Settings(sources=(tmp_path / "a",), editor={"code-lens": False, "inlay-hints": False})
     values: dict[str, object] = {"editor": {"code-lens": True}, "index": "b.db"}
     settings, problems = Settings.from_mapping(values, tmp_path, "the editor", below)
@@ -150,7 +150,7 @@ def test_settings_of_an_editor_are_laid_over_those_of_the_file(tmp_path: Path) -
 @pytest.mark.parametrize(
     "content", [b"[tool.framedex\n", b"[tool.framedex]\nsources = [\xff]", b"tool = {framedex = 3}"]
 )
-def test_a_file_that_cannot_be_understood_is_a_problem_with_its_name(tmp_path: Path, content: bytes) -> None:
+def test_an_unparsable_file_is_a_problem_with_its_name(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_bytes(content)
     settings, (problem,) = Settings.load(tmp_path)
@@ -158,12 +158,12 @@ def test_a_file_that_cannot_be_understood_is_a_problem_with_its_name(tmp_path: P
     assert str(file) in problem
 
 
-def test_a_broken_file_of_other_tools_is_none_of_our_business(tmp_path: Path) -> None:
+def test_a_broken_file_of_other_tools_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[broken")
     assert _load(tmp_path) == Settings()
 
 
-def test_deep_nesting_loops_and_odd_folders_are_survived(tmp_path: Path) -> None:
+def test_deep_nesting_loops_and_odd_folders_do_not_raise(tmp_path: Path) -> None:
     (tmp_path / "framedex.toml").write_text("sources = " + "[" * 100_000)
     assert len(Settings.load(tmp_path)[1]) == 1
     loop = tmp_path / "loop"
@@ -175,8 +175,8 @@ def test_deep_nesting_loops_and_odd_folders_are_survived(tmp_path: Path) -> None
     assert Settings.load(Path("a\0b")) == (Settings(), [])
 
 
-def test_keys_that_take_tomllib_minutes_are_not_parsed(tmp_path: Path) -> None:
-    """tomllib needs a time with the square of the parts of a key: 300 kB may keep it busy for minutes."""
+def test_keys_that_tomllib_parses_slowly_are_not_parsed(tmp_path: Path) -> None:
+    """tomllib takes time quadratic in the parts of a key: 300 kB may take minutes."""
     long_key, many_tables = "a" + ".a" * 150_000 + " = 1", "".join(f"[a{n}{'.a' * 900}]\n" for n in range(40))
     deep_table = f"[a{'.a' * 900}]\n" + "".join(f"b{n} = 1\n" for n in range(40_000))
     for text in (long_key, many_tables, deep_table):
@@ -198,7 +198,7 @@ def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     assert f"{file} cannot be read: Permission denied" in done.stdout
 
 
-def test_no_file_that_is_none_or_too_large_is_waited_for(tmp_path: Path) -> None:
+def test_special_and_oversized_files_do_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "framedex.toml")
     (tmp_path / "pyproject.toml").symlink_to("/dev/zero")
     assert Settings.load(tmp_path) == (Settings(), [])
@@ -235,10 +235,10 @@ def test_the_documentation_has_every_key() -> None:
         ("~/.cache/led/project.db", False),
     ],
 )
-def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
+def test_the_index_of_a_project_is_inside_it_or_in_the_users_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str, is_taken: bool
 ) -> None:
-    """Whoever wrote the file, and the links that lie beside it, may want a database made of what is somebody's."""
+    """A hostile settings file with links beside it may try to turn a user's file into a database."""
     home, project = tmp_path / "home", tmp_path / "project"
     for folder in (home / ".cache", home / "private", project / "inside"):
         folder.mkdir(parents=True)
@@ -252,7 +252,7 @@ def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
     settings, problems = Settings.load(project)
     assert (settings.index is not None) == is_taken
     assert [f"index leads to {tmp_path}" in each or "/etc" in each for each in problems] == [True] * (not is_taken)
-    # What a user has set in the editor counts.
+    # Settings in the user's editor have priority.
     settings, problems = Settings.from_mapping({"index": index}, project, "The editor's settings")
     assert settings.index is not None and problems == []
 
@@ -270,7 +270,7 @@ def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
         ("out/site", ""),
     ],
 )
-def test_a_guidebook_of_a_project_is_on_the_web_or_inside_it(tmp_path: Path, guidebook: str, read: str) -> None:
+def test_the_guidebook_of_a_project_is_on_the_web_or_inside_it(tmp_path: Path, guidebook: str, read: str) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "out").symlink_to(tmp_path)
@@ -278,13 +278,13 @@ def test_a_guidebook_of_a_project_is_on_the_web_or_inside_it(tmp_path: Path, gui
     settings, problems = Settings.load(project)
     assert settings.guidebook == read.format(project=project)
     assert len(problems) == (not read)
-    # What a user has set in the editor counts.
+    # Settings in the user's editor have priority.
     settings, problems = Settings.from_mapping({"guidebook": guidebook}, project, "The editor's settings")
     assert settings.guidebook and problems == []
 
 
 @pytest.mark.parametrize("scheme", ["file", "vscode", "command", "FILE", "javascript", "ssh"])
-def test_links_of_a_project_lead_to_the_web_alone(tmp_path: Path, scheme: str) -> None:
+def test_links_of_a_project_lead_to_the_web_only(tmp_path: Path, scheme: str) -> None:
     template = f"{scheme}://host/{{path}}#{{line}}"
     (tmp_path / "framedex.toml").write_text(f'links.xla = "{template}"\nlinks.jax = "https://host/{{path}}"\n')
     settings, problems = Settings.load(tmp_path)
@@ -294,7 +294,7 @@ def test_links_of_a_project_lead_to_the_web_alone(tmp_path: Path, scheme: str) -
     assert mine.links == {"xla": template} and problems == []
 
 
-def test_the_users_data_may_lie_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_data_folder_follows_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tmp_path / "project"
     project.mkdir()
     (project / "framedex.toml").write_text('index = "../data/x.db"')

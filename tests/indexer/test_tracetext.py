@@ -1,4 +1,4 @@
-"""Trace documents: what is written can be read back, line by line."""
+"""Trace documents: written documents are read back, line by line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_frame_with_source_is_found_on_its_line(trace: Trace) -> None:
     assert all(f"{found.path}:{found.line}" in lines[found.line_index] for found in parse_trace(text))
 
 
-def test_the_head_has_the_time_and_a_line_for_each_value_and_no_value_is_taken_for_a_section(trace: Trace) -> None:
+def test_the_header_has_a_line_for_each_value_and_no_value_becomes_a_section(trace: Trace) -> None:
     values = {"message": "frames, most recent call last:", "dims": [2, 3]}
     call = replace(trace.call, duration=257_000_000, error=0, arguments=values, objects={})
     text = format_trace(replace(trace, call=call))
@@ -59,15 +59,15 @@ def test_the_head_has_the_time_and_a_line_for_each_value_and_no_value_is_taken_f
     assert [each.title for each in read(text).stacks] == [lines[1]]
 
 
-def test_frames_count_from_1(trace: Trace) -> None:
+def test_frame_numbers_start_at_1(trace: Trace) -> None:
     lines = format_trace(trace).split("\n")
     first = lines.index("frames, most recent call last:") + 1
     assert [line.split()[0] for line in lines[first:-1]] == [str(number + 1) for number in range(len(trace.frames))]
 
 
 @pytest.mark.parametrize("first", [1, 0], ids=["as now", "as older ones count"])
-def test_where_the_numbers_of_frames_begin_again_another_stack_begins(first: int) -> None:
-    """Given the frames of two documents without their headings, as somebody copied them."""
+def test_restarted_frame_numbers_begin_another_stack(first: int) -> None:
+    """The frames of two documents, copied without their headings."""
     copied = f"{first:>3} P main at /a.py:3\n{first + 1:>3} P f at /a.py:9\n"
     stacks = read(copied + copied).stacks
     assert [[frame.function for frame in stack.frames] for stack in stacks] == [["main", "f"], ["main", "f"]]
@@ -84,7 +84,7 @@ def test_an_unmerged_stack_has_two_sections(project: Project) -> None:
     assert [line.function for line in parse_trace(text)][-1] == "put"
 
 
-def test_candidates_have_lines_of_their_own(trace: Trace) -> None:
+def test_candidates_have_their_own_lines(trace: Trace) -> None:
     other = Location("/src/other.cc", 7, LocationEvidence.CANDIDATES)
     text = format_trace(_with_last_frame(trace, candidates=(other,)))
 
@@ -101,7 +101,7 @@ HOSTILE_NAMES = [
 ]
 
 
-def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace) -> None:
+def test_hostile_names_and_paths_survive_unforged(trace: Trace) -> None:
     length = len(format_trace(trace).split("\n"))
     frame = trace.frames[-1]
     for path, name in itertools.product(HOSTILE_PATHS, HOSTILE_NAMES):
@@ -117,14 +117,14 @@ def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace) -> None
         assert (last.path, last.line, last.function) == (path, 9, name)
 
 
-def test_a_frame_without_source_shows_its_module_and_offset_and_links_nowhere(trace: Trace) -> None:
+def test_a_frame_without_source_shows_module_and_offset_without_a_link(trace: Trace) -> None:
     text = format_trace(_with_last_frame(trace, location=None, module="/lib/libx.so", offset=0x1A))
 
     assert " in /lib/libx.so+0x1a" in text
     assert len(parse_trace(text)) == len(trace.frames) - 1
 
 
-def test_a_line_that_was_changed_has_its_recorded_text_below_it(trace: Trace) -> None:
+def test_a_changed_line_has_its_recorded_text_below(trace: Trace) -> None:
     edited = Location(
         "/a.py", 6, LocationEvidence.EXACT, stale=Staleness.GONE, moved_from=5, recorded_text="return put(x[0])"
     )
@@ -141,7 +141,7 @@ def test_other_texts_have_no_frames() -> None:
     assert parse_trace("hello at /x.py:3\n  0 P x in /y+0x1\n") == []
 
 
-def test_a_trace_is_divided_into_its_own_stack_then_ffi_calls_then_what_had_it_made(trace: Trace) -> None:
+def test_a_trace_is_divided_into_own_stack_ffi_calls_and_requesting_stacks(trace: Trace) -> None:
     site = FfiSite(1, "k", "target", (), trace.frames[:1], from_metadata=False)
     made = (
         CallDispatch(LinkEvidence.TOLD, location=Location("/a.py", 1, LocationEvidence.EXACT)),
@@ -158,7 +158,7 @@ def test_a_trace_is_divided_into_its_own_stack_then_ffi_calls_then_what_had_it_m
     assert titles == [f"{section_title(section)}, most recent call last:" for section in apart.sections()]
 
 
-def test_that_a_stack_is_cut_off_is_told_beside_whether_it_was_merged(trace: Trace) -> None:
+def test_a_truncated_stack_is_marked_beside_its_merge_state(trace: Trace) -> None:
     merged = format_trace(replace(trace, is_truncated=True))
     apart = format_trace(replace(trace, is_truncated=True, outcome=MergeOutcome.NO_HOST))
     old = format_trace(replace(trace, is_truncated=True, outcome=MergeOutcome.NOT_TOLD))

@@ -1,12 +1,12 @@
-"""How far up a project's index and settings are looked for."""
+"""How far up a project's index and settings are searched."""
 
 from framedex.folders import folders_upwards
 
 
-def test_the_nearest_folder_comes_first_and_the_root_folder_is_nobodys_project() -> None:
+def test_the_nearest_folder_comes_first_and_the_root_folder_is_no_project() -> None:
     assert list(folders_upwards("/home/project/src")) == ["/home/project/src", "/home/project", "/home"]
     assert list(folders_upwards("/tmp")) == ["/tmp"]
 
 
-def test_who_is_in_the_root_folder_has_a_project_there() -> None:
+def test_in_the_root_folder_the_project_is_the_root() -> None:
     assert list(folders_upwards("/")) == ["/"]

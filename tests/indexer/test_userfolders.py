@@ -11,18 +11,18 @@ from framedex.binaries import DigestCache
 from framedex.folders import user_folder
 
 
-def test_a_variable_of_the_specification_names_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_xdg_variable_sets_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert user_folder("XDG_CACHE_HOME") == tmp_path
 
 
-def test_a_relative_value_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_relative_value_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_HOME", "data")
     assert user_folder("XDG_DATA_HOME") == tmp_path / ".local/share"
 
 
-def test_without_a_home_there_is_no_folder_and_nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_home_nothing_is_stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "no-home")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Numbers with their nouns: one of a thing is never called several, in any text of the sources."""
+"""Numbers with their nouns: no text uses a plural for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex import words
 
 _ROOT = Path(__file__).parents[2]
 _SOURCES = ("indexer/framedex", "server/framedex_server", "native/framedex_native")
-# What texts count. Not bytes and characters: of those there are hardly ever one, and then it is an error anyway.
+# Counted nouns. Bytes and characters are exempt: one of them is rare, and then an error anyway.
 _COUNTED = re.compile(
     r"\s+(?:more |other |named |new |recorded )?"
     r"(?:call|capture|thread|frame|stack|line|file|folder|function|definition|name|time|run|target|error|object|buffer"
@@ -22,7 +22,7 @@ _COUNTED = re.compile(
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 calls"), (1, "1 call"), (2, "2 calls"), (1_200, "1,200 calls")])
-def test_a_number_and_its_noun(number: int, text: str) -> None:
+def test_a_number_is_followed_by_its_noun(number: int, text: str) -> None:
     assert words.count(number, "call") == text
 
 
@@ -36,8 +36,8 @@ def test_a_size_has_no_exponent(size: int, text: str) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("folder", _SOURCES)
-def test_no_text_puts_a_plural_after_any_number(folder: str) -> None:
-    """Given `f"{calls:,} calls"`, then one call is "1 calls": `words.count` is for that."""
+def test_no_text_puts_a_plural_after_an_arbitrary_number(folder: str) -> None:
+    """With `f"{calls:,} calls"`, one call is "1 calls": `words.count` avoids that."""
     found = [
         f"{file.relative_to(_ROOT)}:{line}: {text}"
         for file in sorted((_ROOT / folder).rglob("*.py"))
@@ -48,9 +48,9 @@ def test_no_text_puts_a_plural_after_any_number(folder: str) -> None:
 
 
 def _plurals(module: ast.Module) -> Iterator[tuple[int, str]]:
-    """The line and the text of every f-string with a number before a plural: of one that may be one."""
+    """The line and the text of every f-string with a number that may be one before a plural."""
     for several in ast.walk(module):
-        if isinstance(several, ast.IfExp):  # `... if count > 1 else ...`: asked already
+        if isinstance(several, ast.IfExp):  # `... if count > 1 else ...`: already checked
             for inner in ast.walk(several):
                 inner.is_asked = True  # type: ignore[attr-defined]
     for joined in ast.walk(module):
@@ -69,11 +69,11 @@ def _is_constant(value: ast.expr) -> bool:
 
 
 def _is_number(value: ast.FormattedValue) -> bool:
-    """Whether it is written as one: with commas, or as a length."""
+    """Whether it is formatted as a count: with commas, or as a length."""
     call = value.value
     is_length = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("len", "sum")
     return is_length or value.format_spec is not None
 
 
-def test_a_real_time_signal_has_a_number_and_no_name() -> None:
+def test_a_real_time_signal_has_a_number_instead_of_a_name() -> None:
     assert [words.signal_name(number) for number in (15, 37)] == ["SIGTERM", "signal 37"]

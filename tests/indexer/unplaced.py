@@ -1,4 +1,4 @@
-"""Indexes real captures without the sources of XLA, which take most of the time, for tests that do not read them."""
+"""Index real captures without the sources of XLA, which take most of the time, for tests that do not read them."""
 
 from __future__ import annotations
 

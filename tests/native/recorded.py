@@ -1,4 +1,4 @@
-"""Recordings of programs on the mock TPU that several tests below this folder read."""
+"""Recordings of programs on the mock TPU for several tests below this folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Native libraries that are compiled as one file (native/faster_compilation.cmake)."""
+"""Native libraries compiled as one file (native/faster_compilation.cmake)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _CONSTANT = re.compile(r"^(?:inline )?constexpr [^=({]*?\b(k[A-Z]\w*)", re.MULTI
 
 
 @pytest.mark.parametrize("library", ["extractor", "capture_reader", "call_stream"])
-def test_no_constant_hides_that_of_another_file(library: str) -> None:
-    """Given files compiled as one, a constant in an unnamed namespace would silently replace one of the same name."""
+def test_no_constant_hides_one_of_another_file(library: str) -> None:
+    """Several files compiled as one: unnamed-namespace constants with one name would silently replace each other."""
     files: dict[str, set[Path]] = defaultdict(set)
     for path in (ROOT / "native" / library).rglob("*.[ch]*"):
         for name in _CONSTANT.findall(path.read_text()):

@@ -1,1 +1,1 @@
-"""What the stream of calls finds natively, found in Python over a whole capture: slow, short, and compared with it."""
+"""The native stream's results, computed in Python over a whole capture: slow, short, and used for comparison."""

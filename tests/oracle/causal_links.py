@@ -1,8 +1,8 @@
-"""Causal links: from a call on a thread without Python to the Python stack that had it made.
+"""Causal links: from a call on a thread without Python to the Python stack that caused it.
 
-XLA compiles on threads of its own while the Python thread that asked waits inside one native call. Such a thread makes
-no calls meanwhile, but often some just before and just after, from the same Python; what the stacks of those two share
-is where it waited. That is an inference: a link says how it was made (`LinkEvidence`), and is never part of the stack.
+XLA compiles on its own threads while the requesting Python thread waits inside one native call. Such a thread makes no
+calls meanwhile, but often some just before and just after, from the same Python. The common frames of those two stacks
+are where it waited. That is an inference: a link has its evidence (`LinkEvidence`), and is never part of the stack.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from framedex.objects import ObjectRole, find_boundary_function
 from tests.oracle.nesting import enclosing_calls
 from tests.oracle.work import follow_work
 
-_MOST_CANDIDATES = 8  # more of them tell nothing
+_MOST_CANDIDATES = 8  # more of them add no information
 _FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class CausalLink:
-    """A call (a row of `Capture.calls`) and the stack that had it made, on a thread of `Capture.threads`.
+    """A call (a row of `Capture.calls`) and the stack that caused it, on a thread of `Capture.threads`.
 
     `frames` are indices into `Capture.frames`, innermost first: the outer part of a recorded stack.
     """
@@ -46,7 +46,7 @@ class _Pause:
 
 
 def find_causal_links(capture: Capture) -> tuple[CausalLink, ...]:
-    """The links of all calls on threads that never ran Python, as far as the calls of other threads tell."""
+    """The links of all calls on threads that never ran Python, as inferred from other threads' calls."""
     return tuple(_Finder(capture).links())
 
 
@@ -76,15 +76,15 @@ class _Finder:
     def _judge(
         self, call: int, pauses: Sequence[_Pause], taken_by: tuple[int, int] | None
     ) -> Iterator[tuple[_Pause, LinkEvidence]]:
-        """The pauses of the threads that may have had the call made; `taken_by`: who got its result (thread, call)."""
+        """The pauses of threads that may have caused the call; `taken_by`: who received its result (thread, call)."""
         if taken_by is not None:
             pauses = [pause for pause in pauses if pause.thread == taken_by[0]]
             if pauses and pauses[0].after == taken_by[1]:
                 yield pauses[0], LinkEvidence.HANDED_OVER
                 return
-        elif self._destroys(call):  # which nobody waits for
+        elif self._destroys(call):  # with no waiting thread
             return
-        # A thread that went on to another line may have waited for something else, unless it is the only one.
+        # A thread that moved to another line may have waited for something else, unless it is the only one.
         pauses = [pause for pause in pauses if pause.is_one_line or len(self._with_python) == 1]
         if self._lacks_calls() or len(pauses) > _MOST_CANDIDATES:
             return
@@ -108,9 +108,9 @@ class _Finder:
         return found
 
     def _compare(self, first: int, second: int) -> tuple[tuple[int, ...], bool]:
-        """The frames that two stacks share from the outermost on, and whether all Python frames of both are among them.
+        """The common outer frames of two stacks, and whether they include all Python frames of both.
 
-        Empty where no Python frame is.
+        Empty without Python frames.
         """
         one, other = (_chain(self._capture.stacks[stack]) for stack in (first, second))
         count = 0
@@ -132,12 +132,12 @@ class _Finder:
         return any(known.role is ObjectRole.DESTROYS for known in find_boundary_function(function.name).inputs)
 
     def _lacks_calls(self) -> bool:
-        """Whether the recording left out calls, so that a thread without one may have made some."""
+        """Whether the recording omitted calls, so that a thread without one may have made some."""
         return bool(self._capture.metadata.selected_by)
 
 
 def _chain(stack: Stack) -> tuple[int, ...]:
-    """The frames to compare: the Python ones where merging failed, and none of a merged stack that is cut off."""
+    """The frames to compare: the Python ones where merging failed, and none of a truncated merged stack."""
     if stack.outcome is not MergeOutcome.MERGED:
         return stack.python
     return () if stack.is_truncated else stack.frames

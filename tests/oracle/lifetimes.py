@@ -1,11 +1,10 @@
-"""Follows the runtime's objects through a capture: when each was created, used and destroyed, and what was wrong.
+"""Track the runtime's objects through a capture: when each was created, used and destroyed, and violations.
 
-An address is an object only from its creation to its destruction; later it may be another one. So calls are gone
-through once, in the order in which they take effect: what a call is given counts at its start, what it hands out at its
-end. Only then is a destruction on one thread before the creation, on another, that got the same address.
-
-Nothing is called wrong for want of a record: a type that can be created unseen (errors, lists that were cut short) may
-have a new object at an old address, and two threads' clocks may differ by a little.
+An address is an object only from its creation to its destruction; later it may be another one. So calls are processed
+once, in the order in which they take effect: inputs count at the call's start, outputs at its end. Thus a destruction
+on one thread precedes the creation, on another, that got the same address. A missing record never counts as a
+violation. A type that can be created unseen (errors, truncated lists) may have a new object at an old address, and two
+threads' clocks may differ slightly.
 """
 
 from __future__ import annotations
@@ -37,12 +36,13 @@ _NEVER = -_ALWAYS
 
 @dataclass(slots=True)
 class RecordedObject:
-    """An object of the runtime. Calls are rows of `Capture.calls`; `owner` is the place of its client in the objects.
+    """An object of the runtime.
 
-    `born` is the time, in nanoseconds since the recording began, from which its address means this object.
-    `created_call` is None for what another object owns, and for what was first seen in use. `number` tells it from the
-    others of its type: the runtime's own id where there is one for all of them, else the order of birth from 1.
-    `deleted_call` also is a call that only told of the deletion. `size` is in bytes, None where no call says it.
+    Calls are rows of `Capture.calls`; `owner` is the index of its client in the objects. `born` is the time, in
+    nanoseconds since the recording began, from which its address means this object. `created_call` is None for objects
+    owned by another, and for those first seen in use. `number` distinguishes the objects of a type: the runtime's own
+    id if all of them have one, else the order of birth from 1. `deleted_call` may also be a call that only reported the
+    deletion. `size` is in bytes, None if no call has it.
     """
 
     type: str
@@ -62,7 +62,7 @@ class RecordedObject:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A call (a row) that did what it must not with an object (its place in the objects); `earlier_call` made it so."""
+    """A call (a row) that misused an object (its index in the objects); `earlier_call` made that a misuse."""
 
     kind: ViolationKind
     object: int
@@ -72,14 +72,14 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """The objects of a capture in the order of their birth, and the violations in the order of their calls."""
+    """The objects of a capture in order of their birth, and the violations in order of their calls."""
 
     objects: tuple[RecordedObject, ...] = ()
     violations: tuple[Violation, ...] = ()
 
 
 def follow_objects(capture: Capture) -> Lifetimes:
-    """The objects that the calls of a capture speak of."""
+    """The objects in the calls of a capture."""
     follower = _Follower(capture)
     follower.run()
     _number(follower.objects, follower.ids)
@@ -91,7 +91,7 @@ Sighting = tuple[str, int, ObjectRole]  # type, address, role
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """The objects in the values of a call. `hidden` are the types of those that it created unrecorded."""
+    """The objects in the values of a call. `hidden` are the types of objects that it created unrecorded."""
 
     inputs: tuple[Sighting, ...]
     results: tuple[Sighting, ...]
@@ -103,7 +103,7 @@ class _Values:
 
 @dataclass(order=True, slots=True)
 class _Effect:
-    """What a call does at its end."""
+    """The effects of a call's end."""
 
     time: int
     call: int
@@ -113,7 +113,7 @@ class _Effect:
 
 @dataclass(slots=True)
 class _Life:
-    """An object while it lives: how many references to it there are, and which call uses it until when."""
+    """A living object: its number of references, and the end time of the call that uses it."""
 
     index: int
     references: int = 1
@@ -142,7 +142,7 @@ class _Follower:
         self.violations: list[Violation] = []
 
     def run(self) -> None:
-        """Go through all calls."""
+        """Process all calls."""
         known: dict[tuple[int, str], _Values] = {}
         for call, place in enumerate(self._function):
             function, start = self._functions[place], self._start[call]
@@ -168,7 +168,7 @@ class _Follower:
             self._take_effect(heapq.heappop(self._pending))
 
     def _meet(self, call: int, function: BoundaryFunction, kind: str, address: int, role: ObjectRole) -> int:
-        """Note that a call is given an object; returns the object's place."""
+        """Record that a call receives an object; return the object's index."""
         life = self._life_at(call, kind, address, role)
         found = self.objects[life.index]
         found.last_call = call
@@ -176,12 +176,12 @@ class _Follower:
         fault = self._fault(found, function, role)
         if fault is not None:
             self._blame(fault[0], life.index, call, fault[1])
-        if found.destroyed_call is None and self._error[call] <= 0:  # else it answered that it did not do it
+        if found.destroyed_call is None and self._error[call] <= 0:  # otherwise it reported that it had no effect
             self._apply(life, call, function, role)
         return life.index
 
     def _life_at(self, call: int, kind: str, address: int, role: ObjectRole) -> _Life:
-        """The life of the object at an address when a call began; a new one for what is first seen."""
+        """The object at an address when a call began; a new one if first seen here."""
         start = self._start[call]
         life = self._living.get((kind, address))
         if (life is None or self.objects[life.index].destroyed_call is not None) and self._pending:
@@ -195,7 +195,7 @@ class _Follower:
     def _fault(
         self, found: RecordedObject, function: BoundaryFunction, role: ObjectRole
     ) -> tuple[ViolationKind, int | None] | None:
-        """What is wrong with giving this object to this function, and the call that made it wrong."""
+        """The violation of giving this object to this function, and the call that made it one."""
         if found.destroyed_call is not None:
             is_again = role is ObjectRole.DESTROYS
             kind = ViolationKind.DOUBLE_DESTROY if is_again else ViolationKind.USE_AFTER_DESTROY
@@ -210,7 +210,7 @@ class _Follower:
         return None
 
     def _apply(self, life: _Life, call: int, function: BoundaryFunction, role: ObjectRole) -> None:
-        """Let a call destroy or delete a living object that it is given, as its function does."""
+        """Let a call destroy or delete a living object among its inputs, as its function does."""
         found, start = self.objects[life.index], self._start[call]
         if role is ObjectRole.DESTROYS:
             if life.busy_until > start + CLOCK_SLACK and self._thread[life.busy_call] != self._thread[call]:
@@ -224,7 +224,7 @@ class _Follower:
             life.busy_until, life.busy_call = end, call
 
     def _end(self, call: int) -> int:
-        """When a call ended. One that never did ends after all others if it was its thread's last, else at once."""
+        """The end time of a call. An unreturned call ends after all others if it is its thread's last, else at once."""
         if self._duration[call] >= 0:
             end: int = self._start[call] + self._duration[call]
             return end
@@ -241,7 +241,7 @@ class _Follower:
         for kind, address, role in values.results:
             life = self._living.get((kind, address))
             if life is not None and self._is_alive(life) and (role is ObjectRole.NAMES or self._is_shared(life)):
-                # Handed out again. Where that is a creation, each of them has to be destroyed.
+                # Returned again. If this is a creation, each reference must be destroyed.
                 life.references += role is ObjectRole.CREATES
                 self.objects[life.index].last_call = max(self.objects[life.index].last_call, effect.call)
                 continue
@@ -261,9 +261,9 @@ class _Follower:
             first.deleted_call = effect.call if first.deleted_call is None else first.deleted_call
 
     def _size(self, effect: _Effect, kind: str) -> int | None:
-        """The size of what a call created: told by its arguments, or that of what it is a copy of.
+        """The size of a created object: from its call's arguments, or that of its original.
 
-        What comes in a list is a copy of nothing, as the results of a program are.
+        Objects in a list, such as a program's results, are not copies.
         """
         assert effect.values is not None
         function = self._functions[self._function[effect.call]]
@@ -283,14 +283,14 @@ class _Follower:
         self._hidden_since[kind] = max(time, self._hidden_since.get(kind, time))
 
     def _may_be_another(self, found: RecordedObject) -> bool:
-        """Whether a destroyed object's address may since have become that of one whose creation was not seen."""
+        """Whether a destroyed object's address may meanwhile belong to one whose creation was not seen."""
         if found.destroyed_call is None:
             return False
         destroyed: int = self._start[found.destroyed_call]
         return self._hidden_since.get(found.type, _NEVER) >= destroyed
 
     def _is_alive(self, life: _Life) -> bool:
-        """Whether neither the object nor its client has been destroyed."""
+        """Whether both the object and its client are alive."""
         found = self.objects[life.index]
         owner = None if found.owner is None else self.objects[found.owner]
         return found.destroyed_call is None and (owner is None or owner.destroyed_call is None)
@@ -299,7 +299,7 @@ class _Follower:
         return self.objects[life.index].created_call is not None
 
     def _after_all(self, kind: str, address: int, start: int) -> _Life | None:
-        """The object of that address if its creation on another thread only seems to end a little later."""
+        """The object of that address if its creation on another thread only seems to end slightly later."""
         late = [
             effect
             for effect in self._pending
@@ -325,7 +325,7 @@ class _Follower:
 
 
 def _read(function: BoundaryFunction, text: str) -> _Values:
-    """Read the objects among the values of a call; none where the values are damaged."""
+    """Parse the objects among the values of a call; none if the values are damaged."""
     try:
         arguments = json.loads(text)
     except ValueError:
@@ -360,14 +360,14 @@ def _sightings(known: ObjectField, arguments: dict[str, object]) -> Iterator[Sig
 
 
 def _is_cut(known: ObjectField, arguments: dict[str, object]) -> bool:
-    """Whether a value holds more objects than were recorded: of a list only the address, or not all its elements."""
+    """Whether a value has more objects than were recorded: only the address of a list, or not all its elements."""
     if known.is_list and isinstance(arguments.get(known.name), str):
         return True
     return "more_values_not_recorded" in arguments and (known.is_list or known.name not in arguments)
 
 
 def _number(objects: list[RecordedObject], ids: dict[int, int]) -> None:
-    """Number the objects of each type: by the runtime's own ids where these tell all of them apart."""
+    """Number the objects of each type: by the runtime's own ids if they distinguish all of them."""
     by_type: dict[str, list[int]] = {}
     for place, found in enumerate(objects):
         by_type.setdefault(found.type, []).append(place)
@@ -379,7 +379,7 @@ def _number(objects: list[RecordedObject], ids: dict[int, int]) -> None:
 
 @cache
 def _unseen_types() -> frozenset[str]:
-    """The types of objects that some function destroys and none hands out (errors, callbacks): they come unseen."""
+    """The types of objects that some function destroys and none returns (errors, callbacks): they appear unseen."""
     functions = load_boundary_functions().values()
     handed_out = {field.type for function in functions for field in function.results}
     destroyed = {

@@ -1,4 +1,4 @@
-"""Which call was made inside which: boundary functions call others, such as the mock TPU's allocator."""
+"""The nesting of calls: boundary functions call others, such as the mock TPU's allocator."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from framedex.model import Calls
 
 
 def enclosing_calls(calls: Calls) -> list[int | None]:
-    """For each call the row of the innermost call of its thread in which it was made; None where there is none.
+    """For each call the row of the innermost enclosing call of its thread; None without one.
 
-    A call that never returned encloses nothing: nobody knows when it ended.
+    A call that never returned encloses no calls, because its end is unknown.
     """
     found: list[int | None] = []
-    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: (end, place), innermost last
+    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: (end, index), innermost last
     rows = zip(calls.thread.tolist(), calls.start.tolist(), calls.duration.tolist(), strict=True)
     for place, (thread, start, duration) in enumerate(rows):
         stack = open_calls.setdefault(thread, [])

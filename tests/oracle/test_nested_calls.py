@@ -1,4 +1,4 @@
-"""Which call was made inside which."""
+"""The nesting of calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def calls(*rows: tuple[int, int, int]) -> Calls:
     )
 
 
-def test_a_call_is_inside_the_innermost_one_that_goes_on() -> None:
+def test_a_nested_call_belongs_to_the_innermost_running_one() -> None:
     assert enclosing_calls(calls((0, 0, 100), (0, 10, 50), (0, 20, 10), (0, 70, 10), (0, 100, 10))) == [
         None,
         0,
@@ -33,9 +33,9 @@ def test_a_call_is_inside_the_innermost_one_that_goes_on() -> None:
     ]
 
 
-def test_threads_are_apart() -> None:
+def test_threads_are_independent() -> None:
     assert enclosing_calls(calls((0, 0, 100), (1, 10, 10), (0, 20, 10))) == [None, None, 0]
 
 
-def test_a_call_that_never_returned_encloses_nothing() -> None:
+def test_an_unfinished_call_encloses_nothing() -> None:
     assert enclosing_calls(calls((0, 0, 100), (0, 10, -1), (0, 20, 10))) == [None, 0, 0]

@@ -1,6 +1,6 @@
-"""Captures that are added whole: their calls made into batches in Python, as the stream of them is natively.
+"""Captures added whole: Python divides their calls into batches, as the stream does natively.
 
-This is the oracle of what the stream gives: nesting, objects and causal links by the rows of a decoded capture.
+This is the oracle for the stream: nesting, objects and causal links by the rows of a decoded capture.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signat
 
 
 def add_whole(store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16) -> bool:
-    """Add a capture with the calls that it was decoded with, in one transaction; False where it is there already."""
+    """Add a decoded capture with its calls, in one transaction; False if it is already in the index."""
     with store.transaction():
         writer = store.begin_capture(record, len(record.capture.calls))
         if writer is None:
@@ -50,14 +50,14 @@ def add_whole(store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16)
 
 
 def capture_batches(capture: Capture, calls_at_once: int = 1 << 16) -> Iterator[CallBatch]:
-    """The calls of a capture, so many at once."""
+    """The calls of a capture, this many at a time."""
     whole = _Whole(capture)
     for first in range(0, len(capture.calls), calls_at_once):
         yield whole.batch(first, min(first + calls_at_once, len(capture.calls)))
 
 
 class _Whole:
-    """All calls of a capture, numbered as a stream of them would number what they have in common."""
+    """All calls of a capture, with the same numbering of shared data as in a stream."""
 
     def __init__(self, capture: Capture) -> None:
         calls = capture.calls
@@ -86,7 +86,7 @@ class _Whole:
         self._met = [0, 0, 0]  # kinds, arguments, chains
 
     def batch(self, first: int, end: int) -> CallBatch:
-        """The calls from the row `first` to that before `end`."""
+        """The calls from row `first` up to, excluding, `end`."""
         here = slice(first, end)
         kind, argument, calls = self._kind[here], self._argument[here], self._calls
         links = self._links[(self._links[:, 0] >= first) & (self._links[:, 0] < end)]
@@ -178,9 +178,9 @@ class _Whole:
         return dict(zip(names, table.T, strict=True))
 
     def _objects_at(self, first: int, end: int) -> tuple[tuple[str, ...], ObjectColumns]:
-        """The objects that the calls of a batch are the first or the last to speak of, as they are known by then."""
+        """The objects that a batch's calls mention first or last, as known by then."""
         whole = self._objects
-        # An object's place follows its birth, which may be later than its first call's row: all before one are told.
+        # An object's index follows its birth, which may be later than its first call's row: all earlier ones are added.
         begins = np.maximum.accumulate(whole["first_call"]) if len(whole["place"]) else whole["place"]
         rows = ("created_call", "first_call", "last_call", "deleted_call", "destroyed_call")
         told = np.zeros(len(begins), np.bool_)

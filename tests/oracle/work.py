@@ -1,8 +1,8 @@
-"""Pieces of work on threads without Python, followed by the objects that they make.
+"""Pieces of work on threads without Python, tracked by the objects that they create.
 
-A program compiled on a thread of XLA's pool is an object that the thread which asked for it is given: whoever is the
-first to use it is the one who waited. A piece of work is a call that makes an object, and the calls without Python that
-work on it before that.
+A program compiled on a thread of XLA's pool is an object that the requesting thread receives: the first thread that
+uses it is the one that waited. A piece of work is a call that creates an object, and the earlier calls without Python
+that work on it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from framedex.objects.table import iterate_objects, parse_address
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The pieces of work by number. `of_call` maps rows of `Capture.calls` to their pieces.
+    """The pieces of work by number.
 
-    `taken_by` maps a piece to the row of the first call of a thread with Python that was given an object of it.
+    `of_call` maps rows of `Capture.calls` to their pieces. `taken_by` maps a piece to the row of the first call of a
+    thread with Python that received an object of it.
     """
 
     of_call: dict[int, int] = field(default_factory=dict)
@@ -35,37 +36,37 @@ class _Sighting:
 
 
 class _Made:
-    """The objects that no thread with Python has been given yet, each with its piece of work and its time of birth."""
+    """The objects that no thread with Python has received yet, each with its piece of work and time of birth."""
 
     def __init__(self) -> None:
         self._of_type: dict[str, dict[int, tuple[int, int]]] = {}
 
     def may_hold(self, function: BoundaryFunction) -> bool:
-        """Whether the function takes objects of a type that is among them."""
+        """Whether the function takes objects of one of these types."""
         return any(self._of_type.get(known.type) for known in function.inputs)
 
     def add(self, seen: _Sighting, piece: int, time: int) -> None:
-        """Add an object of a piece, which is there from this time on."""
+        """Add an object of a piece, which exists from this time on."""
         self._of_type.setdefault(seen.type, {})[seen.address] = piece, time
 
     def piece_of(self, seen: _Sighting, time: int) -> int | None:
-        """The piece whose object was at an address at this time; None where none was."""
+        """The piece whose object was at an address at this time; None without one."""
         piece, born = self._of_type.get(seen.type, {}).get(seen.address, (None, 0))
         return piece if time >= born else None
 
     def forget(self, seen: _Sighting) -> None:
-        """Forget an object that is destroyed."""
+        """Remove a destroyed object."""
         self._of_type.get(seen.type, {}).pop(seen.address, None)
 
     def forget_piece(self, piece: int) -> None:
-        """Forget the objects of a piece that is taken."""
+        """Remove the objects of a piece that has a receiver."""
         for objects in self._of_type.values():
             for address in [address for address, (of, _) in objects.items() if of == piece]:
                 del objects[address]
 
 
 def follow_work(capture: Capture, with_python: Set[int]) -> Work:
-    """The pieces of work of the threads that are not `with_python` (places in `Capture.threads`)."""
+    """The pieces of work of the threads not `with_python` (indices in `Capture.threads`)."""
     functions = [find_boundary_function(function.name) for function in capture.functions]
     calls = capture.calls
     made, work = _Made(), Work()
@@ -98,7 +99,7 @@ def _pieces_given(made: _Made, seen: Iterable[_Sighting], time: int) -> Iterator
 
 
 def _sightings(function: BoundaryFunction, text: str) -> Iterator[_Sighting]:
-    """The objects among the values of a call, but for those that belong to another object."""
+    """The objects among the values of a call, except those owned by another object."""
     try:
         arguments = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Compiles a sharded matrix product for four chips of a v5e that are not there, and prints what the compiler counts."""
+"""Compile a sharded matrix product for four v5e chips without devices, and print the compiler's statistics."""
 
 import jax
 import jax.numpy as jnp

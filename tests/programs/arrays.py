@@ -1,4 +1,4 @@
-"""Sends arrays of every dtype, shape and layout to the device and back; prints what did not come back bit for bit."""
+"""Send arrays of every dtype, shape and layout to the device and back; print those that differ in any bit."""
 
 import json
 import zlib
@@ -15,7 +15,7 @@ problems = []
 
 
 def check(name, array):
-    """Send an array; the runtime must get its type and shape, and what comes back must have the same bytes."""
+    """Send an array; the runtime must receive its type and shape, and the returned array must have the same bytes."""
     put = jax.device_put(array, device)
     back = np.asarray(put)
     want = np.asarray(array)
@@ -27,7 +27,7 @@ def check(name, array):
 
 
 def every_bit_pattern(dtype):
-    """An array of each value that the type can have, or many random ones; NaN payloads and signed zeros included."""
+    """An array of each value of the type, or many random ones; including NaN payloads and signed zeros."""
     dtype = np.dtype(dtype)
     if dtype == np.bool_:
         return np.array([False, True] * 8)
@@ -38,14 +38,14 @@ def every_bit_pattern(dtype):
 
 
 def bits_of(dtype):
-    """How many bits a value has."""
+    """The number of bits of a value."""
     if dtype.kind in "iu" or "int" in dtype.name:
         return int(jax.numpy.iinfo(dtype).bits)
     return 8 * dtype.itemsize if dtype.kind == "c" else int(jax.numpy.finfo(dtype).bits)
 
 
 def small(dtype, bits):
-    """Every value of a type that takes a whole byte in memory and uses part of it."""
+    """Every value of a type that occupies a whole byte in memory and uses part of it."""
     if "int" in dtype.name:
         info = jax.numpy.iinfo(dtype)
         return np.arange(int(info.min), int(info.max) + 1).astype(dtype)
@@ -60,7 +60,7 @@ DTYPES = [
 
 
 def is_known(dtype):
-    """Whether this jaxlib has the type at all: newer versions of ml_dtypes have more."""
+    """Whether this jaxlib has the type: newer versions of ml_dtypes have more."""
     try:
         jax.device_put(np.zeros((), dtype))
     except jax.errors.JaxRuntimeError as error:

@@ -1,4 +1,4 @@
-"""Waits for events in calls, as others than jaxlib do; prints how long, in ns, by the name of the line's case."""
+"""Wait for events in calls, unlike jaxlib; print the duration in ns by the name of the line's case."""
 
 import json
 import threading

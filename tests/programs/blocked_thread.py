@@ -1,4 +1,4 @@
-"""A second thread for which no file can be made: its name is taken. Both send an array; `stop` stops recording."""
+"""A second thread whose file cannot be created, because its name exists. Both send an array; `stop` stops recording."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Host callbacks that raise: in the program's own line, and below more frames and letters than a message is kept of."""
+"""Host callbacks that raise: in the program's own line, and with a longer traceback than a message may have."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""Calls the functions of clients, devices and memories that JAX itself calls seldom, and prints what they answer."""
+"""Call functions of clients, devices and memories that JAX seldom calls, and print their results."""
 
 import ctypes
 import json
@@ -12,7 +12,7 @@ result = {}
 
 
 def handles(function, field, **owner):
-    """The list of handles that a function answers."""
+    """The list of handles that a function returns."""
     arguments = table.call(function, **owner)
     count = arguments[f"num_{field}"]
     return list((ctypes.c_void_p * count).from_address(arguments[field])) if count else []
@@ -89,7 +89,7 @@ result["assignments"]["too many"] = assignment(2, len(devices))
 
 
 def statistics():
-    """The statistics that clearing changes or keeps."""
+    """The statistics that clearing changes or leaves."""
     arguments = table.call("PJRT_Device_MemoryStats", device=local[0])
     names = ("bytes_in_use", "peak_bytes_in_use", "num_allocs", "largest_alloc_size")
     return [arguments[name] for name in names]

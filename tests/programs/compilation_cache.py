@@ -1,4 +1,4 @@
-"""Compiles three programs with a persistent cache in the folder named; prints how many were found there."""
+"""Compile three programs with a persistent cache in a given folder; print the number of cache hits."""
 
 import json
 import sys

@@ -1,8 +1,7 @@
-"""Compiles for a topology, on another thread: while this one waits for it and lets others have the GIL, and while it
-keeps the GIL, as jaxlib 0.10 does. Prints what comes of either: facts of the program, or the error's code and text.
+"""Compile for a topology on another thread, while this one waits for it with the GIL released or held.
 
-The arguments name what is compiled, or what is the matter with the interpreter. The last is `no_client` where no client
-is to be created before.
+jaxlib 0.10 holds it. Prints the results of both: facts of the program, or the error's code and text. The arguments name
+the programs, or the interpreter's special state. The last one is `no_client` if no client is created before.
 """
 
 import ctypes
@@ -26,7 +25,7 @@ EXECUTABLES = {"failing_interpreter": "/bin/false", "no_interpreter": "/no/such/
 
 
 class OtherThread(Table):
-    """Compiles on a thread that it makes with functions of `library`, which keep the GIL or do not."""
+    """Compiles on a thread created with functions of `library`, with the GIL held or released."""
 
     def __init__(self, library):
         super().__init__()
@@ -35,7 +34,7 @@ class OtherThread(Table):
     def _enter(self, function, arguments):
         if function != "PJRT_Compile":
             return super()._enter(function, arguments)
-        # A function of the table has the form of a thread's: one pointer goes in, and one comes out.
+        # A table function has the signature of a thread's: one pointer in, one pointer out.
         thread, error = ctypes.c_ulong(), ctypes.c_void_p()
         compile_ = ctypes.c_void_p(self.slots()[function])
         self.library.pthread_create(ctypes.byref(thread), None, compile_, ctypes.c_void_p(arguments.address))
@@ -44,7 +43,7 @@ class OtherThread(Table):
 
 
 def program_of(kind):
-    """The program, as PJRT gets it."""
+    """The program in PJRT's form."""
     function = FUNCTIONS.get(kind, lambda x: jnp.sin(x).sum() + x)
     return jax.jit(function).trace(SHAPE).lower(lowering_platforms=("tpu",)).as_text().encode()
 
@@ -58,7 +57,7 @@ def options_of(kind):
 
 
 def facts_of(table, kind):
-    """What is known of the compiled program, or the error."""
+    """The data of the compiled program, or the error."""
     code, options = b"no program" if kind == "damaged" else program_of(kind), options_of(kind)
     kept = [ctypes.create_string_buffer(content, len(content)) for content in (code, b"mlir", options, b"v5e:2x4")]
     code_at, format_at, options_at, name_at = map(ctypes.addressof, kept)

@@ -1,7 +1,7 @@
-"""Programs that are compiled, first from the main thread and then by four threads at once, while the main thread sends
-arrays from one line; prints for each line that had programs compiled the thread's id and how many.
+"""Compile programs on the main thread, then on four threads at once, while the main thread sends arrays from one line.
 
-A thread's programs are told from those of others by the length of their names, and so by their size.
+Prints the thread id and count for each compiling line. The length of the programs' names, and so their size, identifies
+the thread.
 """
 
 import json
@@ -15,7 +15,7 @@ JUST_LONGER = 400  # characters: the sizes of one thread's programs differ by le
 
 
 def program(number):
-    """A new function whose name gives its program a size of its own."""
+    """A new function whose name gives its program a unique size."""
 
     def function(x):
         return x * number + 1
@@ -30,7 +30,7 @@ def here(number):
 
 
 def first(x):
-    """Compile and run on the first thread; the others have a line each too."""
+    """Compile and run on the first thread; the others also have a line each."""
     program(1)(x).block_until_ready()
 
 
@@ -55,7 +55,7 @@ def work(function):
 
 
 def main():
-    """Compile here, then there."""
+    """Compile on this thread, then on the other."""
     here(0)
     workers = [threading.Thread(target=work, args=(function,)) for function in (first, second, third, fourth)]
     for worker in workers:

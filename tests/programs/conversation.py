@@ -1,4 +1,4 @@
-"""A short conversation with the runtime: arrays there and back, a loop, a deletion, and one array that is too large."""
+"""A short program: arrays to the device and back, a loop, a deletion, and one array that is too large."""
 
 import jax
 import numpy as np

@@ -1,4 +1,4 @@
-"""What a program sees of eight devices: their places, transfers between them, shards, host memories, a local error."""
+"""A program's view of eight devices: positions, transfers between them, shards, host memories, a local error."""
 
 import json
 
@@ -21,13 +21,13 @@ result = {
 
 
 def check(name, condition):
-    """Note what does not hold."""
+    """Record a failed condition."""
     if not condition:
         result["problems"].append(name)
 
 
 def same(array, want):
-    """Whether the array's bytes are the wanted ones."""
+    """Whether the array has the expected bytes."""
     return np.asarray(array).tobytes() == np.ascontiguousarray(want).tobytes()
 
 
@@ -68,7 +68,7 @@ try:
 except RuntimeError as error:
     result["deleted"] = str(error)
 
-# What Pallas makes of a kernel for a TPU. jax 0.12 reads the configuration for its cache's key.
+# A Pallas kernel for a TPU. jax 0.12 reads the configuration for its cache's key.
 mosaic = json.dumps({"custom_call_config": {"body": ""}})
 kernel = jax.ffi.ffi_call(
     "tpu_custom_call",

@@ -1,5 +1,7 @@
-"""One process of several: `distributed.py INDEX COUNT PORT`. Prints its view of machine and array, and of programs that
-the processes run together."""
+"""One process of several: `distributed.py INDEX COUNT PORT`.
+
+Prints its view of machine and array, and of programs that the processes run together.
+"""
 
 import json
 import sys

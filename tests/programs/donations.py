@@ -1,4 +1,4 @@
-"""Donates arguments whose memory a result can have, and others whose memory none can."""
+"""Donate arguments whose memory a result can reuse, and others whose memory none can."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Sends arrays of 1, 2, ... 5 bytes, then ends in the way that its argument names."""
+"""Send arrays of 1, 2, ... 5 bytes, then end in the way that the argument names."""
 
 import ctypes
 import mmap
@@ -10,14 +10,14 @@ import threading
 import jax
 import numpy as np
 
-# A background job, as continuous integration may be, starts with the interrupt ignored.
+# A background job, as in continuous integration, starts with the interrupt ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PUTS = 5
 
 
 def put(size):
-    """Send an array that can be told by its size."""
+    """Send an array identified by its size."""
     return jax.device_put(np.zeros(size, np.int8))
 
 
@@ -60,7 +60,7 @@ def is_interrupted():
 
 
 def segfaults_in_a_call():
-    # The runtime reads the array's memory, which nobody may read any more.
+    # The runtime reads the array's memory, which is no longer readable.
     pages = mmap.mmap(-1, mmap.PAGESIZE)
     array = np.frombuffer(pages, np.int8)
     address = ctypes.c_void_p(array.ctypes.data)
@@ -77,7 +77,7 @@ def forks():
 
 
 def waits_for_a_signal():
-    # Not signal.pause(): a signal that comes just before it would be slept through.
+    # Not signal.pause(): it would miss a signal that comes just before it.
     while True:
         os.getpid()
 
@@ -115,5 +115,5 @@ def leaves_a_thread():
 
 held = [put(size) for size in range(1, PUTS + 1)][-1]
 print("err", file=sys.stderr, flush=True)
-print("out", flush=True)  # last: whoever waits for it may send a signal at once
+print("out", flush=True)  # last: a waiting process may send a signal at once
 globals()[sys.argv[1]]()

@@ -1,4 +1,4 @@
-"""Sends arrays of 1, 2, 3, ... bytes without end and prints each size once the array is there."""
+"""Send arrays of 1, 2, 3, ... bytes endlessly, and print each size once the array is on the device."""
 
 import os
 from itertools import count

@@ -1,4 +1,4 @@
-"""Asks the extensions of the mock's table directly, and through JAX's profiler."""
+"""Call the extensions of the mock's table directly, and through JAX's profiler."""
 
 import ctypes
 import json
@@ -11,7 +11,7 @@ from pjrt_table import ABI, STRUCTS, Table
 
 
 def register_type(name):
-    """Register a type of FFI for the TPU; where its id will be."""
+    """Register an FFI type for the TPU; return the address of its id."""
     type_id = ctypes.c_int64()
     capsule = new_capsule(ctypes.addressof(type_id), None, None)
     if hasattr(jax.ffi, "register_ffi_type"):
@@ -40,7 +40,7 @@ result = {
 
 
 def default_layout(kind, dims, **owner):
-    """The text of the default layout of an array, as the client or a topology has it."""
+    """The text of an array's default layout, as the client or a topology has it."""
     array = (ctypes.c_int64 * len(dims))(*dims)
     owner_name = "Client" if "client" in owner else "Topology"
     fields = {"type": kind, "dims": ctypes.addressof(array), "num_dims": len(dims)}
@@ -78,7 +78,7 @@ result["memories"] = {"all": memories, "default": memories[described["default_me
 
 
 def profiled(**options):
-    """What a profile shows of the devices: for each plane, the programs on its lines."""
+    """The devices in a profile: for each plane, the programs on its lines."""
     chosen = jax.profiler.ProfileOptions()
     for name, value in options.items():
         setattr(chosen, name, value)

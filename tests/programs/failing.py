@@ -1,4 +1,4 @@
-"""Moves arrays about and notes which step fails with what: `failing.py` runs under rules of FRAMEDEX_FAIL."""
+"""Move arrays and print which step fails with which error, under rules of FRAMEDEX_FAIL."""
 
 import json
 
@@ -11,7 +11,7 @@ steps = []
 
 
 def step(function):
-    """Note how a step ends; returns what the function returned."""
+    """Record how a step ends; return the function's result."""
     try:
         found = function()
         steps.append("ok")

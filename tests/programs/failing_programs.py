@@ -1,4 +1,4 @@
-"""Runs a program five times on each of two devices and notes how each run ends, under rules of FRAMEDEX_FAIL."""
+"""Run a program five times on each of two devices and print how each run ends, under rules of FRAMEDEX_FAIL."""
 
 import json
 
@@ -13,6 +13,6 @@ for device in devices:
     for _ in range(5):
         try:
             steps[device.id].append(np.asarray(add_one(values)).tolist())
-        except (jax.errors.JaxRuntimeError, ValueError) as error:  # jit's shortest way raises the latter
+        except (jax.errors.JaxRuntimeError, ValueError) as error:  # jit's fastest path raises the latter
             steps[device.id].append(str(error))
 print(json.dumps(steps))

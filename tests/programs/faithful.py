@@ -1,4 +1,4 @@
-"""Prints what a program can see of how it was started, and an array that went to the device and back."""
+"""Print what a program can see of how it was started, and an array sent to the device and back."""
 
 import os
 import sys

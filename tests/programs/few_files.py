@@ -1,4 +1,4 @@
-"""Forty threads that are alive at once send an array each, in a process with few files; prints how many could."""
+"""Forty concurrent threads send an array each, in a process with few files; prints how many succeeded."""
 
 import json
 import resource
@@ -11,16 +11,16 @@ import numpy as np
 THREADS = 40
 jax.devices()
 resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
-together = threading.Barrier(THREADS)
+barrier = threading.Barrier(THREADS)
 sent = []
 
 
 def work():
-    """Send an array while every other thread is there."""
-    together.wait()
+    """Send an array while all other threads are alive."""
+    barrier.wait()
     jax.device_put(np.zeros(3, np.int8))
     sent.append(1)
-    together.wait()
+    barrier.wait()
 
 
 workers = [threading.Thread(target=work) for _ in range(THREADS)]

@@ -1,4 +1,4 @@
-"""Runs a program that may be in JAX's compilation cache: ffi_cached.py LIBRARY. Prints how often it was."""
+"""Run a program that may be in JAX's compilation cache: ffi_cached.py LIBRARY. Prints its number of runs."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Calls every example handler once or a few times: ffi_calls.py LIBRARY. Prints the lines of its calls."""
+"""Call every example handler once or a few times: ffi_calls.py LIBRARY. Prints the lines of its calls."""
 
 import json
 import sys

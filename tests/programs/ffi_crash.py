@@ -1,4 +1,4 @@
-"""Dies in a handler: ffi_crash.py LIBRARY HOW [faulthandler|faulthandler late|own handler]."""
+"""Crash in a handler: ffi_crash.py LIBRARY HOW [faulthandler|faulthandler late|own handler]."""
 
 import ctypes
 import faulthandler

@@ -1,6 +1,6 @@
-"""Prints what must not depend on whether handlers are traced: ffi_faithful.py LIBRARY [SERIALISED].
+"""Print results that must not depend on recording handlers: ffi_faithful.py LIBRARY [SERIALISED].
 
-With SERIALISED, an executable is written there, or run if there is one.
+With SERIALISED, an executable is written there, or run if it exists.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ runs = jnp.int32(0)
 
 
 def program(x):
-    """Equal calls, which XLA makes one of; the counter says how often it ran."""
+    """Equal calls, which XLA merges into one; the counter has its number of runs."""
     first, second = ffi_examples.rms_norm(x), ffi_examples.rms_norm(x)
     third = jax.ffi.ffi_call("rms_norm", ffi_examples.like(x))(first, eps=np.float32(1e-5))
     return first + second + third, ffi_examples.count_runs(runs)

@@ -1,4 +1,4 @@
-"""Calls handlers in a process and, through ctypes alone, in a child that it forks: ffi_forking.py LIBRARY."""
+"""Call handlers in a process and, only through ctypes, in a forked child: ffi_forking.py LIBRARY."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Starts recording when everything is compiled already: ffi_late.py LIBRARY."""
+"""Start recording after everything is compiled: ffi_late.py LIBRARY."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-"""Runs a handler many times in many threads: ffi_many.py LIBRARY THREADS RUNS."""
+"""Run a handler many times in many threads: ffi_many.py LIBRARY THREADS RUNS."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""Calls a handler through every transformation, way of dispatch and thread: ffi_matrix.py LIBRARY [DISPATCH...].
+"""Call a handler through every transformation, dispatch and thread: ffi_matrix.py LIBRARY [DISPATCH...].
 
-The attribute `eps` of every call is the number of the line that makes it, so that each run of the handler says itself
-where it has to have come from. Prints how many programs there were. With names of dispatches it runs these alone.
+The attribute `eps` of every call is its own line number, so each handler run states its expected origin. Prints the
+number of programs. With names of dispatches, it runs only these.
 """
 
 import json
@@ -20,12 +20,12 @@ METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all", 
 
 
 def here():
-    """The line of the caller, as an attribute."""
+    """The caller's line as an attribute."""
     return np.float32(sys._getframe(1).f_lineno)
 
 
 def rms(x, line, method="broadcast_all"):
-    """A call whose site is further out: `line` is that of the caller, which is on the stack as well."""
+    """A call whose site is further out: `line` is the caller's, which is also on the stack."""
     return jax.ffi.ffi_call("rms_norm", ffi_examples.like(x), vmap_method=method)(x, eps=line)
 
 
@@ -187,7 +187,7 @@ DISPATCHES = (eager, jitted, ahead_of_time, reloaded)
 
 
 def run(dispatch, program, x):
-    # The constraint of a partitioned program has no meaning outside of one.
+    # A constraint of a partitioned program is meaningless outside of one.
     if dispatch is eager and program is partitioned:
         return 0
     jax.block_until_ready(dispatch(program, x))
@@ -204,7 +204,7 @@ def main():
             continue
         for program in PROGRAMS.values():
             count += run(dispatch, program, x)
-    # In threads of their own, several programs at a time.
+    # In separate threads, several programs concurrently.
     counts = []
     todo = [(dispatch, program) for dispatch in (eager, jitted) if not names for program in PROGRAMS.values()]
     threads = [threading.Thread(target=lambda part: counts.extend(run(*one, x) for one in part), args=(todo[n::4],)) for n in range(4)]  # fmt: skip  # noqa: E501

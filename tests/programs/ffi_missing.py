@@ -1,4 +1,4 @@
-"""Calls targets in every wrong way: ffi_missing.py LIBRARY. Prints the lines of the calls."""
+"""Call targets in every wrong way: ffi_missing.py LIBRARY. Prints the lines of the calls."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-"""Registers more targets than there are trampolines, and then one that is used: ffi_pool.py LIBRARY."""
+"""Register more targets than there are trampolines, and then one that is used: ffi_pool.py LIBRARY."""
 
 import ctypes
 import json

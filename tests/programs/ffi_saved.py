@@ -1,4 +1,4 @@
-"""Saves a compiled program, or loads and runs one that another process saved: ffi_saved.py LIBRARY save|run FILE."""
+"""Save a compiled program, or load and run one that another process saved: ffi_saved.py LIBRARY save|run FILE."""
 
 import json
 import pickle

@@ -1,6 +1,6 @@
-"""Calls a handler from several lines with the same parameters: ffi_twins.py LIBRARY.
+"""Call a handler from several lines with the same parameters: ffi_twins.py LIBRARY.
 
-Prints of each way the lines in the order in which their handlers have to run, and the shape that tells it from others.
+Prints, for each way, the lines in the expected order of their handler runs, and the shape that identifies it.
 """
 
 import json
@@ -15,7 +15,7 @@ LINES = {}
 
 
 def norm(name, x):
-    """A call to be made in the line of the caller, which is noted."""
+    """A call to be made on the caller's line, which is recorded."""
     LINES.setdefault(name, []).append(sys._getframe(1).f_lineno)
     return jax.ffi.ffi_call("rms_norm", ffi_examples.like(x))
 

@@ -1,4 +1,4 @@
-"""Forks while another thread's first call has the loader list what is loaded; the child calls, and loads a library."""
+"""Fork while another thread's first call makes the loader list libraries; the child makes calls and loads a library."""
 
 import ctypes
 import json

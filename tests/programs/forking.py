@@ -1,7 +1,7 @@
-"""Forks with the runtime open; parent and child send arrays of sizes that tell who it was.
+"""Fork with the runtime open; parent and child send arrays with sizes that identify them.
 
-plain           fork between two calls
-inside-a-call   fork in a callback of the runtime: the child leaves that call long after its parent went on
+plain: fork between two calls. inside-a-call: fork in a callback of the runtime; the child leaves that call long after
+its parent continued.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from pjrt_table import Table
 
 
 def put(size):
-    """Send an array that can be told by its size."""
+    """Send an array identified by its size."""
     return jax.device_put(np.zeros(size, np.int8))
 
 
@@ -36,7 +36,7 @@ def plain():
 
 
 def inside_a_call():
-    """The child returns from the callback once the parent has sent 200 more arrays."""
+    """The child returns from the callback after the parent has sent 200 more arrays."""
     table = Table()
     event = table.call("PJRT_Event_Create")["event"]
     table.call("PJRT_Event_Set", event=event)

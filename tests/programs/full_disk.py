@@ -1,4 +1,4 @@
-"""Sends 2,000 arrays with room for files of no more than half a megabyte: to the recorder, a disk that is full."""
+"""Send 2,000 arrays with a file size limit of half a megabyte: for the recorder, a full disk."""
 
 import json
 import resource
@@ -8,7 +8,7 @@ import sys
 import jax
 import numpy as np
 
-if "killed" in sys.argv:  # as outside of Python: a file that grows too long ends the process
+if "killed" in sys.argv:  # as outside of Python: a file over the limit ends the process
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
 resource.setrlimit(resource.RLIMIT_FSIZE, (512 << 10, 512 << 10))
 for size in range(1, 2001):

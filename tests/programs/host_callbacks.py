@@ -1,4 +1,4 @@
-"""Calls back to the host in every way, with several operands and results, and with none; prints how often each ran."""
+"""Call back to the host in every way, with several operands and results, and with none; print the count of each."""
 
 import json
 from collections import Counter

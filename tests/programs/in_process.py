@@ -1,4 +1,4 @@
-"""Records itself through framedex_native: twice, with a stop inside a call, and calls outside of recordings."""
+"""Record this process through framedex_native: twice, with a stop inside a call, and calls outside of recordings."""
 
 import ctypes
 import json
@@ -19,7 +19,7 @@ problems = []
 
 
 def put(size):
-    """Send an array that can be told by its size."""
+    """Send an array identified by its size."""
     return jax.device_put(np.zeros(size, np.int8))
 
 
@@ -52,7 +52,7 @@ recorded("first", [2, 3])
 put(4)
 recorded("second", [5, 6])
 
-# A second start is refused, and the recording goes on.
+# A second start is refused, and the recording continues.
 running = framedex_native.start(folder)
 second_start = raised(framedex_native.start, folder)
 put(7)
@@ -82,12 +82,12 @@ table.call("PJRT_Event_OnReady", event=event, callback=ctypes.cast(function, cty
 put(11)
 framedex_native.stop()
 
-# Recordings that come and go under threads that never pause.
+# Recordings start and stop while threads call without a pause.
 going = threading.Event()
 
 
 def work():
-    """Send arrays until told to stop."""
+    """Send arrays until stopped."""
     while not going.is_set():
         put(12)
 

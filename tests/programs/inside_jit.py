@@ -1,6 +1,6 @@
-"""Programs of many shapes. Lines are marked: on those of `sine` is a sine of the program that the line of `runs` runs.
+"""Programs of many shapes.
 
-Run it with four devices.
+Lines are marked: those of `sine` have a sine of the program that the line of `runs` runs. Run it with four devices.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def values(x):
 
 
 def never(x):
-    # Nobody calls it.
+    # Never called.
     return jnp.sin(x)  # nothing here
 
 

@@ -1,4 +1,4 @@
-"""Uses the small plug-in (argv[1]) through the library that TPU_LIBRARY_PATH names, and prints what that looks like."""
+"""Use the small plug-in (argv[1]) through the library in TPU_LIBRARY_PATH, and print its table."""
 
 import ctypes
 import json

@@ -1,6 +1,6 @@
-"""Is recorded while it opens a file with its last free descriptor, over and over; then while it has none left.
+"""Open a file with the last free descriptor repeatedly while recorded; then continue with none left.
 
-Threads come and go and recordings start and stop meanwhile. Prints how often the file could not be opened.
+Threads and recordings start and stop meanwhile. Prints how often the file could not be opened.
 """
 
 import json
@@ -22,7 +22,7 @@ captures = []
 
 
 def call(count):
-    """Call the runtime, in ways in which JAX itself opens no file."""
+    """Call the runtime in ways that make JAX open no file."""
     for _ in range(count):
         device.memory_stats()
 
@@ -40,7 +40,7 @@ def record_rounds():
         framedex_native.stop()
 
 
-# The first start of a process loads what notes JAX's compilations, from files.
+# The first start of a process loads the module that records JAX's compilations, from files.
 framedex_native.start(folder)
 call(10)
 framedex_native.stop()

@@ -1,4 +1,4 @@
-"""Arrays and programs with layouts of the user's choice, values in host memory, and what donation makes of both."""
+"""Arrays and programs with user-chosen layouts, values in host memory, and donation of both."""
 
 import json
 import re
@@ -16,7 +16,7 @@ result = {"problems": []}
 
 
 def check(name, condition):
-    """Note what does not hold."""
+    """Record a failed condition."""
     if not condition:
         result["problems"].append(name)
 
@@ -27,7 +27,7 @@ def order(array_or_format):
 
 
 def entry_layout(compiled):
-    """What the text of a compiled program says of the layouts of its parameters and results."""
+    """The layouts of parameters and results in a compiled program's text."""
     return re.search(r"entry_computation_layout=\{(.*?)\}, ", compiled.as_text())[1]
 
 
@@ -71,7 +71,7 @@ check("what is in host memory is computed with", np.array_equal(incremented, val
 
 
 def deleted(function, argument, **options):
-    """Whether a program takes the argument that it is offered."""
+    """Whether a program takes a donated argument."""
     jax.jit(function, donate_argnums=0, **options).lower(argument).compile()(argument).block_until_ready()
     return argument.is_deleted()
 
@@ -84,7 +84,7 @@ result["donated"] = {
 
 
 def given_twice(*order):
-    """What comes of a donated argument that is another argument as well, in this order."""
+    """The result for a donated argument that is also another argument, in this order."""
     both = [jax.device_put(values, split), jax.device_put(values, split)]
     add = jax.jit(lambda a, b, c: (a + 1, b, c), donate_argnums=1)
     try:

@@ -1,4 +1,4 @@
-"""Programs of JAX 0.4.13 on the mock's cores: those that run, and those that are refused."""
+"""Programs of JAX 0.4.13 on the mock's cores: accepted and refused ones."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ def as_lists(tree):
 
 
 def in_threads(devices):
-    """Each core's thread compiles and runs programs that others run too; from the start, so that all begin at once."""
+    """Each core's thread compiles and runs programs that others also run, all starting at once."""
     programs = [jax.jit(lambda x, factor=factor: (x * factor).sum() + factor) for factor in range(len(devices))]
     wrong = []
 

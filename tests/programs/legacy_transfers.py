@@ -1,4 +1,4 @@
-"""What jaxlib 0.4.13 can be made to do with the mock's cores: list, put, fetch, copy, delete, run out of memory."""
+"""Operations of jaxlib 0.4.13 on the mock's cores: list, put, fetch, copy, delete, run out of memory."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ def put_and_fetch(value, device):
 
 
 def in_threads(devices):
-    """One thread a core, each with values of its own."""
+    """One thread per core, each with its own values."""
     wrong = []
 
     def work(device):

@@ -1,4 +1,4 @@
-"""Prints what a program sees of its machine: devices, memories, meshes, and the kernel writer's view of the chip."""
+"""Print a program's view of its machine: devices, memories, meshes, and Pallas's view of the chip."""
 
 import json
 
@@ -33,7 +33,7 @@ result = {
 
 
 def attempt(function):
-    """What it returns, or the text of its error."""
+    """Its return value, or the text of its error."""
     try:
         return function()
     except Exception as error:
@@ -56,7 +56,7 @@ result["foreign_statistics"] = attempt(devices[-1].memory_stats)
 
 
 def tensor_core():
-    """Sizes that Pallas knows of this kind of chip."""
+    """Sizes that Pallas has for this kind of chip."""
     from jax.experimental.pallas import tpu
 
     chip = tpu.get_tpu_info()
@@ -67,7 +67,7 @@ result["tensor_core"] = attempt(tensor_core)
 
 
 def donated_while_read():
-    """What comes of a result that is donated while its copy to another device waits for it, and of the copy."""
+    """The outcome of donating a result while its copy to another device waits for it, and of the copy."""
     busy = jax.jit(lambda x: jax.lax.fori_loop(0, 200, lambda _, y: jnp.tanh(y @ x), x) * 0)
     taking = jax.jit(lambda x: x + 1, donate_argnums=0)
     taking(busy(jax.device_put(np.ones((300, 300), np.float32), local[-1]))).block_until_ready()  # compiles both

@@ -1,4 +1,4 @@
-"""Sends as many arrays as told, of 1, 2, 3, ... bytes; prints how many."""
+"""Send the given number of arrays, of 1, 2, 3, ... bytes; print their number."""
 
 import json
 import sys

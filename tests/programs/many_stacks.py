@@ -1,4 +1,4 @@
-"""Sends arrays from every kind of stack, over and over: each line below is another road into the runtime."""
+"""Send arrays from every kind of stack repeatedly: each line below is another path into the runtime."""
 
 import functools
 import json
@@ -12,7 +12,7 @@ array = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def recursive(depth):
-    """Through as many Python frames as told."""
+    """Through the given number of Python frames."""
     return recursive(depth - 1) if depth else jax.device_put(array)
 
 
@@ -30,7 +30,7 @@ class Lazy:
 
 
 def once(number):
-    """Every road once; the number chooses depths, so that stacks differ from time to time."""
+    """Every path once; the number chooses depths, so that stacks vary."""
     recursive(number % 17)
     list(generator())
     list(map(jax.device_put, [array, array]))
@@ -43,7 +43,7 @@ def once(number):
 
 
 def work(count):
-    """Every road, as often as told."""
+    """Every path, the given number of times."""
     for number in range(count):
         once(number)
 

@@ -1,4 +1,4 @@
-"""Fills a device of 1 MiB, overfills it, and watches its memory come back, through arrays alone."""
+"""Fill a device of 1 MiB, overfill it, and check its freed memory, only through arrays."""
 
 import gc
 import json
@@ -12,12 +12,12 @@ result = {"limit": device.memory_stats()["bytes_limit"], "in_use": {}, "largest_
 
 
 def put(size):
-    """An array of so many bytes, its content told by its size."""
+    """An array of this many bytes, with content determined by its size."""
     return jax.device_put(np.full(size, size % 251, np.uint8))
 
 
 def look(name):
-    """Note the memory in use and the largest free block."""
+    """Record the memory in use and the largest free block."""
     gc.collect()
     statistics = device.memory_stats()
     result["in_use"][name] = statistics["bytes_in_use"]
@@ -25,7 +25,7 @@ def look(name):
 
 
 def refused(name, size):
-    """Note the error that an array of this size raises."""
+    """Record the error that an array of this size raises."""
     try:
         put(size)
         result["errors"][name] = None
@@ -44,7 +44,7 @@ whole.delete()
 look("after delete")
 del whole
 
-# Eighths of the memory, every other one freed: half is free, and no piece of a quarter.
+# Eighths of the memory, every other one freed: half is free, but no block of a quarter.
 eighths = [put(MIB // 8) for _ in range(8)]
 look("eighths")
 for eighth in eighths[::2]:
@@ -54,7 +54,7 @@ refused("fragmented", MIB // 4)
 fits = put(MIB // 8)
 look("a hole filled")
 fits.delete()
-# Neighbours to the left, to the right, and on both sides.
+# Adjacent free blocks before, after, and on both sides.
 eighths[1].delete()
 look("three joined")
 quarter = put(MIB * 3 // 8)
@@ -65,7 +65,7 @@ look("all joined")
 result["usable to the end"] = bool((np.asarray(put(MIB)) == MIB % 251).all())
 look("dropped by reference counting")
 
-# The smallest piece is one alignment; nothing at all takes a place as well.
+# The smallest block is one alignment; an empty array also takes one.
 small = [put(1), put(512), put(513), put(0)]
 look("one, one, two and one pieces")
 del small

@@ -1,6 +1,6 @@
-"""Misuses a PJRT plug-in's objects in every way that `framedex check` knows; prints the line of each misuse by kind.
+"""Misuse a PJRT plug-in's objects in every way that `framedex check` detects; print the line of each misuse by kind.
 
-The mock TPU survives all of it: what is destroyed is only given to functions that do not look into it.
+The mock TPU survives all of it: destroyed objects are only passed to functions that do not read them.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ device = ctypes.c_void_p.from_address(devices).value
 
 
 def here(kind):
-    """Note the line of the misuse that follows on the same line."""
+    """Record the line of the misuse that follows on the same line."""
     lines[kind] = inspect.currentframe().f_back.f_lineno
 
 
@@ -47,14 +47,14 @@ def put():
 
 
 def empty_event():
-    """Memory of the program itself in the shape of an event that holds nothing: the plug-in frees it like its own."""
+    """The program's own memory in the shape of an empty event: the plug-in frees it like its own."""
     memory = LIBC.malloc(EVENT_SIZE)
     ctypes.memset(memory, 0, EVENT_SIZE)
     return memory
 
 
 def refused(function, **fields):
-    """Call what is to answer with an error."""
+    """Make a call that must return an error."""
     try:
         table.call(function, **fields)
     except RuntimeError:
@@ -63,7 +63,7 @@ def refused(function, **fields):
 
 
 def wait_until_asleep(tid):
-    """Return when a thread that has left Python is blocked: asleep each of many times that Python is free for it."""
+    """Return when a thread that has left Python is blocked: asleep at each of many samples while the GIL is free."""
     asleep = 0
     while asleep < 100:
         os.sched_yield()
@@ -77,7 +77,7 @@ here("use-after-destroy"), table.call("PJRT_Buffer_IsOnCpu", buffer=buffer)
 
 buffer = put()
 table.call("PJRT_Buffer_Delete", buffer=buffer)
-table.call("PJRT_Buffer_IsDeleted", buffer=buffer)  # may be asked
+table.call("PJRT_Buffer_IsDeleted", buffer=buffer)  # may be queried
 here("use-after-delete"), refused("PJRT_Buffer_CopyToDevice", buffer=buffer, dst_device=device)
 table.call("PJRT_Buffer_Destroy", buffer=buffer)
 
@@ -110,4 +110,4 @@ devices = table.call("PJRT_Client_AddressableDevices", client=client)["addressab
 device = ctypes.c_void_p.from_address(devices).value
 put()
 print(json.dumps(lines), flush=True)
-os._exit(0)  # the thread that waits will not end
+os._exit(0)  # the waiting thread will not end

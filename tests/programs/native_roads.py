@@ -1,4 +1,4 @@
-"""Goes the roads of native_roads.cc, compiled to the library that is named; prints how often signals were handled."""
+"""Take the paths of native_roads.cc, compiled to the given library; print how often signals were handled."""
 
 import _ctypes
 import ctypes
@@ -24,7 +24,7 @@ class Road:
         self.arguments = Struct(FUNCTIONS[function]["args"], client=client)
 
     def go(self, road, *more):
-        """Take a road, named after the function that goes it."""
+        """Take a path, named after its function."""
         return getattr(self.library, road)(self.entry, ctypes.c_void_p(ctypes.addressof(self.arguments.memory)), *more)
 
 
@@ -41,7 +41,7 @@ for _ in range(20000):
     jax.device_put(array)
 handled = library.disarm()
 
-# Two builds of one library, which the loader may put at the same address one after the other.
+# Two builds of one library, which the loader may put at the same address in succession.
 for path in (sys.argv[2], sys.argv[3]) * 20:
     other = ctypes.CDLL(path)
     Road(other, "PJRT_Client_PlatformVersion").go("straight")

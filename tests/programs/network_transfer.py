@@ -1,5 +1,7 @@
-"""Moves an array from one device to another over the network, as between two hosts; and lowers a program for devices
-that are only described, with a value in host memory."""
+"""Move an array between devices over the network, as between hosts, and lower a program for described devices.
+
+The lowered program has a value in host memory.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Sends arrays whose dimensions and strides need few bytes and many, into the folder that its argument names.
+"""Send arrays whose dimensions and strides need few and many bytes, recorded into the given folder.
 
 Prints the dimensions and strides of each.
 """

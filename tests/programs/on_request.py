@@ -1,7 +1,8 @@
-"""Does what the lines of its input say, and answers each with one when it is done.
+"""Execute the commands on stdin, and answer each with a line when it is done.
 
-`put` moves some arrays, `compile` compiles and runs a program, `wait` runs one that calls back: the answer `waiting`
-comes from inside, while the thread that asked for the result waits for it, and the next line lets it go on.
+`put` moves some arrays, `compile` compiles and runs a program, and `wait` runs one that calls back. For `wait`, the
+answer `waiting` comes from inside the callback while another thread waits for the result; the next line lets it
+continue.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Records the sending of one array into the folder that its argument names: the smallest capture with a real stack."""
+"""Record the sending of one array into the given folder: the smallest capture with a real stack."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A behaviour on every function, which reads all that it is given and does what would happen without it."""
+"""A behaviour on every function, which reads all inputs and changes nothing."""
 
 from framedex_native.behaviour import on
 

@@ -1,4 +1,4 @@
-"""Ends, in the way that its argument names, while work is pending on the devices."""
+"""End in the way that the argument names, while work is pending on the devices."""
 
 import atexit
 import builtins
@@ -18,7 +18,7 @@ def late():
         print(float(jax.jit(lambda x: x + 1)(1.0)), flush=True)
 
 
-# A background job, as continuous integration may be, starts with the interrupt ignored.
+# A background job, as in continuous integration, starts with the interrupt ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 atexit.register(late)
 
@@ -286,7 +286,7 @@ def collects_garbage_while_running():
 
 
 def in_a_process(x):
-    """What the process of `spawns_a_process_that_uses_jax` runs."""
+    """The program of the process that `spawns_a_process_that_uses_jax` starts."""
     return float(short(x))
 
 

@@ -1,4 +1,4 @@
-"""Calls a PJRT plug-in's table directly, with structs laid out by the ABI's description rather than by any header."""
+"""Call a PJRT plug-in's table directly, with structs laid out by the ABI's description instead of a header."""
 
 import ctypes
 import json
@@ -22,7 +22,7 @@ C_TYPES = {
 
 
 class Struct:
-    """A struct, read and written by the names of its fields: zeroed memory of its size, or what is at an address."""
+    """A struct, accessed by its field names: zeroed memory of its size, or the memory at an address."""
 
     def __init__(self, name, /, at=None, **fields):
         self.layout = STRUCTS[name]
@@ -49,7 +49,7 @@ class Struct:
 
     @property
     def address(self):
-        """Where it is; it lives as long as this object."""
+        """Its address; valid as long as this object lives."""
         return ctypes.addressof(self.memory)
 
 
@@ -58,12 +58,12 @@ def _c_type(name):
 
 
 def text(arguments, field):
-    """The text that an argument struct has as `field` and `field`_size."""
+    """The text of an argument struct in `field` and `field`_size."""
     return ctypes.string_at(arguments[field], arguments[f"{field}_size"]).decode()
 
 
 def named_values(values):
-    """An array of PJRT_NamedValue with these integers, lists of integers and texts; and what keeps it alive."""
+    """A PJRT_NamedValue array with these integers, lists of integers and texts; and the objects that keep it alive."""
     size = STRUCTS["PJRT_NamedValue"]["size"]
     array = ctypes.create_string_buffer(size * max(len(values), 1))
     alive = [array]
@@ -107,12 +107,12 @@ class Table:
         self.address = library.GetPjrtApi()
 
     def slots(self):
-        """The address of each function, by name, as the table has them in order."""
+        """The address of each function, by name, in table order."""
         addresses = (ctypes.c_void_p * len(FUNCTIONS)).from_address(self.address + FIRST_SLOT)
         return dict(zip(FUNCTIONS, addresses, strict=True))
 
     def call(self, function, **fields):
-        """Call a function with these argument fields; returns its argument struct. Raises RuntimeError on an error."""
+        """Call a function with these argument fields; return its argument struct. Raises RuntimeError on an error."""
         arguments = Struct(FUNCTIONS[function]["args"], **fields)
         error = self._enter(function, arguments)
         if error:
@@ -135,7 +135,7 @@ class Table:
         return ctypes.string_at(arguments["message"], arguments["message_size"]).decode()
 
     def extensions(self):
-        """The addresses of the extensions, by the names of their types, in the order of the chain."""
+        """The addresses of the extensions by type name, in chain order."""
         names = {number: name for name, number in ABI["enums"]["PJRT_Extension_Type"].items()}
         found = {}
         address = ctypes.c_void_p.from_address(self.address + 8).value

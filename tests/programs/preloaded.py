@@ -1,4 +1,4 @@
-"""Loads the plug-in of TPU_LIBRARY_PATH and then that of argv[1] as a framework does, and uses both."""
+"""Load the plug-in of TPU_LIBRARY_PATH and then that of argv[1] as a framework does, and use both."""
 
 import ctypes
 import json

@@ -1,4 +1,4 @@
-"""Runs two programs in turn while JAX's own profiler is at it, which writes into the folder that is its argument."""
+"""Run two programs in turn under JAX's own profiler, which writes into the given folder."""
 
 from __future__ import annotations
 

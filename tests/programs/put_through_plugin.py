@@ -1,4 +1,4 @@
-"""Puts a scalar onto the first device of the backend that is named, and prints the device's platform and the scalar."""
+"""Put a scalar onto the first device of the given backend, and print the device's platform and the scalar."""
 
 import sys
 

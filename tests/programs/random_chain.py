@@ -1,4 +1,4 @@
-"""Chains splits of a key with draws from it in one program, and prints a digest of the drawn bits."""
+"""Chain splits of a key with draws from it in one program, and print a digest of the drawn bits."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ import numpy as np
 
 @jax.jit
 def mix(k0, k1, x, y):
-    """Four words to two, as Threefry has them, and no Threefry."""
+    """Four words to two, like Threefry's, but not Threefry."""
     for rotation in (13, 15, 26, 6) * 5:
         x = x + y
         y = x ^ ((y << rotation) | (y >> (32 - rotation)))

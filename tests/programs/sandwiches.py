@@ -1,11 +1,11 @@
-"""Enters the runtime from under every way in which Python and C++ call each other.
+"""Enter the runtime from every combination of Python and C++ calls.
 
-Every case notes the truth, the interpreter's own view of the stack, on the very line that enters the runtime; the
-last line printed is `{"probes": [...], "puts": [...]}` with the notes in the order of the calls of each thread. A note
-has the thread's id, the case, and [file, line, qualname] of every Python frame, outermost first.
+Every case records the truth, the interpreter's own view of the stack, on the line that enters the runtime. The last
+line of output is `{"probes": [...], "puts": [...]}` with the notes in the order of each thread's calls. A note has the
+thread's id, the case, and [file, line, qualname] of every Python frame, outermost first.
 """
 
-# The odd forms are what is tested.
+# The unusual forms are deliberate.
 # ruff: noqa: B015, B018, C400, C417, RUF001
 
 import asyncio
@@ -36,7 +36,7 @@ device = jax.devices()[0]
 
 
 def note(notes):
-    """The stack of the caller, as the interpreter has it."""
+    """The caller's stack in the interpreter's own view."""
     stack = []
     frame = sys._getframe(1)
     while frame is not None:
@@ -46,18 +46,18 @@ def note(notes):
 
 
 def probe(*_):
-    """Enter the runtime once: a C++ method of jaxlib calls PJRT_Device_MemoryStats with no Python in between."""
+    """Enter the runtime once: a C++ method of jaxlib calls PJRT_Device_MemoryStats without Python in between."""
     statistics = note(probes) or device.memory_stats()
     return 0 * len(statistics)
 
 
 def put(value=1.0):
-    """Enter it through all of JAX's own Python; `noting` takes the note below that."""
+    """Enter it through all of JAX's own Python; `noting` records the note below that."""
     return jax.device_put(value)
 
 
 def noting(*args, **kwargs):
-    """In place of the C++ function in which every device_put of this program ends up."""
+    """Replaces the C++ function behind every device_put of this program."""
     return note(puts) or enter(*args, **kwargs)
 
 
@@ -117,7 +117,7 @@ cases = {}
 
 
 def named(function):
-    """Makes a function a case."""
+    """Make a function a case."""
     cases[function.__name__] = function
     return function
 
@@ -242,7 +242,7 @@ def constructors():
     def make():
         return Made()
 
-    # Once this has run a few times, the interpreter has the constructor run without C in between.
+    # After a few runs, the interpreter calls the constructor without C in between.
     for _ in range(40):
         make()
 
@@ -278,7 +278,7 @@ def exceptions():
 
 @named
 def the_same_place_by_other_ways():
-    # What a recorder remembers of a stack must not hide that its outer frames have changed since.
+    # The recorder's cached stack must not hide that its outer frames have changed since.
     def left():
         return middle()
 
@@ -344,7 +344,7 @@ def other_alphabets():
 
 @named
 def code_made_anew():
-    # The memory of a dead code object is soon that of another one, and so is that of its name and its tables.
+    # The memory of a destroyed code object is soon reused for another one, and so is that of its name and tables.
     for letter in "abcdefghij":
         exec(compile(f"def made_{letter}(): probe()\nmade_{letter}()", f"<made {letter}>", "exec"), globals())
         del globals()[f"made_{letter}"]
@@ -403,7 +403,7 @@ for case in cases:
 
 
 def at_exit():
-    """Runs while the interpreter ends: the notes are complete after it."""
+    """Runs while the interpreter exits: the notes are complete after it."""
     probe()
     print(json.dumps({"probes": probes, "puts": puts}))
 

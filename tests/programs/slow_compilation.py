@@ -1,4 +1,4 @@
-"""Compiles an unrolled loop that captures a large constant."""
+"""Compile an unrolled loop that captures a large constant."""
 
 import jax
 import numpy as np

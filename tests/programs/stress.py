@@ -1,9 +1,9 @@
-"""Threads that do everything at once, on the mock's devices and the CPU's, and check every number.
+"""Threads run all kinds of work at once, on the mock's devices and the CPU's, and check every number.
 
-    stress.py SECONDS [THREADS] [SEED]
+stress.py SECONDS [THREADS] [SEED]
 
-A thread that makes no progress for HANG seconds ends the program with the stacks of all threads. Prints how often each
-kind of work was done, and how the first failures read.
+A thread without progress for HANG seconds ends the program with the stacks of all threads. Prints the count of each
+kind of work, and the first failures.
 """
 
 import collections
@@ -38,7 +38,7 @@ stop = threading.Event()
 
 
 def work(function):
-    """Register a kind of work: it gets a random generator and an array of 32 numbers on some device."""
+    """Register a kind of work: a function of a random generator and an array of 32 numbers on some device."""
     WORK.append(function)
     return function
 
@@ -163,7 +163,7 @@ def pure_callback(rng, x, values):
 @work
 def callback_into_the_device(rng, x, values):
     if x.devices() <= set(CPU):
-        return  # JAX's own CPU backend may wait for itself here
+        return  # JAX's own CPU backend may deadlock here
     function = jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(sine(np.asarray(a))), x, x) + 1)
     close(function(x), np.sin(values) * 2 + values + 1)
 
@@ -226,7 +226,7 @@ def random_numbers(rng, x, values):
 
 
 def thread(number):
-    """Work until told to stop and every kind had its turn, or until something is wrong."""
+    """Work until stopped and every kind has run, or until a failure."""
     rng = random.Random(SEED * 1000 + number)
     while failures == [] and (first_round or not stop.is_set()):
         kind = next_kind(rng)
@@ -241,7 +241,7 @@ def thread(number):
 
 
 def next_kind(rng):
-    """The next kind of the first round, which has them all, and any later on."""
+    """The next kind: each of them in the first round, and any later on."""
     try:
         return first_round.popleft()
     except IndexError:
@@ -252,7 +252,7 @@ first_round = collections.deque(random.Random(SEED).sample(WORK, len(WORK)))
 
 
 def dump_and_die():
-    """Show where every thread stands, as far as can be seen, and end."""
+    """Print every thread's stack if possible, and exit."""
     stuck = {number: name for number, (since, name) in last.items() if time.monotonic() - since > HANG / 2}
     print(f"stress: no progress for {HANG} s in {stuck}", file=sys.stderr, flush=True)
     faulthandler.dump_traceback()
@@ -264,7 +264,7 @@ def dump_and_die():
 
 
 def main():
-    """Start the threads, watch over them, and tell."""
+    """Start the threads, watch them, and report."""
     for name in ("jax._src.callback", "jax._src.debugging"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     threads = [threading.Thread(target=thread, args=(number,)) for number in range(THREADS)]
@@ -272,7 +272,7 @@ def main():
         one.start()
     end = time.monotonic() + SECONDS
     while any(one.is_alive() for one in threads):
-        # Should even this thread stand still, the interpreter's own watchdog ends the program.
+        # If even this thread hangs, the interpreter's own watchdog ends the program.
         faulthandler.dump_traceback_later(HANG * 2, exit=True)
         if time.monotonic() > end:
             stop.set()

@@ -1,4 +1,4 @@
-"""Walks the mock's table: prints which slots there are, and what each function that is named as an argument answers."""
+"""Walk the mock's table: print its slots, and the result of each function given as an argument."""
 
 import ctypes
 import json
@@ -17,7 +17,7 @@ for name in sys.argv[1:]:
     except RuntimeError as error:
         answers[name] = error.args
 
-# A caller of an older version passes shorter structs: nothing is written beyond the end they name.
+# A caller of an older version passes shorter structs: their end is never exceeded.
 statistics = Struct("PJRT_Device_MemoryStats_Args")
 statistics["device"] = ctypes.c_void_p.from_address(
     table.call("PJRT_Client_Devices", client=table.call("PJRT_Client_Create")["client"])["devices"]

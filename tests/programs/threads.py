@@ -1,4 +1,4 @@
-"""Eight threads send 200 arrays each, of shapes that tell the thread and the number; prints the threads' ids."""
+"""Eight threads send 200 arrays each, with shapes that identify thread and number; prints the threads' ids."""
 
 import json
 import threading

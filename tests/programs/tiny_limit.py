@@ -1,4 +1,4 @@
-"""Starts a recording where hardly a file may be open; prints what came of it, and whether a closed pipe is closed."""
+"""Start a recording with hardly any files allowed; print the result, and whether a closed pipe is closed."""
 
 import json
 import os

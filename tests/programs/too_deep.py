@@ -1,4 +1,4 @@
-"""Enters the runtime from under 5,000 calls: deeper than the recorder follows."""
+"""Enter the runtime from under 5,000 calls: deeper than the recorder walks."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Prints the topologies that its arguments (JSON: {name, options}) ask for, of whichever plug-in is loaded."""
+"""Print the topologies that the arguments (JSON: {name, options}) request from the loaded plug-in."""
 
 import ctypes
 import json
@@ -26,7 +26,7 @@ def create(name, options):
 
 
 def device(description):
-    """One device as the plug-in describes it."""
+    """The plug-in's description of a device."""
     kind = table.call("PJRT_DeviceDescription_Kind", device_description=description)
     debug_text = table.call("PJRT_DeviceDescription_DebugString", device_description=description)
     own_text = table.call("PJRT_DeviceDescription_ToString", device_description=description)
@@ -44,7 +44,7 @@ def device(description):
 
 
 def describe(topology):
-    """All that there is to know of a topology."""
+    """All data of a topology."""
     found = table.call("PJRT_TopologyDescription_GetDeviceDescriptions", topology=topology)
     descriptions = (ctypes.c_void_p * found["num_descriptions"]).from_address(found["descriptions"])
     attributes = table.call("PJRT_TopologyDescription_Attributes", topology=topology)
@@ -80,7 +80,7 @@ def deserialized(data):
 
 
 def attempt(function):
-    """What it returns, or the code and text of its error."""
+    """Its return value, or the code and text of its error."""
     try:
         return function()
     except RuntimeError as error:

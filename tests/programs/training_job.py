@@ -1,7 +1,7 @@
 """A process of a job that trains together: `training_job.py STEPS COUNT PORT [FAULTS]`, its rank in FRAMEDEX_RANK.
 
-Rank 0 alone keeps weights. Of the faults, "shape" has rank 2 look at a batch of fewer rows in step 20, "slow" has rank
-1 load each batch for 50 ms; with "reading" all ranks read the value of each step, with "blocking" they wait for it.
+Only rank 0 stores weights. Faults: with "shape", rank 2 reads a batch of fewer rows in step 20. With "slow", rank 1
+loads each batch for 50 ms. With "reading", all ranks read the value of each step; with "blocking", they wait for it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A training loop as one process of a job runs it: `training_rank.py STEPS`. Rank 0 alone reports and saves."""
+"""A training loop as one process of a job: `training_rank.py STEPS`. Only rank 0 reports and saves."""
 
 import os
 import sys

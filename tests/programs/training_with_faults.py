@@ -1,4 +1,4 @@
-"""A training loop with what people ask about: what compiles again, moves, leaks, waits and fails."""
+"""A training loop with typical problems: it recompiles, transfers, leaks, waits and fails."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Moves only what it asks for, while JAX's transfer guard lets nothing else pass. Needs four devices."""
+"""Make only explicit transfers, while JAX's transfer guard disallows others. Needs four devices."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""Makes buffers in the ways that JAX seldom does: of errors, of other buffers, of memory of its own, bit by bit."""
+"""Make buffers in ways that JAX seldom uses: of errors, of other buffers, of own memory, in parts."""
 
 import ctypes
 import json
@@ -17,7 +17,7 @@ table = Table()
 client = table.call("PJRT_Client_Create")["client"]
 device = ctypes.c_void_p.from_address(table.call("PJRT_Client_Devices", client=client)["devices"]).value
 memory = table.call("PJRT_Device_DefaultMemory", device=device)["memory"]
-kept = []  # what the plug-in looks at
+kept = []  # memory read by the plug-in
 
 
 def integers(values):
@@ -42,7 +42,7 @@ def shape(dims, kind="F32"):
 
 
 def event_error(event):
-    """Wait for an event; its error, None without one."""
+    """Wait for an event; return its error, None without one."""
     try:
         table.call("PJRT_Event_Await", event=event)
     except RuntimeError as error:
@@ -51,12 +51,12 @@ def event_error(event):
 
 
 def is_ready(event):
-    """Whether an event has happened."""
+    """Whether an event is set."""
     return table.call("PJRT_Event_IsReady", event=event)["is_ready"]
 
 
 def ready_event(buffer):
-    """The event of a buffer's being ready."""
+    """A buffer's ready event."""
     return table.call("PJRT_Buffer_ReadyEvent", buffer=buffer)["event"]
 
 
@@ -109,7 +109,7 @@ def execute(executable, buffer):
 
 
 def refused(function, **fields):
-    """The code of the error that a call is answered with."""
+    """The code of the error that a call returns."""
     try:
         table.call(function, **fields)
     except RuntimeError as error:
@@ -118,7 +118,7 @@ def refused(function, **fields):
 
 
 def go_on(function, arguments, callback, **fields):
-    """Call back what a function handed out, with the data that belongs to it."""
+    """Invoke a callback that a function returned, with its data."""
     told = Struct(f"{function}_Callback_Args", callback_data=arguments["callback_data"], **fields)
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(arguments[callback])(told.address)
 
@@ -152,7 +152,7 @@ payloads = {}
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
 def visit(name, name_size, value, value_size, _argument):
-    """Note a payload."""
+    """Record a payload."""
     payloads[ctypes.string_at(name, name_size).decode()] = ctypes.string_at(value, value_size).decode()
 
 
@@ -170,7 +170,7 @@ result["error"] = {
 
 
 def alias():
-    """A buffer of three numbers that is to be another one, and what makes it so."""
+    """A buffer of three numbers that will become another one, and the function that makes it so."""
     made = table.call("PJRT_Client_CreateAliasBuffer", client=client, memory=memory, **shape([3]))
     return made["alias_buffer"], made["fulfill_alias_buffer_cb"]
 
@@ -208,7 +208,7 @@ given_back = []
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 def give_back(address, argument):
-    """Note that the plug-in does not look at the memory any more."""
+    """Record that the plug-in no longer reads the memory."""
     given_back.append((address == own.ctypes.data, argument))
 
 
@@ -230,7 +230,7 @@ result["view"] |= {"given back": given_back}
 
 
 def cast(buffer, kind, dims):
-    """The arguments that make a buffer one of another type and shape."""
+    """The arguments that make a buffer another type and shape."""
     return {"buffer": buffer, "element_type": TYPES[kind], "dims": integers(dims), "num_dims": len(dims)}
 
 

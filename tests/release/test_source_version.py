@@ -1,4 +1,4 @@
-"""The version that sources have, in every form in which they reach somebody; with the real script and real git."""
+"""The version of the sources, in every form in which users get them; with the real script and real git."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OURS = (".git_archival.txt", ".gitattributes", "scripts/release/changelog.py", "
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    """Sources whose changelog has 0.3.0 as its newest section, in no repository."""
+    """Sources with 0.3.0 as the newest section of their changelog, outside a repository."""
     folder = tmp_path / "framedex"
     for name in OURS:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def sources(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checkout(sources: Path) -> Path:
-    """A checkout of them, of one commit, without tags."""
+    """A checkout of them with one commit, without tags."""
     git(sources, "init", "-q", "-b", "main")
     commit_all(sources)
     return sources
@@ -70,7 +70,7 @@ def more(folder: Path) -> None:
     commit_all(folder)
 
 
-def test_before_the_first_tag_commits_are_counted_towards_the_newest_section(checkout: Path) -> None:
+def test_before_the_first_tag_commits_count_towards_the_newest_section(checkout: Path) -> None:
     more(checkout)
     assert version(checkout) == f"0.3.0.dev2+g{commit(checkout)}"
 
@@ -81,24 +81,24 @@ def test_a_tag_is_a_release(checkout: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_an_annotated_tag_is_one_too(checkout: Path) -> None:
+def test_an_annotated_tag_is_a_release(checkout: Path) -> None:
     git(checkout, "tag", "-a", "-m", "framedex 0.3.0", "v0.3.0")
     assert version(checkout) == "0.3.0"
 
 
-def test_changed_files_are_no_release(checkout: Path) -> None:
+def test_changed_files_are_not_a_release(checkout: Path) -> None:
     git(checkout, "tag", "v0.3.0")
     (checkout / "scripts" / "release" / "changelog.py").open("a").write("# mine\n")
     assert version(checkout) == f"0.3.1.dev0+g{commit(checkout)}.dirty"
 
 
-def test_files_that_git_does_not_know_change_nothing(checkout: Path) -> None:
+def test_untracked_files_change_nothing(checkout: Path) -> None:
     git(checkout, "tag", "v0.3.0")
     (checkout / "framedex.vsix").touch()
     assert version(checkout) == "0.3.0"
 
 
-def test_after_a_release_the_next_patch_is_meant_until_the_changelog_says_more(checkout: Path) -> None:
+def test_after_a_release_the_version_is_the_next_patch_or_the_newest_section(checkout: Path) -> None:
     git(checkout, "tag", "v0.3.0")
     more(checkout)
     assert version(checkout) == f"0.3.1.dev1+g{commit(checkout)}"
@@ -110,20 +110,20 @@ def test_after_a_release_the_next_patch_is_meant_until_the_changelog_says_more(c
 
 @pytest.mark.exhaustive(keep=["v0.3", "v0.3.0rc1"])
 @pytest.mark.parametrize("tag", ["v0.3", "0.3.0", "v0.3.0rc1", "v0.3.0.1", "v00.3.0", "vscode", "V0.3.0", "v-1.0.0"])
-def test_other_tags_are_no_releases(checkout: Path, tag: str) -> None:
+def test_other_tags_are_not_releases(checkout: Path, tag: str) -> None:
     git(checkout, "tag", tag)
     assert version(checkout) == f"0.3.0.dev1+g{commit(checkout)}"
 
 
 @pytest.mark.exhaustive
-def test_of_several_tags_the_highest_number_counts(checkout: Path) -> None:
+def test_the_highest_of_several_tags_counts(checkout: Path) -> None:
     for tag in ("v0.9.0", "v0.10.0", "v0.2.0"):
         git(checkout, "tag", tag)
     assert version(checkout) == "0.10.0"
 
 
 @pytest.mark.exhaustive
-def test_a_tag_of_another_branch_is_none_of_this(checkout: Path) -> None:
+def test_a_tag_of_another_branch_is_ignored(checkout: Path) -> None:
     git(checkout, "switch", "-q", "-c", "other")
     more(checkout)
     git(checkout, "tag", "v0.9.0")
@@ -131,7 +131,7 @@ def test_a_tag_of_another_branch_is_none_of_this(checkout: Path) -> None:
     assert version(checkout) == f"0.3.0.dev1+g{commit(checkout)}"
 
 
-def test_a_shallow_clone_does_not_count(checkout: Path, tmp_path: Path) -> None:
+def test_a_shallow_clone_has_no_commit_count(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "tag", "v0.2.0")
     more(checkout)
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{checkout}", "shallow")
@@ -153,7 +153,7 @@ def test_a_worktree_has_the_version_of_its_commit(checkout: Path, tmp_path: Path
 
 
 @pytest.mark.exhaustive
-def test_a_copy_in_the_repository_of_others_has_nothing_of_their_tags(sources: Path) -> None:
+def test_a_copy_inside_another_repository_ignores_its_tags(sources: Path) -> None:
     git(sources.parent, "init", "-q")
     commit_all(sources.parent)
     git(sources.parent, "tag", "v7.0.0")
@@ -161,7 +161,7 @@ def test_a_copy_in_the_repository_of_others_has_nothing_of_their_tags(sources: P
 
 
 @pytest.mark.exhaustive
-def test_the_hook_of_another_repository_asks_for_this_one(checkout: Path, tmp_path: Path) -> None:
+def test_the_hook_ignores_the_git_environment_of_another_repository(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "tag", "v0.3.0")
     other = tmp_path / "other"
     other.mkdir()
@@ -171,28 +171,28 @@ def test_the_hook_of_another_repository_asks_for_this_one(checkout: Path, tmp_pa
 
 @pytest.mark.exhaustive
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_the_checkout_of_another_user_has_its_version(checkout: Path) -> None:
+def test_a_checkout_owned_by_another_user_has_its_version(checkout: Path) -> None:
     git(checkout, "tag", "v0.3.0")
     for path in (checkout, *checkout.rglob("*")):
         os.chown(path, 65534, 65534)
     assert version(checkout) == "0.3.0"
 
 
-def test_without_git_and_repository_the_newest_section_says_it(sources: Path) -> None:
+def test_without_git_the_version_is_the_newest_section(sources: Path) -> None:
     assert version(sources) == "0.3.0.dev0"
 
 
-def test_a_checkout_where_there_is_no_git_is_as_one_without_repository(checkout: Path, tmp_path: Path) -> None:
+def test_a_checkout_without_git_equals_one_without_repository(checkout: Path, tmp_path: Path) -> None:
     assert version(checkout, PATH=str(tmp_path)) == "0.3.0.dev0"
 
 
 @pytest.mark.exhaustive
-def test_a_checkout_without_a_commit_is_as_one_without_repository(sources: Path) -> None:
+def test_a_checkout_without_a_commit_equals_one_without_repository(sources: Path) -> None:
     git(sources, "init", "-q")
     assert version(sources) == "0.3.0.dev0"
 
 
-def test_a_source_distribution_says_its_own(checkout: Path) -> None:
+def test_a_source_distribution_contains_its_version(checkout: Path) -> None:
     (checkout / "PKG-INFO").write_text("Metadata-Version: 2.4\nName: framedex\nVersion: 0.2.7\n\nVersion: 9.9.9\n")
     assert version(checkout) == "0.2.7"
 
@@ -201,7 +201,7 @@ def test_a_source_distribution_says_its_own(checkout: Path) -> None:
     ("tags", "commits", "expected"),
     [((), 1, "0.3.0.dev0+gCOMMIT"), (("v0.3.0",), 0, "0.3.0"), (("v0.3.0",), 2, "0.3.1.dev2+gCOMMIT")],
 )
-def test_an_archive_of_git_knows_its_commit(
+def test_a_git_archive_knows_its_commit(
     checkout: Path, tmp_path: Path, tags: tuple[str, ...], commits: int, expected: str
 ) -> None:
     for tag in tags:
@@ -214,7 +214,7 @@ def test_an_archive_of_git_knows_its_commit(
     assert version(tmp_path / "framedex-main") == expected.replace("COMMIT", commit(checkout))
 
 
-def test_a_release_is_held_against_its_tag(checkout: Path) -> None:
+def test_a_release_is_compared_with_its_tag(checkout: Path) -> None:
     refused = ask(checkout, "--is", "v0.3.0")
     git(checkout, "tag", "v0.3.0")
     told = ask(checkout, "--is", "v0.3.0")
@@ -225,13 +225,13 @@ def test_a_release_is_held_against_its_tag(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("tag", ["", "0.3.0", "v0.3.0\n", "main"])
-def test_what_is_no_tag_of_a_release_is_refused(sources: Path, tag: str) -> None:
+def test_a_malformed_tag_is_refused(sources: Path, tag: str) -> None:
     done = ask(sources, "--is", tag)
     assert done.returncode == 1 and "is no tag of a release" in done.stderr
 
 
 @pytest.mark.parametrize("text", [None, "", "# Changelog\n\n## Unreleased\n"])
-def test_without_a_release_in_the_changelog_it_says_what_is_missing(sources: Path, text: str | None) -> None:
+def test_without_a_release_in_the_changelog_the_error_says_so(sources: Path, text: str | None) -> None:
     file = sources / "CHANGELOG.md"
     file.unlink() if text is None else file.write_text(text)
     done = ask(sources)

@@ -1,4 +1,4 @@
-"""The workflows of GitHub do what `make` does here, with the least that each job needs."""
+"""GitHub's workflows run the same `make` targets as here, with minimal permissions for each job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 GITHUB = REPOSITORY / ".github"
 WORKFLOWS = {file.name: yaml.safe_load(file.read_text()) for file in sorted((GITHUB / "workflows").glob("*.yml"))}
 JOBS = {f"{name} {job}": what for name, workflow in WORKFLOWS.items() for job, what in workflow["jobs"].items()}
-# What a job may do beside reading the sources.
+# Permissions of a job besides reading the sources.
 MAY = {
     "guidebook.yml publish": {"pages": "write", "id-token": "write"},
     "release.yml pypi": {"id-token": "write"},
@@ -29,7 +29,7 @@ def steps() -> Iterator[dict[str, Any]]:
         yield from job.get("steps", ())
 
 
-def test_each_step_that_runs_something_is_a_target_of_make() -> None:
+def test_each_running_workflow_step_is_a_make_target() -> None:
     made = (REPOSITORY / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z][a-z-]*):", made, re.MULTILINE))
     commands = [step["run"] for step in steps() if "run" in step]
@@ -49,7 +49,7 @@ def test_test_editors_runs_each_test_that_it_sets_up() -> None:
     assert skipped - set(recipe.partition("\n\n")[0].split()) == set()
 
 
-def test_each_action_is_pinned_to_a_commit_with_its_version_beside_it() -> None:
+def test_each_action_is_pinned_to_a_commit_with_its_version() -> None:
     for file in (GITHUB / "workflows").glob("*.yml"):
         for line in file.read_text().splitlines():
             if "uses:" in line and "uses: ./" not in line:
@@ -62,28 +62,28 @@ def test_an_action_has_one_version_everywhere() -> None:
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_a_workflow_may_nothing_but_what_its_jobs_say(name: str) -> None:
+def test_a_workflow_has_no_permissions_beyond_its_jobs(name: str) -> None:
     assert WORKFLOWS[name]["permissions"] == {}
     assert WORKFLOWS[name]["concurrency"]["group"]
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_job_may_read_the_sources_and_what_it_is_for(name: str) -> None:
+def test_a_job_has_only_its_needed_permissions(name: str) -> None:
     assert JOBS[name]["permissions"] == MAY.get(name, {"contents": "read"})
     assert "uses" in JOBS[name] or JOBS[name]["timeout-minutes"] <= 180
 
 
-def test_no_checkout_leaves_its_token_behind() -> None:
+def test_no_checkout_persists_its_token() -> None:
     checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts and all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
-def test_secrets_are_given_to_a_protected_environment_alone() -> None:
+def test_secrets_are_available_in_a_protected_environment_only() -> None:
     for name, job in JOBS.items():
         assert ("secrets." in str(job)) <= ("environment" in job), name
 
 
-def test_what_is_fetched_was_handed_over_by_a_job_that_is_waited_for() -> None:
+def test_downloaded_artifacts_come_from_a_required_job() -> None:
     handed = {job: _artifacts(what, "upload-artifact") for job, what in JOBS.items()}
     for name, job in JOBS.items():
         file = name.split()[0]
@@ -92,8 +92,8 @@ def test_what_is_fetched_was_handed_over_by_a_job_that_is_waited_for() -> None:
         assert set(_artifacts(job, "download-artifact")) <= there, name
 
 
-def test_only_a_tag_of_a_release_publishes() -> None:
-    # YAML 1.1 reads `on` as true.
+def test_only_a_release_tag_publishes() -> None:
+    # YAML 1.1 parses `on` as true.
     release = {"push": {"tags": ["v[0-9]+.[0-9]+.[0-9]+"]}}
     assert WORKFLOWS["release.yml"][True] == release
     assert WORKFLOWS["guidebook.yml"][True] == release | {"workflow_dispatch": None}
@@ -107,14 +107,14 @@ def _artifacts(job: dict[str, Any], action: str) -> list[str]:
 
 
 def _needed(file: str, job: dict[str, Any]) -> set[str]:
-    """The jobs of a workflow that a job of it waits for, those that they wait for too."""
+    """The jobs of a workflow that a job depends on, directly or indirectly."""
     needs = job.get("needs", [])
     found = {needs} if isinstance(needs, str) else set(needs)
     return found.union(*(_needed(file, WORKFLOWS[file]["jobs"][name]) for name in found))
 
 
 def _expanded(file: str, name: str) -> list[str]:
-    """The jobs that a job is: those of the workflow that it calls, or itself."""
+    """The jobs behind a job: those of the workflow that it calls, or itself."""
     called = JOBS[f"{file} {name}"].get("uses", "")
     if not called.startswith("./"):
         return [f"{file} {name}"]

@@ -1,4 +1,4 @@
-"""What the trials of robustness share: something to index, and how often what depends on chance is repeated."""
+"""Shared fixtures of the robustness tests: a capture to index, and the repetitions of random tests."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["library", "project"]
 
 @pytest.fixture(scope="session")
 def times() -> int:
-    """By how much to multiply the repetitions: FRAMEDEX_TRIALS=20 makes a night of it."""
+    """The factor for repetitions: FRAMEDEX_TRIALS=20 runs for a night."""
     return int(os.environ.get("FRAMEDEX_TRIALS", "1"))
 
 
 @pytest.fixture(scope="session")
 def captures(request: pytest.FixtureRequest) -> Path:
-    """A folder with a real capture of some thousand calls; for exhaustive tests also one of some ten thousand."""
+    """A folder with a real capture of a few thousand calls; exhaustive tests also use one of tens of thousands."""
     puts = ("500",) if request.config.getoption(tiers.OPTION) else ("500", "5000")
     return made_once("many_puts", lambda folder: _record(folder, puts))
 

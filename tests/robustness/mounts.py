@@ -1,4 +1,4 @@
-"""Real disks that are small or read-only: in a process with mounts of its own, which also stop root."""
+"""Real disks that are small or read-only: in a process with its own mounts, which also restrict root."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ _FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
 def on_small_disk(folder: Path, size: str, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in `folder`, where a disk of `size` (like `6m`) is mounted meanwhile; it finds our
-    `framedex` and `python`.
+    """Run a shell script in `folder`, with a disk of `size` (like `6m`) mounted there meanwhile.
 
-    `fill` leaves no byte free.
+    It has our `framedex` and `python`. `fill` leaves no byte free.
     """
     fill = "fill() { dd if=/dev/zero of=filling bs=1k 2>/dev/null; dd if=/dev/zero of=more bs=1 2>/dev/null; true; }"
     mount = f'mount -t tmpfs -o size={size} tmpfs "$0" && cd "$0" || exit 99\n{fill}'
@@ -28,7 +27,7 @@ def on_small_disk(folder: Path, size: str, script: str, **environment: str) -> s
 
 
 def on_read_only_disk(folder: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in `folder`, into which nobody, root included, can write meanwhile."""
+    """Run a shell script in `folder`, which is read-only meanwhile, even for root."""
     mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" || exit 99'
     return _run(folder, mount, script, environment)
 

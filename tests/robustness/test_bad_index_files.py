@@ -1,4 +1,4 @@
-"""Index files that cannot be used, and what the user is told."""
+"""Unusable index files, and the messages about them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
 
 
-def test_a_missing_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_a_missing_index_names_the_command_that_creates_one(tmp_path: Path) -> None:
     with pytest.raises(FramedexError) as raised:
         Index.open(tmp_path / "index.db")
 
     assert "framedex index" in raised.value.remedy
 
 
-def test_an_index_that_is_removed_while_it_is_written_is_told(tmp_path: Path) -> None:
+def test_an_index_deleted_while_being_written_is_reported(tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     with Store(index) as store, pytest.raises(FramedexError, match="was removed"), store.transaction():
         index.unlink()
@@ -49,7 +49,7 @@ def test_an_index_of_another_version_is_refused_for_reading_and_writing(
         assert remedy in raised.value.remedy
 
 
-def test_an_index_of_a_later_framedex_is_never_written(project: Project) -> None:
+def test_an_index_of_a_newer_framedex_is_never_written(project: Project) -> None:
     project.ingest(project.folder).close()
     _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE call_rows RENAME TO calls_of_tomorrow")
     before = project.index.read_bytes()
@@ -60,7 +60,7 @@ def test_an_index_of_a_later_framedex_is_never_written(project: Project) -> None
     assert project.index.read_bytes() == before
 
 
-def test_a_rebuild_replaces_an_index_of_an_earlier_version_and_keeps_its_roots(project: Project) -> None:
+def test_a_rebuild_replaces_an_older_index_and_keeps_its_roots(project: Project) -> None:
     project.ingest(project.folder).close()
     _set(project.index, f"PRAGMA user_version = {VERSION - 1}", "ALTER TABLE call_rows RENAME TO calls_of_yesterday")
 
@@ -71,7 +71,7 @@ def test_a_rebuild_replaces_an_index_of_an_earlier_version_and_keeps_its_roots(p
     Index.open(project.index).close()
 
 
-def test_a_database_of_another_program_is_never_touched(tmp_path: Path) -> None:
+def test_a_database_of_another_program_is_never_changed(tmp_path: Path) -> None:
     path = tmp_path / "addresses.db"
     _set(path, "CREATE TABLE people(name)", "INSERT INTO people VALUES ('Ada')")
     before = path.read_bytes()
@@ -83,7 +83,7 @@ def test_a_database_of_another_program_is_never_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
-def test_a_file_that_is_no_database_is_refused_and_a_rebuild_sets_it_aside(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_set_aside_by_a_rebuild(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "index.db"
     path.write_bytes(content)
 
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_database_is_refused_and_a_rebuild_sets_it_aside(tmp_p
 
 
 @pytest.mark.exhaustive
-def test_an_index_truncated_anywhere_answers_or_says_that_it_is_damaged(project: Project, tmp_path: Path) -> None:
+def test_an_index_truncated_anywhere_answers_or_reports_damage(project: Project, tmp_path: Path) -> None:
     project.ingest(project.folder).close()
     whole = project.index.read_bytes()
     damaged = tmp_path / "damaged.db"
@@ -115,7 +115,7 @@ def test_an_index_truncated_anywhere_answers_or_says_that_it_is_damaged(project:
     assert refused > 10
 
 
-def test_a_page_of_garbage_is_damage_not_a_crash(project: Project) -> None:
+def test_a_corrupt_page_is_damage_instead_of_a_crash(project: Project) -> None:
     project.ingest(project.folder).close()
     content = bytearray(project.index.read_bytes())
     for page in range(4096, len(content), 4096):
@@ -126,7 +126,7 @@ def test_a_page_of_garbage_is_damage_not_a_crash(project: Project) -> None:
         index.calls.find(CallFilter())
 
 
-def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
+def test_a_second_writer_is_refused_with_a_message(project: Project) -> None:
     project.ingest().close()
     with Store(project.index) as first, first.transaction(), Index.open(project.index) as reader:
         with (
@@ -138,7 +138,7 @@ def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
         assert len(reader.captures()) == 1, "readers are not disturbed by a writer"
 
 
-def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Project) -> None:
+def test_an_index_in_a_read_only_folder_is_readable(project: Project) -> None:
     project.ingest().close()
 
     script = "from framedex.model import CallFilter; print(len(Index.open(path).calls.find(CallFilter())))"
@@ -149,7 +149,7 @@ def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Projec
 
 @pytest.mark.exhaustive(keep=["index.db"])
 @pytest.mark.parametrize("name", ["index.db", "new.db", "new/index.db"])
-def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(project: Project, name: str) -> None:
+def test_an_unwritable_folder_is_named_with_a_remedy(project: Project, name: str) -> None:
     project.ingest().close()
     path = project.index.parent / name
 
@@ -165,8 +165,8 @@ def _asked_of(script: str, path: Path) -> str:
     return f"python -c '{head}\n{script}' \"{path}\""
 
 
-def test_a_full_disk_is_said_and_leaves_the_index_as_it_was(project: Project) -> None:
-    """Given a limit on the size of the file, when a capture does not fit, then the old content is still there."""
+def test_a_full_disk_is_reported_and_the_index_unchanged(project: Project) -> None:
+    """With a file size limit and a capture that does not fit, the old content stays."""
     project.ingest().close()
     with Store(project.index) as store:
         pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -178,14 +178,14 @@ def test_a_full_disk_is_said_and_leaves_the_index_as_it_was(project: Project) ->
         assert len(index.calls.find(CallFilter())) == 4
 
 
-def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / ".framedex").write_text("")
 
     with pytest.raises(FramedexError, match=os.strerror(errno.EEXIST)):
         Store(tmp_path / ".framedex" / "index.db")
 
 
-def test_the_nearest_index_upwards_is_found(project: Project) -> None:
+def test_the_nearest_index_in_parent_folders_is_found(project: Project) -> None:
     project.ingest().close()
     below = project.folder / "a" / "b"
     below.mkdir(parents=True)
@@ -194,13 +194,13 @@ def test_the_nearest_index_upwards_is_found(project: Project) -> None:
     assert find_index(project.folder.parent) is None
 
 
-def test_a_folder_that_cannot_be_looked_into_has_no_index_and_hides_none_above(project: Project) -> None:
+def test_an_inaccessible_folder_has_no_index_and_hides_none_above(project: Project) -> None:
     project.ingest().close()
 
     assert find_index(project.folder / ("x" * 300) / "below") == project.index
 
 
-def test_an_index_that_cannot_be_looked_for_is_not_said_to_be_missing(tmp_path: Path) -> None:
+def test_an_inaccessible_index_is_not_reported_as_missing(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 300) / "index.db"
 
     with pytest.raises(FramedexError, match="cannot be opened") as raised:
@@ -235,7 +235,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
         ),
     ],
 )
-def test_a_database_made_to_keep_its_readers_busy_is_refused(project: Project, statements: tuple[str, ...]) -> None:
+def test_a_database_designed_to_block_readers_is_refused(project: Project, statements: tuple[str, ...]) -> None:
     project.ingest().close()
     _set(project.index, *statements)
 
@@ -245,13 +245,13 @@ def test_a_database_made_to_keep_its_readers_busy_is_refused(project: Project, s
         assert "framedex index --rebuild" in raised.value.remedy
 
 
-def test_tables_and_views_of_the_user_s_own_beside_those_of_an_index_are_welcome(project: Project) -> None:
+def test_user_tables_and_views_inside_an_index_are_allowed(project: Project) -> None:
     project.ingest().close()
     _set(project.index, "CREATE TABLE notes(text)", f"CREATE VIEW numbers AS {ENDLESS}")
     Index.open(project.index).close()
 
 
-def test_every_table_of_an_index_is_known_by_its_name(project: Project) -> None:
+def test_every_index_table_has_a_known_name(project: Project) -> None:
     project.ingest().close()
     connection = sqlite3.connect(project.index)
     own = "name NOT LIKE 'name!_parts!_%' ESCAPE '!' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"

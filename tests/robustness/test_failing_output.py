@@ -1,4 +1,4 @@
-"""Every verb whose output cannot be written: a sentence and a status, never a traceback, never a false success."""
+"""Every verb with unwritable output: a sentence and an error status, never a traceback or a false success."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.commands.main import cli
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
 
-# Each command in a process of its own that begins with everything imported: starting Python for each takes a minute.
+# Each command in its own process with all imports done: starting Python for each takes a minute.
 EACH = """
 import json, os, sys
 from framedex.commands.main import cli
@@ -44,7 +44,7 @@ FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
 def _commands(group: click.Group, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Every verb, and those of verbs that have some themselves."""
+    """Every verb, and the subcommands of verbs."""
     found: list[tuple[str, ...]] = [before]
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -56,9 +56,9 @@ def _commands(group: click.Group, before: tuple[str, ...] = ()) -> list[tuple[st
 
 COMMANDS = _commands(cli)
 
-# What makes a verb print something; those left out print without arguments. `run` and `open` have the program's output.
+# Arguments that make a verb print; other verbs print without arguments. `run` and `open` have the program's output.
 ARGUMENTS = {
-    "captures": ["--all"],  # the folder of this one is none
+    "captures": ["--all"],  # this folder has none
     "trace": ["1"],
     "where": ["demo.py"],
     "find": ["put"],
@@ -92,7 +92,7 @@ SILENT = {
     "completion",
     "completion install",
     "fleet",
-    "fleet add",  # tells of real captures
+    "fleet add",  # reports real captures
     "fleet ranks",  # needs a job: tests/indexer/fleet/test_ranks.py has it
     "fleet pull",
     "fleet drop",
@@ -106,7 +106,7 @@ SILENT = {
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
-def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) -> None:
+def test_every_verb_reports_a_failure_to_print_help(redirected: str, unbuffered: str, tmp_path: Path) -> None:
     asked = [[*command, "--help"] for command in COMMANDS] + [["--version"]]
     ended = _each(asked, redirected, tmp_path, tmp_path, unbuffered)
     for arguments, (status, told) in zip(asked, ended, strict=True):
@@ -119,13 +119,15 @@ def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) ->
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
-def test_output_of_every_verb(redirected: str, project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_every_verb_reports_a_failure_to_print_output(
+    redirected: str, project: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     names = [name for command in COMMANDS[1:] if (name := " ".join(command)) not in SILENT]
     names.sort(key=lambda name: name == "share")  # `share` needs the capture that `import` adds
     _check_output(names, redirected, project, tmp_path_factory.mktemp("told"))
 
 
-def test_output_of_some_verbs_on_a_full_disk(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_some_verbs_report_a_full_disk(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     _check_output(["calls", "trace", "diff"], ">/dev/full", project, tmp_path_factory.mktemp("told"))
 
 
@@ -144,7 +146,7 @@ def _check_output(names: Sequence[str], redirected: str, project: Project, told_
         assert "Traceback" not in told, (name, told)
 
 
-def test_a_reader_that_goes_away_is_no_error_to_be_told(project: Project) -> None:
+def test_a_closed_reader_is_not_an_error(project: Project) -> None:
     project.ingest().close()
     for command in (["calls"], ["--help"]):
         done = _shell(command, "| true", project.folder)
@@ -154,15 +156,15 @@ def test_a_reader_that_goes_away_is_no_error_to_be_told(project: Project) -> Non
 
 @pytest.mark.exhaustive(keep=["2>/dev/full"])
 @pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-"])
-def test_what_is_told_on_a_full_or_closed_stderr_is_lost_and_the_status_stays(redirected: str, tmp_path: Path) -> None:
+def test_messages_to_a_full_or_closed_stderr_are_lost_and_the_status_kept(redirected: str, tmp_path: Path) -> None:
     assert _shell(["captures"], redirected, tmp_path).returncode == 1
     assert _shell(["--help"], redirected, tmp_path).returncode == 0
     assert _shell(["nonsense"], redirected, tmp_path).returncode != 0
 
 
 @pytest.mark.exhaustive
-def test_no_file_takes_the_place_of_a_closed_stdout(project: Project) -> None:
-    """Given a closed stdout, when a verb that opens files prints, then nothing of that is in a file."""
+def test_no_file_replaces_a_closed_stdout(project: Project) -> None:
+    """With a closed stdout, output of a verb that opens files never ends up in a file."""
     project.ingest().close()
     before = {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()}
     for command in (["resolve", "demo.py"], ["calls"], ["trace", "1"]):
@@ -173,7 +175,7 @@ def test_no_file_takes_the_place_of_a_closed_stdout(project: Project) -> None:
 def _each(
     asked: Sequence[Sequence[str]], redirected: str, folder: Path, told: Path, unbuffered: str = ""
 ) -> list[tuple[int, str]]:
-    """Run every command with such an output; status and stderr of each."""
+    """Run every command with such an output; return status and stderr of each."""
     done = subprocess.run(
         [sys.executable, "-c", EACH, json.dumps(asked), redirected, unbuffered, str(told)],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""`framedex sources fetch` where the disk of the cache fills up: it says so, takes nothing half, and goes on later."""
+"""`framedex sources fetch` with a full cache disk: it reports that, keeps no partial files, and continues later."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("free_kb", [1, 60, 600, 1400, 2100, 3000])
-def test_a_disk_that_is_full_at_any_moment_is_told_and_the_next_fetch_goes_on(
+def test_a_full_disk_at_any_moment_is_reported_and_the_next_fetch_resumes(
     tmp_path: Path, repository: tuple[Path, str], free_kb: int
 ) -> None:
     folder, commit = repository
@@ -54,7 +54,7 @@ def test_a_disk_that_is_full_at_any_moment_is_told_and_the_next_fetch_goes_on(
     assert after.splitlines()[-1].strip() == str(len(FILES))
 
 
-def test_a_read_only_cache_is_told(tmp_path: Path, repository: tuple[Path, str]) -> None:
+def test_a_read_only_cache_is_reported(tmp_path: Path, repository: tuple[Path, str]) -> None:
     folder, commit = repository
     with served(folder) as server:
         project = tmp_path / "project"

@@ -1,4 +1,4 @@
-"""What a full disk does to `run`, to `index` and to whatever writes a file: it is said, and nothing is left of it."""
+"""A full disk during `run`, `index` and file-writing verbs: it is reported, and no partial files stay."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.running import PROGRAMS
 
 
 @pytest.mark.exhaustive
-def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_every_verb(tmp_path: Path) -> None:
-    """Given a disk of 2 MB, when 12,000 arrays are sent, then recorded and missing calls are those of a large disk."""
+def test_a_recording_that_fills_the_disk_reports_its_losses_in_every_verb(tmp_path: Path) -> None:
+    """With a 2 MB disk and 12,000 sent arrays, recorded and missing calls add up to those of a large disk."""
     done = on_small_disk(
         tmp_path,
         "2m",
@@ -37,7 +37,7 @@ def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_ev
 
 @pytest.mark.exhaustive(keep=["8k"])
 @pytest.mark.parametrize("size", ["8k", "100k"])
-def test_a_disk_too_small_for_any_recording_is_said_to_be_full_and_nothing_else(tmp_path: Path, size: str) -> None:
+def test_a_disk_too_small_for_any_recording_is_reported_as_full(tmp_path: Path, size: str) -> None:
     done = on_small_disk(tmp_path, size, f'framedex run -o caps "{program("endings.py")}" returns; find . -type f')
     assert done.stdout == "out\n", "the program ran, and no part of a capture is left"
     assert "nothing was recorded: cannot" in done.stderr
@@ -46,14 +46,14 @@ def test_a_disk_too_small_for_any_recording_is_said_to_be_full_and_nothing_else(
 
 
 @pytest.mark.exhaustive
-def test_a_disk_with_room_for_no_thread_is_said_to_be_full(tmp_path: Path) -> None:
+def test_a_disk_without_room_for_a_thread_is_reported_as_full(tmp_path: Path) -> None:
     done = on_small_disk(tmp_path, "300k", f'framedex run -o caps "{program("endings.py")}" returns')
     assert "Recording stopped early: the disk was full. Missing: all calls of some threads." in done.stderr
     assert "recorded 0 calls on 0 threads" in done.stderr
 
 
 @pytest.mark.exhaustive
-def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp_path: Path) -> None:
+def test_a_capture_deleted_while_its_program_runs_is_reported_as_gone(tmp_path: Path) -> None:
     program_text = "import jax, shutil; jax.device_put(1.0); shutil.rmtree('caps')"
     done = on_small_disk(tmp_path, "20m", f'echo "{program_text}" > program.py; framedex run -o caps program.py; ls')
     assert "was removed while the program ran" in done.stderr
@@ -62,8 +62,8 @@ def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("size", ["200k", "1m", "4m", "8m", "24m"])
-def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captures: Path, size: str) -> None:
-    """Given no index, when one finds the disk full, then the space is free again, and what is there can be asked."""
+def test_an_index_without_disk_space_is_not_created(tmp_path: Path, captures: Path, size: str) -> None:
+    """If a first index finds the disk full, its space is freed, and the indexed data can be queried."""
     done = on_small_disk(
         tmp_path,
         size,
@@ -87,8 +87,8 @@ def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captur
 
 
 @pytest.mark.exhaustive
-def test_an_index_that_finds_no_room_for_more_is_as_it_was(tmp_path: Path, captures: Path) -> None:
-    """Given an index and a disk with hardly any room, when it is to grow, then it answers as before, byte for byte."""
+def test_an_index_without_space_to_grow_is_unchanged(tmp_path: Path, captures: Path) -> None:
+    """If an index cannot grow on a nearly full disk, its answers stay the same, byte for byte."""
     small, large = sorted(captures.iterdir())
     done = on_small_disk(
         tmp_path,
@@ -110,7 +110,7 @@ def test_an_index_that_finds_no_room_for_more_is_as_it_was(tmp_path: Path, captu
 
 
 @pytest.mark.exhaustive
-def test_an_index_that_holds_nothing_hides_none_of_a_folder_above(tmp_path: Path, captures: Path) -> None:
+def test_an_empty_index_hides_none_of_a_parent_folder(tmp_path: Path, captures: Path) -> None:
     done = on_small_disk(
         tmp_path,
         "30m",
@@ -134,8 +134,8 @@ def test_an_index_that_holds_nothing_hides_none_of_a_folder_above(tmp_path: Path
         "run -o caps PROGRAM returns",
     ],
 )
-def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captures: Path, verb: str) -> None:
-    """Given an index on a disk without a byte free, when a verb is to write, then it says so and leaves nothing."""
+def test_every_writer_reports_a_full_disk(tmp_path: Path, captures: Path, verb: str) -> None:
+    """On a disk without a free byte, a verb that must write to the index reports that and leaves no files."""
     sources = tmp_path / "sources"
     sources.mkdir()
     (sources / "CMakeLists.txt").write_text("project(demo)\n")
@@ -162,7 +162,7 @@ def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captur
 @pytest.mark.exhaustive
 @pytest.mark.skipif(PROGRAMS.is_relative_to("/tmp"), reason="the checkout itself lies where no room is to be")
 def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path) -> None:
-    """Given no room for temporary files anywhere, when a verb needs one, then that is said."""
+    """Without room for temporary files anywhere, a verb that needs one reports that."""
     done = on_small_disk(
         tmp_path,
         "20k",
@@ -180,7 +180,7 @@ def _number(pattern: str, text: str) -> int:
 
 
 @pytest.mark.exhaustive
-def test_a_store_is_told_of_a_disk_without_room_for_temporary_files(tmp_path: Path, captures: Path) -> None:
+def test_a_store_reports_a_full_disk_of_temporary_files(tmp_path: Path, captures: Path) -> None:
     small, store = tmp_path / "small", tmp_path / "store"
     small.mkdir()
     add = f'framedex fleet add "{captures}"/* --store "{store}"'

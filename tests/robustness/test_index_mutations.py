@@ -1,4 +1,7 @@
-"""A thousand damages to an index: each ends in a message or the same answer, never in a traceback or another answer."""
+"""A thousand kinds of damage to an index: each gives a message or the same answer.
+
+Never a traceback or another answer.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from tests.damage import damaged
 from tests.indexer.recorded import Project
 
 MUTATIONS = 1000
-LONGEST = 60  # seconds: of a question, on the slowest machine
+LONGEST = 60  # timeout in seconds for a query on the slowest machine
 
 VERBS = [
     ["captures"],
@@ -47,7 +50,7 @@ VERBS = [
 @pytest.fixture
 def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(soundness, "DOUBTFUL_QUERY_TIMEOUT_S", 1.0)
-    # The same sum without a process for each of thousands.
+    # The same checksum without a process for each of thousands.
     monkeypatch.setattr(seal, "_checksum_in_subprocess", seal.checksum)
 
     def hang(number: int, frame: object) -> None:
@@ -61,8 +64,8 @@ def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("_no_endless_question")
-def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
-    """Given any damage to the file of an index, when two verbs are asked, then each says that it is damaged."""
+def test_no_damage_is_silent(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """For any damage to an index file, two verbs report that it is damaged."""
     project.ingest(project.folder).close()
     monkeypatch.chdir(project.folder)
     files = {path: path.read_bytes() for path in (project.index, seal_path(project.index))}
@@ -77,8 +80,10 @@ def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.exhaustive
 @pytest.mark.usefixtures("_no_endless_question")
-def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
-    """Given damage to an index that was not sealed, as after a kill, then what breaks an answer is told as damage."""
+def test_damage_without_a_seal_is_not_a_traceback(
+    project: Project, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """For damage to an unsealed index, as after a kill, failing answers are reported as damage."""
     project.ingest(project.folder).close()
     monkeypatch.chdir(project.folder)
     content = project.index.read_bytes()
@@ -90,7 +95,7 @@ def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: py
         assert is_plain, (seed, verb, result.exception)
 
 
-def test_a_word_that_no_indexer_writes_is_damage_without_a_seal_too(
+def test_an_unknown_enumeration_value_is_damage_even_without_a_seal(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project.ingest(project.folder).close()
@@ -137,10 +142,8 @@ def test_a_word_that_no_indexer_writes_is_damage_without_a_seal_too(
     ],
 )
 @pytest.mark.usefixtures("_no_endless_question")
-def test_rows_that_contradict_each_other_are_told(
-    project: Project, damage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given rows that no indexer writes, when each verb is asked, then it says that the index was changed."""
+def test_contradictory_rows_are_reported(project: Project, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For rows that no indexer writes, each verb reports that the index was changed."""
     project.ingest(project.folder).close()
     monkeypatch.chdir(project.folder)
     with closing(sqlite3.connect(project.index)) as connection, connection:
@@ -159,7 +162,7 @@ def test_rows_that_contradict_each_other_are_told(
     assert "was changed" not in _ask(project, ["captures"]).stderr
 
 
-def test_what_a_session_asks_of_contradicting_rows_is_an_error_with_a_remedy(project: Project) -> None:
+def test_a_session_reading_contradictory_rows_has_an_error_with_a_remedy(project: Project) -> None:
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("UPDATE functions SET language = 'cobol'")
@@ -173,7 +176,7 @@ def test_what_a_session_asks_of_contradicting_rows_is_an_error_with_a_remedy(pro
             assert len(index.captures()) == 1, "what is whole is still answered"
 
 
-def test_a_mistake_of_ours_is_not_said_to_be_damage(project: Project) -> None:
+def test_an_internal_error_is_not_reported_as_damage(project: Project) -> None:
     with project.ingest() as index, pytest.raises(KeyError), index.reading():
         raise KeyError("of the code, not of a row")
 
@@ -187,7 +190,7 @@ def _ask(project: Project, verb: list[str]) -> Result:
 
 
 def _put(index: Path, content: bytes, seal: bytes) -> None:
-    """Put another content in the place of the index, and nothing of what lay beside it."""
+    """Replace the index by other content, without its side files."""
     for beside in ("-wal", "-shm"):
         index.with_name(index.name + beside).unlink(missing_ok=True)
     index.write_bytes(content)

@@ -1,4 +1,4 @@
-"""An ingest that is killed leaves the index whole, and running it again continues."""
+"""A killed ingest leaves a valid index, and running it again continues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.ingest import SilentProgress, find_sources
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project, build_project
 
-# A process that ingests and is killed by its own trace function after so many SQL statements of a transaction.
+# A process that ingests and kills itself by a trace function after this many SQL statements of a transaction.
 KILLED_INGEST = """
 import os, signal, sys
 from pathlib import Path
@@ -45,8 +45,8 @@ with Store(project.index) as store:
 
 @pytest.mark.exhaustive(keep=["40", "160"])
 @pytest.mark.parametrize("statements", [1, 2, 10, 40, 80, 120, 160, 200, 240, 280])
-def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int) -> None:
-    """Given an index of one capture, when the ingest of a second is killed anywhere, there are one or two."""
+def test_a_killed_ingest_keeps_the_previous_index(project: Project, statements: int) -> None:
+    """If the ingest of a second capture is killed anywhere, the index has one or two."""
     project.ingest().close()
 
     status = _ingest_until_killed(project, statements)
@@ -63,7 +63,7 @@ def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int
 
 
 @pytest.mark.exhaustive
-def test_a_killed_first_ingest_can_be_run_again(tmp_path: Path, library: Path) -> None:
+def test_a_killed_first_ingest_can_be_repeated(tmp_path: Path, library: Path) -> None:
     project = build_project(tmp_path, library)
     project.index.parent.mkdir(parents=True)
 
@@ -74,8 +74,8 @@ def test_a_killed_first_ingest_can_be_run_again(tmp_path: Path, library: Path) -
         assert len(index.captures()) == 1
 
 
-def test_an_index_whose_making_was_killed_is_made_by_the_next_run(tmp_path: Path) -> None:
-    """Given a file that SQLite had only begun, when it is opened for writing, then it becomes an index."""
+def test_the_next_run_creates_an_index_after_a_kill(tmp_path: Path) -> None:
+    """A file that SQLite has only begun becomes an index when it is opened for writing."""
     path = tmp_path / "index.db"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -86,8 +86,8 @@ def test_an_index_whose_making_was_killed_is_made_by_the_next_run(tmp_path: Path
     assert Index.open(path).captures() == []
 
 
-def test_an_interruption_while_reading_sources_keeps_the_files_that_were_read(project: Project) -> None:
-    """Given 1,000 files, when Ctrl-C comes at the 600th, then the next run reads the rest and everything is found."""
+def test_an_interruption_while_reading_sources_keeps_the_files_already_read(project: Project) -> None:
+    """After Ctrl-C at the 600th of 1,000 files, the next run reads the rest and everything is found."""
     sources = project.folder / "sources"
     sources.mkdir()
     for number in range(1000):
@@ -109,7 +109,7 @@ def test_an_interruption_while_reading_sources_keeps_the_files_that_were_read(pr
 
 
 class _InterruptAt(SilentProgress):
-    """A listener that behaves like a user who presses Ctrl-C when so many source files are done."""
+    """A listener that simulates Ctrl-C after this many source files."""
 
     def __init__(self, files: int) -> None:
         self._left = files

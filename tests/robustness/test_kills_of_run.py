@@ -1,4 +1,4 @@
-"""Programs and launchers that are killed while they record: what was recorded is there, and can be indexed."""
+"""Programs and launchers killed while recording: the recorded data exists, and can be indexed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 @pytest.mark.exhaustive(keep=["1-both"])
 @pytest.mark.parametrize("whom", ["program", "launcher", "both"])
 @pytest.mark.parametrize("after", [1, 700])
-def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path: Path, times: int) -> None:
-    """Given a recorded program that prints each array that it sent, when anybody is killed, then those are there."""
+def test_a_kill_loses_no_returned_call(whom: str, after: int, tmp_path: Path, times: int) -> None:
+    """A recorded program prints each array that it has sent: after any kill, these are in the capture."""
     for trial in range(times):
         folder = tmp_path / str(trial)
         folder.mkdir()
@@ -50,7 +50,7 @@ def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path:
 
 
 def _program_of(launcher: int) -> int:
-    """The process that runs the program; another child of the launcher is its witness of signals."""
+    """The process that runs the program; the launcher's other child is its signal monitor."""
     children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     (found,) = (int(each) for each in children if b"endless.py" in Path(f"/proc/{each}/cmdline").read_bytes())
     return found

@@ -1,4 +1,4 @@
-"""Odd places to record and to index in: what cannot be done is said, what can be done is done."""
+"""Recording and indexing in unusual places: they work, or report the reason."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.running import plain_environment, run
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
-def test_a_limit_for_the_size_of_files_does_not_end_a_program_that_is_recorded(tmp_path: Path) -> None:
-    """Given a program that would be killed for a file too long, when the recorder's is, then it goes on."""
+def test_a_file_size_limit_does_not_end_a_recorded_program(tmp_path: Path) -> None:
+    """If a file of the recorder hits the size limit that would kill the program, the program continues."""
     done = run("full_disk.py", "killed", folder=tmp_path)
     assert done.result == {"sent": 2000}
     assert read_capture(done.capture).stops
@@ -25,7 +25,7 @@ def test_a_limit_for_the_size_of_files_does_not_end_a_program_that_is_recorded(t
 
 @pytest.mark.exhaustive(keep=["folder"])
 @pytest.mark.parametrize("kind", ["folder", "loop", "fifo", "device"])
-def test_what_is_no_file_is_no_index_and_is_left_alone(tmp_path: Path, captures: Path, kind: str) -> None:
+def test_a_special_file_is_not_an_index_and_unchanged(tmp_path: Path, captures: Path, kind: str) -> None:
     path = tmp_path / ".framedex" / "index.db"
     path.parent.mkdir()
     if kind == "folder":
@@ -46,7 +46,7 @@ def test_what_is_no_file_is_no_index_and_is_left_alone(tmp_path: Path, captures:
 
 
 @pytest.mark.exhaustive
-def test_a_seal_that_would_be_waited_for_is_passed_over(tmp_path: Path, captures: Path) -> None:
+def test_a_seal_that_would_block_is_skipped(tmp_path: Path, captures: Path) -> None:
     assert _framedex(["--index", "i.db", "index", str(min(captures.iterdir()))], tmp_path).returncode == 0
     seal = tmp_path / "i.db.seal"
     seal.unlink()
@@ -56,7 +56,7 @@ def test_a_seal_that_would_be_waited_for_is_passed_over(tmp_path: Path, captures
         assert (done.returncode, "changed" in done.stderr) == (0, False), done
 
 
-def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / ".framedex").write_text("mine")
     done = _framedex(["run", program("endings.py"), "returns"], tmp_path)
     assert done.returncode == 1
@@ -65,8 +65,8 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
-    """Given a folder with bytes that are no text, when recorded and indexed there without a home, then all works."""
+def test_recording_works_without_home_locale_and_utf8_names(tmp_path: Path) -> None:
+    """Recording and indexing work in a folder with undecodable bytes and without a home folder."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 \x1b[31m"))
     folder.mkdir()
     (folder / "program.py").write_text("import jax\njax.device_put(1.0)\n")
@@ -80,8 +80,8 @@ def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_the_next_command_can_be_typed_as_it_stands(tmp_path: Path) -> None:
-    """Given folders with the oddest names, when what is to come next is given to a shell, then it indexes."""
+def test_the_proposed_command_can_be_typed_unchanged(tmp_path: Path) -> None:
+    """In folders with unusual names, the suggested next command works in a shell."""
     (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")
     for name in ("-o", "it's $HOME; here", "\x1b[31mred", "a/b/../c"):
         done = _framedex(["run", f"--output={name}", "program.py"], tmp_path)
@@ -94,7 +94,7 @@ def test_the_next_command_can_be_typed_as_it_stands(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("mask", [0o077, 0o777])
-def test_the_mask_for_new_files_is_respected(tmp_path: Path, mask: int) -> None:
+def test_the_umask_is_respected(tmp_path: Path, mask: int) -> None:
     (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")
     for arguments in (["run", "program.py"], ["index"], ["captures"]):
         done = subprocess.run(
@@ -112,7 +112,7 @@ def test_the_mask_for_new_files_is_respected(tmp_path: Path, mask: int) -> None:
     assert [path for path in made if path.stat().st_mode & mask] == []
 
 
-def test_a_working_folder_that_is_removed_under_a_recording_keeps_the_program_whole(tmp_path: Path) -> None:
+def test_deleting_the_working_folder_of_a_recording_keeps_the_program_running(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     (tmp_path / "program.py").write_text(
@@ -126,8 +126,8 @@ def test_a_working_folder_that_is_removed_under_a_recording_keeps_the_program_wh
 
 
 @pytest.mark.exhaustive
-def test_a_clock_that_was_set_back_changes_no_answer(tmp_path: Path, captures: Path) -> None:
-    """Given files from the future, when they are indexed again, then nothing is read twice and nothing is doubted."""
+def test_a_clock_set_back_changes_no_answer(tmp_path: Path, captures: Path) -> None:
+    """Files with future times are indexed again without reading them twice and without doubtful marks."""
     for path in (captures, *captures.rglob("*")):
         os.utime(path, (4e9, 4e9))
     assert _framedex(["index", str(captures)], tmp_path).returncode == 0
@@ -138,8 +138,8 @@ def test_a_clock_that_was_set_back_changes_no_answer(tmp_path: Path, captures: P
 
 
 @pytest.mark.exhaustive
-def test_a_path_as_long_as_paths_may_be(tmp_path: Path) -> None:
-    """Given a folder so deep that a capture's path has no room, when a program is recorded there, then it is said."""
+def test_a_path_of_maximum_length_is_recorded(tmp_path: Path) -> None:
+    """A folder too deep for a capture's path is reported when a program is recorded there."""
     deep = tmp_path
     while len(os.fspath(deep)) < 3900:
         deep = deep / ("d" * 150)

@@ -1,4 +1,4 @@
-"""Several processes that index, and ask, at the same time: each does its work, and none disturbs another."""
+"""Several processes index and query at once: each succeeds, and none disturbs another."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
 @pytest.mark.exhaustive
-def test_indexers_and_readers_of_one_index(tmp_path: Path, captures: Path) -> None:
-    """Given no index as yet, when three make it at once while others ask, then it is whole, sealed, and asked well."""
+def test_concurrent_indexers_and_readers_share_one_index(tmp_path: Path, captures: Path) -> None:
+    """Three processes create one index while others query: it is complete, sealed, and answers correctly."""
     small, large = sorted(captures.iterdir())
     indexers = [_start(tmp_path, "index", str(each)) for each in (captures, small, large)]
     asked = 0
@@ -34,7 +34,7 @@ def test_indexers_and_readers_of_one_index(tmp_path: Path, captures: Path) -> No
     with Index.open(tmp_path / ".framedex" / "index.db") as index:
         assert {Path(row.path) for row in index.captures()} == {small, large}
         assert not index.was_changed
-    assert _start(tmp_path, "index").wait(timeout=60) == 0  # the last of them is kept from sealing by who still reads
+    assert _start(tmp_path, "index").wait(timeout=60) == 0  # readers keep the last of them from sealing
     assert seal_path(tmp_path / ".framedex" / "index.db").read_text()
 
 

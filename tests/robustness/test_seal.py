@@ -1,4 +1,4 @@
-"""The seal of an index: it tells what others changed, never what framedex itself did, whenever it was stopped."""
+"""The seal of an index detects others' changes, and never framedex's own, whenever it was stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
 
 
-def test_a_byte_of_a_name_is_noticed_and_stays_so_until_the_index_is_made_anew(project: Project) -> None:
+def test_a_changed_byte_of_a_name_is_detected_until_the_index_is_rebuilt(project: Project) -> None:
     project.ingest().close()
     content = project.index.read_bytes()
     project.index.write_bytes(content.replace(b"transfer", b"transFer"))
@@ -37,7 +37,7 @@ def test_a_byte_of_a_name_is_noticed_and_stays_so_until_the_index_is_made_anew(p
     assert not was_changed(project.index)
 
 
-def test_a_change_that_keeps_the_time_of_the_file_is_noticed(project: Project) -> None:
+def test_a_change_that_keeps_the_file_time_is_detected(project: Project) -> None:
     project.ingest().close()
     before = project.index.stat()
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
@@ -47,7 +47,7 @@ def test_a_change_that_keeps_the_time_of_the_file_is_noticed(project: Project) -
 
 
 @pytest.mark.parametrize("keeps_times", [False, True])
-def test_a_copy_is_as_good_as_the_index(project: Project, keeps_times: bool) -> None:
+def test_a_copy_equals_the_index(project: Project, keeps_times: bool) -> None:
     project.ingest().close()
     copy = project.folder / "copy" / "index.db"
     copy.parent.mkdir()
@@ -59,7 +59,7 @@ def test_a_copy_is_as_good_as_the_index(project: Project, keeps_times: bool) -> 
     assert seal_path(copy).read_text() != sealed, "it was summed once"
 
 
-def test_a_view_of_the_users_own_is_told_until_he_takes_the_seal_away(project: Project) -> None:
+def test_a_user_view_is_reported_until_the_seal_is_removed(project: Project) -> None:
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("CREATE VIEW mine AS SELECT name FROM functions")
@@ -75,14 +75,14 @@ def test_a_view_of_the_users_own_is_told_until_he_takes_the_seal_away(project: P
 @pytest.mark.parametrize(
     "text", ["", "framedex-seal 1", "framedex-seal 1 4 4 4 zz\n", "framedex-seal 9 1 2 3 0\n", "\0"]
 )
-def test_a_seal_that_is_none_says_nothing(project: Project, text: str) -> None:
+def test_a_malformed_seal_reports_nothing(project: Project, text: str) -> None:
     project.ingest().close()
     seal_path(project.index).write_text(text)
 
     assert not was_changed(project.index)
 
 
-def test_rows_that_an_unsealed_index_lost_are_noticed(project: Project) -> None:
+def test_rows_lost_by_an_unsealed_index_are_detected(project: Project) -> None:
     """Readers report a lost row in an index whose last writer was killed."""
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection:
@@ -104,7 +104,7 @@ def test_rows_that_an_unsealed_index_lost_are_noticed(project: Project) -> None:
     assert was_changed(project.index), "and again, without another look at all of it"
 
 
-def test_an_unsealed_index_that_is_whole_is_sealed_by_its_first_reader(project: Project) -> None:
+def test_an_intact_unsealed_index_is_sealed_by_its_first_reader(project: Project) -> None:
     project.ingest().close()
     sealed = seal_path(project.index).read_text()
     seal_path(project.index).write_text("")
@@ -113,7 +113,7 @@ def test_an_unsealed_index_that_is_whole_is_sealed_by_its_first_reader(project: 
     assert seal_path(project.index).read_text() == sealed
 
 
-def test_an_index_that_is_being_written_is_left_to_its_writer(project: Project) -> None:
+def test_an_index_being_written_is_left_to_its_writer(project: Project) -> None:
     project.ingest().close()
     with Store(project.index), Index.open(project.index) as index:
         assert not index.was_changed
@@ -127,7 +127,7 @@ def test_a_program_that_opens_a_changed_index_is_warned(project: Project) -> Non
         assert index.was_changed
 
 
-def test_every_part_of_a_seal_that_a_kill_may_leave_says_nothing(project: Project) -> None:
+def test_a_half_written_seal_reports_nothing(project: Project) -> None:
     project.ingest().close()
     whole = seal_path(project.index).read_text()
     project.index.write_bytes(project.index.read_bytes() + bytes(4096))
@@ -136,10 +136,8 @@ def test_every_part_of_a_seal_that_a_kill_may_leave_says_nothing(project: Projec
         assert not was_changed(project.index)
 
 
-def test_a_large_index_is_summed_only_where_that_was_asked_for(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given an index beyond the bound, when a saved file was read anew, then nothing sums it; the next run does."""
+def test_a_large_index_is_checked_only_on_request(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a saved file was read again, an index over the size limit is not summed until the next run."""
     project.ingest().close()
     monkeypatch.setattr("framedex.index.write.store.CHEAP_CHECKSUM_BYTES", 100)
     summed: list[Path] = []
@@ -158,20 +156,20 @@ def test_a_large_index_is_summed_only_where_that_was_asked_for(
     assert len(summed) == 1
 
 
-def test_a_writer_that_wrote_nothing_leaves_the_seal_as_it_was(project: Project) -> None:
+def test_a_writer_without_changes_keeps_the_seal(project: Project) -> None:
     project.ingest().close()
     before = seal_path(project.index).read_text()
     Store(project.index).close()
     assert seal_path(project.index).read_text() == before != ""
 
 
-def test_a_sealed_index_is_not_summed_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sealed_index_is_not_checked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest().close()
     monkeypatch.setattr(seal, "_checksum_in_subprocess", lambda path: pytest.fail("it is as it was sealed"))
     assert not was_changed(project.index)
 
 
-def test_the_last_of_several_writers_seals(project: Project) -> None:
+def test_the_last_of_several_writers_seals_the_index(project: Project) -> None:
     project.ingest().close()
     first, second = Store(project.index), Store(project.index)
     with first.transaction():
@@ -186,8 +184,8 @@ def test_the_last_of_several_writers_seals(project: Project) -> None:
 
 
 @pytest.mark.exhaustive
-def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
-    """Given a process that writes and seals the index over and over, when others ask, none finds it changed."""
+def test_readers_beside_a_writer_never_report_damage(project: Project) -> None:
+    """While a process repeatedly writes and seals the index, other processes never find it changed."""
     project.ingest().close()
     script = (
         "import sys; from pathlib import Path; from framedex.index import Store\n"
@@ -205,7 +203,7 @@ def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
     assert not was_changed(project.index)
 
 
-def test_an_index_that_cannot_be_written_is_judged_too(project: Project) -> None:
+def test_a_read_only_index_is_checked(project: Project) -> None:
     project.ingest().close()
     script = "framedex captures --all --json | grep -c '\"id\"'"
     done = on_read_only_disk(project.index.parent, f'framedex --index "$PWD/index.db" {script[9:]}')
@@ -216,8 +214,8 @@ def test_an_index_that_cannot_be_written_is_judged_too(project: Project) -> None
     assert "has changed since framedex wrote it" in done.stderr
 
 
-def test_locks_of_an_open_index_survive_the_sum(project: Project) -> None:
-    """Given an open index in this process, when the file is summed, then another process still sees it as open."""
+def test_locks_of_an_open_index_survive_the_check(project: Project) -> None:
+    """If a process sums its open index file, another process still sees the index as open."""
     project.ingest().close()
     with Index.open(project.index) as index:
         index.captures()

@@ -1,4 +1,4 @@
-"""Without open files or memory, a command ends with one sentence; nothing of it is taken for damage or stored."""
+"""Without free files or memory, a command ends with one sentence, and does not report or store damage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from framedex.captures import (
     count_records,
     fingerprint_of,
     project_captures_folder,
-    read_kept_program,
+    read_stored_program,
     recorded_modules,
 )
 from framedex.captures.stored_files import read_digests
@@ -43,7 +43,7 @@ FEW_FILES = range(12, 24)  # from too few to import all of a verb, to enough for
 
 @contextmanager
 def no_descriptor_left() -> Iterator[None]:
-    """Inside, this process cannot open a file."""
+    """Within the block, this process cannot open a file."""
     free = os.open(os.devnull, os.O_RDONLY)
     os.close(free)
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -56,7 +56,7 @@ def no_descriptor_left() -> Iterator[None]:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    """A capture where `framedex run` puts it in the project `tmp_path`."""
+    """A capture in the project `tmp_path`, in the default place."""
     return unpack_capture(project_captures_folder(tmp_path) / "first")
 
 
@@ -68,7 +68,7 @@ def capture(tmp_path: Path) -> Path:
         count_records,
         recorded_modules,
         read_digests,
-        lambda capture: read_kept_program(capture, f"{0:016x}-1"),
+        lambda capture: read_stored_program(capture, f"{0:016x}-1"),
         lambda capture: fingerprint_of(Path(sys.executable)),
         lambda capture: Binary.open(Path(sys.executable)),
         lambda capture: DigestCache(capture / "kept.json").digest_of(Path(sys.executable)),
@@ -86,7 +86,7 @@ def test_a_file_that_the_process_cannot_open_is_neither_missing_nor_damaged(
     assert "ulimit -n" in raised.value.remedy
 
 
-def test_calls_that_the_process_cannot_open_are_not_cut_off(capture: Path) -> None:
+def test_calls_that_the_process_cannot_open_are_not_truncated(capture: Path) -> None:
     stream = CaptureStream(capture)
     with no_descriptor_left(), pytest.raises(SystemLimitError):
         stream.next(stream.calls)
@@ -95,10 +95,8 @@ def test_calls_that_the_process_cannot_open_are_not_cut_off(capture: Path) -> No
 
 @pytest.mark.exhaustive(keep=["18"])
 @pytest.mark.parametrize("most", FEW_FILES)
-def test_an_index_made_with_few_open_files_lacks_nothing_once_there_are_more(
-    capture: Path, tmp_path: Path, most: int
-) -> None:
-    """Given a limit for open files at the first `index`, when it is run again without, then all calls are there."""
+def test_an_index_created_with_few_open_files_is_completed_later(capture: Path, tmp_path: Path, most: int) -> None:
+    """If a first `index` hits the limit for open files, a run without the limit completes it."""
     limited = subprocess.run(
         ["sh", "-c", f'ulimit -n {most}; exec "$@"', "sh", sys.executable, "-m", "framedex", "index"],
         cwd=tmp_path,
@@ -116,7 +114,7 @@ def test_an_index_made_with_few_open_files_lacks_nothing_once_there_are_more(
         assert not any("cut short" in problem or "cannot be read" in problem for problem in row.problems)
 
 
-def test_a_capture_on_a_failing_disk_is_refused_and_read_once_the_disk_is_well(capture: Path, tmp_path: Path) -> None:
+def test_a_capture_on_a_failing_disk_is_refused_and_read_after_repair(capture: Path, tmp_path: Path) -> None:
     index = str(tmp_path / "index.db")
     stream, well = capture / "thread-0.fdx", capture / "thread-0.away"
     stream.rename(well)
@@ -137,10 +135,10 @@ def test_a_capture_on_a_failing_disk_is_refused_and_read_once_the_disk_is_well(c
     ("name", "read"),
     [
         ("contents.json", read_digests),
-        (f"programs/{0:016x}-1", lambda capture: read_kept_program(capture, f"{0:016x}-1")),
+        (f"programs/{0:016x}-1", lambda capture: read_stored_program(capture, f"{0:016x}-1")),
     ],
 )
-def test_what_lies_beside_the_calls_on_a_failing_disk_is_not_missing(
+def test_files_beside_the_calls_on_a_failing_disk_are_not_missing(
     capture: Path, name: str, read: Callable[[Path], object]
 ) -> None:
     (capture / name).parent.mkdir(exist_ok=True)
@@ -149,7 +147,7 @@ def test_what_lies_beside_the_calls_on_a_failing_disk_is_not_missing(
         read(capture)
 
 
-def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
+def test_running_out_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
     log, short = tmp_path / "log", tmp_path / "short"
     short.write_text("no stack\n")
     log.touch()
@@ -171,7 +169,7 @@ def test_a_lack_of_memory_ends_a_verb_with_one_sentence(tmp_path: Path) -> None:
     )
 
 
-def test_a_lack_of_memory_is_not_blamed_on_a_damaged_index(project: Project) -> None:
+def test_running_out_of_memory_is_not_blamed_on_a_damaged_index(project: Project) -> None:
     project.ingest().close()
     project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
     with pytest.raises(MemoryError), report_damage(project.index):

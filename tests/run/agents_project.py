@@ -1,4 +1,4 @@
-"""The project that agents ask about: a program with what costs and fails, recorded and indexed as users do it."""
+"""The project for agent tests: a program with costs and failures, recorded and indexed as users do it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE = PROGRAMS / "training_with_faults.py"
 
 
 def line_of(text: str) -> int:
-    """The number of the first line of the program that has the text."""
+    """The number of the program's first line with the text."""
     return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line)
 
 

@@ -1,4 +1,4 @@
-"""Runs `framedex run` as a user does, and programs without it for comparison."""
+"""Run `framedex run` as a user does, and programs without it for comparison."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
-# A text that is not ASCII, for programs that look at their environment.
+# Non-ASCII text, for programs that read their environment.
 ENVIRONMENT = {"LANG_OF_THE_TEST": "größe", "PYTHONPATH": str(PROGRAMS)}
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A program that ended."""
+    """A finished program."""
 
     status: int
     stdout: bytes
@@ -30,13 +30,13 @@ class Ended:
 
     @property
     def of_the_program(self) -> tuple[int, bytes, bytes]:
-        """Status, stdout and stderr without framedex's lines: what must be as if framedex were not there."""
+        """Status, stdout and stderr without framedex's lines: must be the same as without framedex."""
         lines = self.stderr.splitlines(keepends=True)
         return self.status, self.stdout, b"".join(line for line in lines if not line.startswith(b"framedex: "))
 
     @property
     def capture(self) -> Path:
-        """The capture that framedex says it made, as it names it."""
+        """The capture in framedex's message, as printed."""
         match = re.search(
             r"recorded [\d,]+ calls on [\d,]+ threads? in (\S+)\. Next: \S*framedex index( \S+)?$", self.said[-1]
         )

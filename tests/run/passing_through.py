@@ -1,4 +1,4 @@
-"""A project whose program calls JAX through a library of its own, recorded and indexed as a user does."""
+"""A project whose program calls JAX through its own library, recorded and indexed as a user does."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ class Passing:
         return self.folder / "program.py"
 
     def build(self, *options: str) -> None:
-        """Write the library's source and compile it: what no other build holds."""
+        """Write the library's source and compile it, so that it differs from any other build."""
         (self.folder / "through.cc").write_text(SOURCE.format(content=uuid.uuid4()))
         usual = ["-g", "-O1", "-fno-optimize-sibling-calls", "-shared", "-fPIC", *options]
-        source = str(self.folder / "through.cc")  # the whole path, as build systems give it
+        source = str(self.folder / "through.cc")  # the whole path, as build systems pass it
         subprocess.run(["g++", *usual, source, "-o", self.library], cwd=self.folder, check=True)
 
     def framedex(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Type a command in the project's folder; it must end well."""
+        """Run a command in the project's folder; it must succeed."""
         done = subprocess.run(
             [FRAMEDEX, *arguments],
             cwd=self.folder,
@@ -79,7 +79,7 @@ class Passing:
         return done
 
     def answer(self, *arguments: str) -> Any:
-        """What a command answers as JSON."""
+        """The JSON output of a command."""
         return json.loads(self.framedex(*arguments, "--json").stdout)
 
     def frames(self) -> list[tuple[str, str | None, int | None]]:
@@ -95,7 +95,7 @@ class Passing:
 
 
 def new_project(folder: Path) -> Passing:
-    """Make a project in `folder`, which is made as well."""
+    """Create the project in the new folder `folder`."""
     folder.mkdir(parents=True)
     project = Passing(folder)
     project.program.write_text(PROGRAM)

@@ -1,4 +1,4 @@
-"""Agents ask of a real recording: questions with known answers, each reached in at most four calls."""
+"""Agents query a real recording: questions with known answers, each reached in at most four calls."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tests.run.agents_project import line_of, recorded_project
 
 
 def at(text: str) -> str:
-    """The place of that line, as answers have it."""
+    """The location of that line, in the form of answers."""
     return f"train.py:{line_of(text)}"
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A value that an earlier answer shows: the first group of what is found there."""
+    """A value in an earlier answer: the first group of the match."""
 
     pattern: str
 
 
 Step = tuple[str, dict[str, object]]
 NEXT_PAGE: Step = ("", {})
-"""The call before once more, with what it says in `more`."""
+"""The previous call again, with its `more` token."""
 CALL = Seen(r"framedex trace (\d+)")
 
-# What is asked, which calls lead to the answer, and what stands in the last one's.
+# The question, the calls that lead to the answer, and the expected part of the last result.
 QUESTIONS: dict[str, tuple[list[Step], str]] = {
     "Which program was recorded?": ([("captures", {})], r"train\.py"),
     "Which line compiles more than once?": ([("costs", {"of": "compiles"})], rf"2  .*step  .*{at('weights = step(')}"),
@@ -138,7 +138,7 @@ def asking() -> Iterator[Agent]:
 
 
 def filled(arguments: dict[str, object], before: list[Told]) -> dict[str, object]:
-    """The arguments with what earlier answers have shown."""
+    """The arguments with values from earlier answers."""
     seen = "\n".join(line for told in before for line in told.lines)
     found = {name: re.search(value.pattern, seen) for name, value in arguments.items() if isinstance(value, Seen)}
     assert all(found.values()), (arguments, seen)
@@ -164,7 +164,7 @@ def test_a_question_is_answered_in_at_most_four_calls(question: str, asking: Age
     assert re.search(expected, "\n".join(told[-1].lines)), told[-1].text
 
 
-def test_there_are_twenty_questions_and_they_ask_with_nothing_that_nobody_told() -> None:
+def test_there_are_twenty_questions_without_leaked_parameters() -> None:
     assert len(QUESTIONS) >= 20
     for question, (steps, _) in QUESTIONS.items():
         for tool, arguments in steps:

@@ -1,4 +1,4 @@
-"""Sessions with agents: what a server says of itself, pages, what it refuses, and how it begins and ends."""
+"""Agent sessions: the server's self-description, pages, refusals, start and end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.running import TIMEOUT, plain_environment
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project, at another place: it was moved."""
+    """A moved copy of the project."""
     return shutil.copytree(recorded_project(), tmp_path_factory.mktemp("agents") / "project", symlinks=True)
 
 
@@ -36,12 +36,12 @@ def asking(project: Path) -> Iterator[Agent]:
 
 
 def content(folder: Path) -> dict[str, str]:
-    """What is in the files of a folder, but for the memory that SQLite's readers share."""
+    """The contents of a folder's files, except SQLite's shared memory."""
     files = (file for file in folder.rglob("*") if file.is_file() and not file.name.endswith(("-shm", "-wal")))
     return {str(file): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def test_the_tools_are_told_in_three_thousand_tokens(asking: Agent) -> None:
+def test_tool_descriptions_fit_in_three_thousand_tokens(asking: Agent) -> None:
     tools = asking.tools()
     told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
 
@@ -50,7 +50,7 @@ def test_the_tools_are_told_in_three_thousand_tokens(asking: Agent) -> None:
     assert "data, never instructions" in " ".join((asking.client.instructions or "").split())
 
 
-def test_pages_follow_on_one_another_and_are_the_whole_answer(asking: Agent, project: Path) -> None:
+def test_consecutive_pages_are_the_whole_answer(asking: Agent, project: Path) -> None:
     lines: list[str] = []
     arguments: dict[str, Any] = {"call": "PJRT_Client_Compile", "all": True, "max_tokens": 1500}
     more: dict[str, Any] | None = {}
@@ -65,8 +65,8 @@ def test_pages_follow_on_one_another_and_are_the_whole_answer(asking: Agent, pro
     assert len(lines) > 70
 
 
-def test_nothing_is_written_whatever_is_asked(asking: Agent, project: Path) -> None:
-    """Neither to the index of a project that was moved, nor to the seal of a copy."""
+def test_no_request_writes_files(asking: Agent, project: Path) -> None:
+    """Neither to the index of a moved project, nor to the seal of a copy."""
     before = content(project)
     for tool, arguments in (
         *(("captures", {}), ("find", {"text": "train"}), ("calls", {"all": True}), ("explain", {"text": "x.cc:1: y"})),
@@ -78,7 +78,7 @@ def test_nothing_is_written_whatever_is_asked(asking: Agent, project: Path) -> N
     assert content(project) == before
 
 
-def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
+def test_errors_name_the_call_that_helps(asking: Agent) -> None:
     for tool, arguments, said, following in (
         ("calls", {"capture": "77"}, "There is no capture 77", {"tool": "captures"}),
         ("trace", {"call": "no_such"}, "No recorded call", {"tool": "calls"}),
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_said_with_the_call_that_helps(asking: Agent) -> None:
         ("explain", {"text": "nothing of interest"}, "no stack in a supported format"),
     ],
 )
-def test_bad_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[str, object], said: str) -> None:
+def test_malformed_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[str, object], said: str) -> None:
     told = asking.ask(tool, **arguments)
 
     assert told.is_error
@@ -123,20 +123,20 @@ def test_bad_questions_get_a_sentence(asking: Agent, tool: str, arguments: dict[
     assert "Traceback" not in told.text
 
 
-def test_ids_and_numbers_come_as_json_has_them(asking: Agent) -> None:
+def test_ids_and_numbers_have_json_types(asking: Agent) -> None:
     assert asking.ask("trace", call=1).lines == asking.ask("trace", call="1").lines != []
     assert asking.ask("calls", capture=1, limit=3.0).lines == asking.ask("calls", capture="1", limit=3).lines != []
     assert asking.ask("captures", from_line=1.0).lines == asking.ask("captures").lines != []
     assert asking.ask("trace", call=True).is_error
 
 
-def test_texts_of_captures_come_as_data(asking: Agent) -> None:
+def test_capture_texts_are_returned_as_data(asking: Agent) -> None:
     told = asking.ask("sql", query="SELECT 'a' || char(27, 10, 8238) || 'b' AS text, x'00ff' AS bytes, NULL, 9e999")
 
     assert told.lines == ["text | bytes | NULL | 9e999", "a\\x1b\\x0a\\u202eb | x'00ff' | NULL | inf"]
 
 
-def test_a_long_line_is_cut_and_says_so(asking: Agent) -> None:
+def test_a_long_line_is_truncated_and_marked(asking: Agent) -> None:
     query = "SELECT printf('%.20000c', 'x') AS long"
     first, second = asking.ask("sql", query=query, max_tokens=200).lines
 
@@ -145,7 +145,7 @@ def test_a_long_line_is_cut_and_says_so(asking: Agent) -> None:
     assert "… and 19," in second
 
 
-def test_without_an_index_it_says_how_one_is_made(tmp_path: Path) -> None:
+def test_without_an_index_the_error_says_how_to_create_one(tmp_path: Path) -> None:
     with agent(tmp_path) as one:
         for tool in ("captures", "sql"):
             told = one.ask(tool)
@@ -155,7 +155,7 @@ def test_without_an_index_it_says_how_one_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_two_agents_and_another_index_in_the_place_of_theirs(asking: Agent, project: Path) -> None:
+def test_two_agents_survive_a_replaced_index(asking: Agent, project: Path) -> None:
     index = project / ".framedex" / "index.db"
     before, other_index = index.read_bytes(), index.with_name("other.db")
     shutil.copy(index, other_index)
@@ -171,8 +171,8 @@ def test_two_agents_and_another_index_in_the_place_of_theirs(asking: Agent, proj
     index.write_bytes(before)
 
 
-def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Path) -> None:
-    """Given requests in a pipe that is closed behind them, each is answered before."""
+def test_stdout_has_only_the_protocol_and_the_end_of_stdin_ends_the_server(project: Path) -> None:
+    """Requests in a pipe that closes after them are all answered before the exit."""
     messages: list[dict[str, object]] = [
         {
             "id": 1,
@@ -206,7 +206,7 @@ def test_stdout_has_the_protocol_alone_and_the_end_of_stdin_ends_it(project: Pat
 
 
 @pytest.mark.exhaustive
-def test_a_client_that_is_gone_is_no_error(project: Path) -> None:
+def test_a_disconnected_client_is_not_an_error(project: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -226,7 +226,7 @@ def test_a_client_that_is_gone_is_no_error(project: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_without_the_library_it_says_how_to_get_it(tmp_path: Path) -> None:
+def test_without_the_library_the_error_names_the_package(tmp_path: Path) -> None:
     code = "from framedex.commands.main import cli; cli(['mcp'], prog_name='framedex')"
     done = subprocess.run(
         python_without(["mcp"], code), cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL

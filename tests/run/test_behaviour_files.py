@@ -1,4 +1,4 @@
-"""`framedex run --behaviour`: which files are refused, and a program under several, in a Python without framedex."""
+"""`framedex run --behaviour`: refused files, and a program with several, in a Python without framedex."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def put(call):
         ("with:colon.py", "", "contains :, which separates behaviour files"),
     ],
 )
-def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, text: str | None, message: str) -> None:
+def test_invalid_files_are_refused_before_the_program_runs(
+    tmp_path: Path, name: str, text: str | None, message: str
+) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     ended = framedex_run("--behaviour", name, "-c", "print('ran')", folder=tmp_path)
@@ -40,14 +42,14 @@ def test_files_that_are_refused_before_anything_runs(tmp_path: Path, name: str, 
     assert message in ended.stderr.decode()
 
 
-def test_a_pipe_is_refused_as_the_program_could_not_read_it_again(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_because_it_cannot_be_read_twice(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     ended = framedex_run("--behaviour", "pipe.py", "-c", "print('ran')", folder=tmp_path)
     assert (ended.status, ended.stdout) == (1, b""), ended.stderr
     assert "pipe.py cannot be read" in ended.stderr.decode()
 
 
-def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path: Path) -> None:
+def test_a_file_that_raises_ends_the_program_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("from framedex_native.behaviour import on\non('PJRT_Cleint_Create')\n")
     ended = framedex_run("--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
     assert ended.status == 1 and ended.stdout == b""
@@ -55,14 +57,14 @@ def test_a_file_that_fails_as_it_runs_ends_the_program_with_the_reason(tmp_path:
 
 
 @pytest.mark.exhaustive
-def test_a_file_may_take_its_folder_off_the_path(tmp_path: Path) -> None:
+def test_a_file_may_remove_its_folder_from_sys_path(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("import sys\nsys.path.pop(0)\n" + BEHAVIOUR.format(name="mine"))
     ended = framedex_run("--behaviour", "mine.py", "-c", PROGRAM, folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"mine\n1.5\n"), ended.stderr
 
 
 @pytest.mark.exhaustive
-def test_a_file_that_is_none_for_the_programs_python_is_told_by_its_line(tmp_path: Path) -> None:
+def test_a_file_invalid_for_the_programs_python_is_reported_by_line(tmp_path: Path) -> None:
     python = pythons.with_jax("3.12")
     if python is None:
         pytest.skip("There is no Python 3.12 with JAX.")
@@ -73,7 +75,7 @@ def test_a_file_that_is_none_for_the_programs_python_is_told_by_its_line(tmp_pat
     assert f'cannot be run:\n  File "{tmp_path}/mine.py", line 2\n' in said
 
 
-def test_a_chip_of_ones_own_whose_memory_is_refused_is_jaxs_and_the_records(tmp_path: Path) -> None:
+def test_memory_refused_by_a_custom_chip_is_an_error_in_jax_and_in_the_capture(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "from framedex_native.behaviour import chip, on\n"
         'chip(kind="MyChip 1", attributes={"revision": "B2"})\n'
@@ -89,7 +91,7 @@ def test_a_chip_of_ones_own_whose_memory_is_refused_is_jaxs_and_the_records(tmp_
     assert refused.error == RESOURCE_EXHAUSTED
 
 
-def test_several_files_in_a_python_without_framedex(tmp_path: Path) -> None:
+def test_several_files_work_in_a_python_without_framedex(tmp_path: Path) -> None:
     python = pythons.with_jax("3.12")
     if python is None:
         pytest.skip("There is no Python 3.12 with JAX.")

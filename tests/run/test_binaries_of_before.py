@@ -1,4 +1,4 @@
-"""What was upgraded, rebuilt or removed between a run and its indexing: names come as if nothing had happened."""
+"""Libraries upgraded, rebuilt or removed between a run and its indexing: names are as if they were unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def functions(project: Passing) -> list[str]:
 
 
 def everything(project: Passing) -> list[tuple[object, ...]]:
-    """What the index tells of frames and their neighbours, whatever the ids of its rows are."""
+    """The index's frames and their neighbours, regardless of row ids."""
     with closing(sqlite3.connect(project.folder / ".framedex" / "index.db")) as index:
         return [
             row
@@ -52,10 +52,10 @@ def everything(project: Passing) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize(
     ("sources", "expected"), [("1", "program.py:10 [moved from line 9]"), ("0", "program.py:9 [file changed since]")]
 )
-def test_python_files_of_another_version_are_marked_whatever_their_time(
+def test_python_files_of_another_version_are_marked_despite_their_time(
     project: Passing, tmp_path: Path, sources: str, expected: str
 ) -> None:
-    """Given that an installer links a file of another version there, which was written before the recording began."""
+    """An installer links a file of another version there, written before the recording began."""
     project.framedex("run", "program.py", FRAMEDEX_SOURCES=sources)
     other = tmp_path / "other.py"
     other.write_text("# of another version\n" + project.program.read_text())
@@ -69,7 +69,7 @@ def test_python_files_of_another_version_are_marked_whatever_their_time(
 
 @pytest.mark.exhaustive(keep=["rebuilt"])
 @pytest.mark.parametrize("change", ["rebuilt", "removed", "stripped"])
-def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, change: str) -> None:
+def test_names_and_lines_belong_to_the_executed_library(project: Passing, change: str) -> None:
     source = (project.folder / "through.cc").read_text()
     project.framedex("run", "program.py")
     if change == "rebuilt":
@@ -86,8 +86,8 @@ def test_names_and_lines_are_those_of_the_library_that_ran(project: Passing, cha
     assert "libthrough.so" not in told
 
 
-def test_offsets_in_a_text_are_named_by_the_recorded_build_that_it_is_of(project: Passing) -> None:
-    """Given that the library was rebuilt after the crash: a name with its address proves the recorded build."""
+def test_offsets_in_a_text_are_resolved_in_the_matching_recorded_build(project: Passing) -> None:
+    """The library was rebuilt after the crash: a name with its address proves the recorded build."""
     symbols = Binary.open(project.library).symbols
     assert symbols is not None
     starts = {name: symbols.functions_named(name)[0].start for name in ("through", "content")}
@@ -121,8 +121,8 @@ def test_offsets_in_a_text_are_named_by_the_recorded_build_that_it_is_of(project
     assert [(frame["function"], frame["is_doubtful"]) for frame in stack["frames"]] == [("through", True)]
 
 
-def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_path: Path) -> None:
-    """Given that nobody kept it, then frames are unnamed, and the sentence says what helps; that helps."""
+def test_a_restored_binary_names_unnamed_frames(project: Passing, tmp_path: Path) -> None:
+    """No stored copy: frames are unnamed, the message has a remedy, and the remedy works."""
     project.framedex("run", "program.py", **NOT_KEPT)
     aside = project.library.rename(tmp_path / "aside.so")
     shutil.copy("/bin/true", project.library)
@@ -132,7 +132,7 @@ def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_pa
     assert "run `framedex index`; until then its frames stay as module and offset." in told
     assert not {"through", "inner", "inlined"} & set(functions(project))
 
-    shutil.copyfile(aside, project.library)  # the same content, of another time
+    shutil.copyfile(aside, project.library)  # the same content with another time
     told = project.framedex("index", **NOT_KEPT).stdout
     assert (
         "(read again: its binaries are better known now)" in told and "libthrough" not in told.replace("\n", " ")[200:]
@@ -141,7 +141,7 @@ def test_what_was_put_back_gives_names_to_what_had_none(project: Passing, tmp_pa
 
 
 @pytest.mark.exhaustive
-def test_a_rebuild_gives_the_same_names_as_what_was_put_back(project: Passing, tmp_path: Path) -> None:
+def test_a_rebuild_gives_the_same_names_as_a_restored_binary(project: Passing, tmp_path: Path) -> None:
     project.framedex("run", "program.py", **NOT_KEPT)
     aside = project.library.rename(tmp_path / "aside.so")
     shutil.copy("/bin/true", project.library)
@@ -157,7 +157,7 @@ def test_a_rebuild_gives_the_same_names_as_what_was_put_back(project: Passing, t
 
 
 @pytest.mark.exhaustive
-def test_a_debug_file_that_came_later_gives_names_and_lines(project: Passing, tmp_path: Path) -> None:
+def test_a_later_debug_file_adds_names_and_lines(project: Passing, tmp_path: Path) -> None:
     debug = tmp_path / "libthrough.debug"
     subprocess.run(["objcopy", "--only-keep-debug", project.library, debug], check=True)
     subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", project.library], check=True)
@@ -174,13 +174,11 @@ def test_a_debug_file_that_came_later_gives_names_and_lines(project: Passing, tm
     again = everything(project)
     (project.folder / "libthrough.debug").unlink()
     project.framedex("index", **NOT_KEPT)
-    assert everything(project) == again  # names that are known are not taken away again
+    assert everything(project) == again  # known names are not removed again
 
 
 @pytest.mark.exhaustive
-def test_a_later_recording_of_what_was_put_back_does_not_leave_the_earlier_one_behind(
-    project: Passing, tmp_path: Path
-) -> None:
+def test_indexing_a_restored_binary_again_updates_earlier_captures(project: Passing, tmp_path: Path) -> None:
     project.framedex("run", "program.py", **NOT_KEPT)
     aside = project.library.rename(tmp_path / "aside.so")
     project.framedex("index", **NOT_KEPT)
@@ -197,7 +195,7 @@ def test_a_later_recording_of_what_was_put_back_does_not_leave_the_earlier_one_b
         assert {"through", "inner", "inlined"} <= set(names)
 
 
-def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_are_shared_and_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache"
     library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
     digest = DigestCache(tmp_path / "contents.json").digest_of(library)
@@ -232,7 +230,7 @@ def test_copies_are_shared_bounded_and_no_others(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.exhaustive
-def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_path: Path) -> None:
+def test_a_changed_copy_is_not_used(project: Passing, tmp_path: Path) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     project.framedex("run", "program.py", **NOT_KEPT, **cache)
     kept = BinaryStore(tmp_path / "cache" / "framedex" / "binaries")
@@ -245,7 +243,7 @@ def test_a_copy_that_is_not_what_was_recorded_is_not_used(project: Passing, tmp_
     assert kept.size() == 0
 
 
-def test_a_debug_file_counts_towards_what_a_copy_may_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_debug_file_counts_towards_the_copy_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library = Path(shutil.copy("/bin/true", tmp_path / "lib.so"))
     debug = tmp_path / "lib.debug"
     subprocess.run(["objcopy", "--only-keep-debug", library, debug], check=True)

@@ -1,4 +1,4 @@
-"""Where the capture of a run goes, what framedex says of it, and the settings of the machine."""
+"""The location of a run's capture, framedex's messages about it, and machine settings."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import hashlib
 import json
 import re
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from framedex.captures import capture_folders, read_capture
+from framedex.captures import capture_folders, read_capture, read_metadata
+from framedex.captures.metadata import read_end
 from tests.once import made_once
 from tests.reading import calls_of
 from tests.run.invoking import Ended, framedex_run, program
 
 
-def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
+def test_output_devices_and_memory_options_are_respected(tmp_path: Path) -> None:
     ended = framedex_run(
         "-o", "there/captures", "--devices", "8", "--hbm", "1MiB", program("devices.py"), folder=tmp_path
     )
@@ -31,7 +33,7 @@ def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
     assert limits == {1 << 20}
 
 
-def test_kind_shape_and_hosts_are_as_asked_for(tmp_path: Path) -> None:
+def test_kind_shape_and_host_options_are_respected(tmp_path: Path) -> None:
     settings = ["--device", "v5e:2x2", "--slices", "2", "--hosts", "2", "--host-id", "1"]
     ended = framedex_run(*settings, program("machine.py"), folder=tmp_path)
     result = json.loads(ended.stdout)
@@ -39,7 +41,7 @@ def test_kind_shape_and_hosts_are_as_asked_for(tmp_path: Path) -> None:
     assert result["local"] == [200000, 200001, 200002, 200003]
 
 
-def test_rules_are_followed(tmp_path: Path) -> None:
+def test_failure_rules_are_applied(tmp_path: Path) -> None:
     rules = ["PJRT_Client_BufferFromHostBuffer:1=INTERNAL:one", "PJRT_Client_BufferFromHostBuffer:3=ABORTED:three"]
     options = [word for rule in rules for word in ("--fail", rule)]
     ended = framedex_run("--devices", "3", *options, program("failing.py"), folder=tmp_path)
@@ -55,10 +57,24 @@ def plain() -> tuple[Path, Ended]:
     )
 
 
-def test_the_line_counts_what_the_capture_holds(plain: tuple[Path, Ended]) -> None:
+def test_the_last_line_counts_the_recorded_calls(plain: tuple[Path, Ended]) -> None:
     folder, ended = plain
     read = read_capture(folder / ended.capture)
     assert f"recorded {len(read.calls):,} calls on {len(read.threads):,} thread" in ended.said[-1]
+
+
+def test_the_capture_has_the_exit_status_and_the_time_of_the_end(tmp_path: Path) -> None:
+    before = time.time_ns()
+    ended = framedex_run(program("endings.py"), "exits", folder=tmp_path)
+    end = read_end(tmp_path / ended.capture)
+    assert end is not None
+    assert (end.status, end.signal) == (ended.status, None) == (3, None)
+    assert end.ended_unix_ns is not None
+    assert before < end.ended_unix_ns < time.time_ns()
+    began = read_metadata(tmp_path / ended.capture).started_clock_ns
+    assert end.ended_clock_ns is not None
+    assert began is not None
+    assert began < end.ended_clock_ns < time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
 
 def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
@@ -72,13 +88,13 @@ def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
     assert f"recorded {made + missing:,} calls" in whole.said[-1]
 
 
-def test_a_run_none_of_whose_calls_was_selected_says_by_what(tmp_path: Path) -> None:
+def test_a_run_without_selected_calls_names_the_selection(tmp_path: Path) -> None:
     ended = framedex_run("--include", "Nope*", program("endings.py"), "returns", folder=tmp_path)
     assert "recorded no calls in" in ended.said[-1]
     assert ended.said[-1].endswith("none matches --include.")
 
 
-def test_the_capture_says_what_was_run(plain: tuple[Path, Ended]) -> None:
+def test_the_capture_contains_the_command(plain: tuple[Path, Ended]) -> None:
     folder, ended = plain
     metadata = read_capture(folder / ended.capture).metadata
     assert metadata.argv[1:] == (program("endings.py"), "returns")
@@ -110,7 +126,7 @@ def test_two_runs_at_once_into_one_folder_each_name_their_own_capture(tmp_path: 
         assert read_capture(tmp_path / run.capture).metadata.argv[-1] == ending
 
 
-def test_a_program_that_never_opens_the_devices_is_told_so(tmp_path: Path) -> None:
+def test_a_program_that_never_opens_devices_is_reported(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('no JAX here')\n")
     ended = framedex_run("program.py", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"no JAX here\n")
@@ -120,7 +136,7 @@ def test_a_program_that_never_opens_the_devices_is_told_so(tmp_path: Path) -> No
     ]
 
 
-def test_a_jax_platforms_of_the_users_is_respected(tmp_path: Path) -> None:
+def test_the_users_jax_platforms_is_respected(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu")
     assert (ended.status, ended.stdout) == (0, b"out\n")
     assert ended.said == [
@@ -131,13 +147,13 @@ def test_a_jax_platforms_of_the_users_is_respected(tmp_path: Path) -> None:
 
 def test_recording_can_be_switched_off(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "raises_in_jax", folder=tmp_path, FRAMEDEX_RECORD="0")
-    # The mock runs it all the same.
+    # The mock still runs it.
     assert b"Array has been deleted" in ended.stderr
     assert ended.said == ["framedex: nothing is recorded (FRAMEDEX_RECORD=0)."]
     assert capture_folders(tmp_path / ".framedex" / "captures") == []
 
 
-def test_a_run_writes_down_what_its_binaries_hold(plain: tuple[Path, Ended], tmp_path: Path) -> None:
+def test_a_run_stores_the_identities_of_its_binaries(plain: tuple[Path, Ended], tmp_path: Path) -> None:
     folder, ended = plain
     capture = Path(shutil.copytree(folder / ended.capture, tmp_path / "capture"))
     modules = [module for module in read_capture(capture).modules if module.file is not None]

@@ -1,4 +1,4 @@
-"""`framedex diff` of real recordings: a program before and after a change of its user's, on the mock TPU."""
+"""`framedex diff` of real recordings: a program before and after a user's change, on the mock TPU."""
 
 from __future__ import annotations
 
@@ -123,14 +123,14 @@ def _record(folder: Path, *texts: str, **environment: str) -> Path:
 
 @pytest.fixture(scope="module")
 def diff(folder: Path) -> Callable[..., Result]:
-    """Runs the verb on that index; the same again is not run again."""
+    """Run the verb on that index; repeated commands use the cached result."""
     index = str(folder / ".framedex" / "index.db")
     return functools.cache(lambda *given: CliRunner().invoke(cli, ("--index", index, "diff", *map(str, given))))
 
 
 @pytest.fixture(scope="module")
 def said(diff: Callable[..., Result]) -> Said:
-    """The document of a comparison in which times are none."""
+    """The document of a comparison with times removed."""
 
     def document(*arguments: str) -> dict[str, Any]:
         result = diff(*arguments, "--ignore", "times", "--format", "json")
@@ -146,7 +146,7 @@ def number_of(text: str, program: str) -> int:
 
 
 def line_at(document: dict[str, Any], before: int | None, after: int | None) -> dict[str, Any]:
-    """What is said of the line with these numbers, each as its program was."""
+    """The comparison of the line with these numbers in its two versions."""
     numbered = {(_recorded(line["before"]), _recorded(line["after"])): line for line in document["lines"]}
     found: dict[str, Any] = numbered[before, after]
     return found
@@ -160,8 +160,8 @@ def numbers(quantities: Sequence[dict[str, Any]], name: str) -> dict[str, tuple[
     return {each["of"]: (each["before"], each["after"]) for each in quantities if each["name"] == name}
 
 
-def test_the_numbers_and_lines_of_function_objects_are_no_difference(tmp_path: Path) -> None:
-    """Given that a function was traced before and all lines have moved, when the rest is the same."""
+def test_numbers_and_lines_of_function_objects_are_not_a_difference(tmp_path: Path) -> None:
+    """A function was traced before and all lines have moved, but everything else is the same."""
     _record(tmp_path, OBJECTS, f"import jax\njax.jit(lambda x: x - 1)(1.0)\n{OBJECTS}", **NOTED)
     index = str(tmp_path / ".framedex" / "index.db")
     result = CliRunner().invoke(cli, ("--index", index, "diff", "1", "2", "--ignore", "times", "--limit", "0"))
@@ -169,7 +169,7 @@ def test_the_numbers_and_lines_of_function_objects_are_no_difference(tmp_path: P
     assert "step: " not in result.output
 
 
-def test_a_recording_and_itself_do_not_differ(diff: Callable[..., Result], said: Said) -> None:
+def test_a_recording_does_not_differ_from_itself(diff: Callable[..., Result], said: Said) -> None:
     document = said("1", "1")
     assert [document[name] for name in ("functions", "lines", "loops", "devices")] == [[]] * 4
     assert document["unchanged"] > 3
@@ -185,7 +185,7 @@ def test_functions_differ_by_their_exact_calls(said: Said) -> None:
     assert executions is not None and after is not None and after > executions
 
 
-def test_a_line_that_moved_is_known_again(said: Said) -> None:
+def test_a_moved_line_is_matched(said: Said) -> None:
     document = said("1", "2")
 
     looped = line_at(document, number_of("x = step(x)", BEFORE), number_of("x = step(x)", AFTER))
@@ -193,7 +193,7 @@ def test_a_line_that_moved_is_known_again(said: Said) -> None:
     assert numbers(looped["quantities"], "calls")["PJRT_LoadedExecutable_Execute"] == (6, 9)
 
 
-def test_a_line_that_was_rewritten_is_compared_in_bytes(said: Said) -> None:
+def test_a_rewritten_line_is_compared_in_bytes(said: Said) -> None:
     document = said("1", "2")
 
     put = line_at(document, number_of("np.ones(8", BEFORE), number_of("np.ones(16", AFTER))
@@ -203,14 +203,14 @@ def test_a_line_that_was_rewritten_is_compared_in_bytes(said: Said) -> None:
     assert put["roads"] == []
 
 
-def test_a_program_that_is_another_is_told_by_its_arguments_and_ops(said: Said) -> None:
+def test_a_changed_program_is_described_by_arguments_and_ops(said: Said) -> None:
     line = line_at(said("1", "2"), number_of("scaled(np", BEFORE), number_of("scaled(np", AFTER))
 
     assert line["why"] == ["scaled: shape of x float32[4] -> float32[5]"]
     assert numbers(line["quantities"], "ops of scaled") == {"tanh": (None, 1)}
 
 
-def test_lines_that_came_and_went_are_compared_with_nothing(said: Said) -> None:
+def test_added_and_removed_lines_have_no_counterpart(said: Said) -> None:
     document = said("1", "2")
 
     came = [line for line in document["lines"] if line["before"] is None]
@@ -222,7 +222,7 @@ def test_lines_that_came_and_went_are_compared_with_nothing(said: Said) -> None:
     assert came[0]["roads"] == went[0]["roads"] == []
 
 
-def test_turned_around_all_is_turned_around(said: Said) -> None:
+def test_swapped_sides_swap_all_results(said: Said) -> None:
     ahead, back = said("1", "2"), said("2", "1")
 
     assert ahead["before"] == back["after"]
@@ -235,7 +235,7 @@ def test_turned_around_all_is_turned_around(said: Said) -> None:
 
 
 def _turned(found: dict[str, Any]) -> dict[str, Any]:
-    """A difference the other way round; of roads each is compared by itself."""
+    """A difference with the sides swapped; stack paths are compared separately."""
     turned = {name: value for name, value in found.items() if name not in ("roads", "why")}
     for one, other in (("before", "after"), ("call_before", "call_after"), ("duration_before", "duration_after")):
         if one in turned:
@@ -253,13 +253,13 @@ def _in_order(found: Any) -> list[dict[str, Any]]:
     return sorted(kept, key=json.dumps)
 
 
-def test_the_status_tells_ci_whether_anything_differs(diff: Callable[..., Result]) -> None:
+def test_the_exit_status_reports_differences(diff: Callable[..., Result]) -> None:
     assert diff(1, 2, "--only", "bytes", "--format", "json").exit_code == 0
     assert diff(1, 2, "--only", "bytes", "--exit-code").exit_code == 1
     assert diff(1, 2, "--ignore", "times", "--only", "times", "--exit-code").exit_code == 0
 
 
-def test_only_what_is_asked_for_is_compared(diff: Callable[..., Result]) -> None:
+def test_only_selected_quantities_are_compared(diff: Callable[..., Result]) -> None:
     document = json.loads(diff(1, 2, "--only", "bytes", "--format", "json").stdout)
 
     abouts = {each["about"] for line in document["lines"] for each in line["quantities"]}
@@ -268,8 +268,8 @@ def test_only_what_is_asked_for_is_compared(diff: Callable[..., Result]) -> None
 
 
 @pytest.mark.exhaustive
-def test_times_differ_by_the_threshold_that_is_given(tmp_path: Path) -> None:
-    """Given the same program, in which each run of a compiled function takes 20 ms more."""
+def test_the_given_threshold_decides_which_times_differ(tmp_path: Path) -> None:
+    """The same program with 20 ms more for each run of a compiled function."""
     index = _record(tmp_path, BEFORE, SLOWER) / ".framedex" / "index.db"
     compare = ("--index", str(index), "diff", "1", "2", "--only", "times", "--format", "json")
 
@@ -288,7 +288,7 @@ def test_times_differ_by_the_threshold_that_is_given(tmp_path: Path) -> None:
     assert told and all(each["before"] is None or each["after"] is None for each in told)
 
 
-def test_the_text_has_what_the_document_has(diff: Callable[..., Result], said: Said) -> None:
+def test_text_and_json_have_the_same_content(diff: Callable[..., Result], said: Said) -> None:
     text = diff(1, 2, "--limit", 0, "--ignore", "times").stdout
 
     for each in said("1", "2")["functions"]:
@@ -298,11 +298,11 @@ def test_the_text_has_what_the_document_has(diff: Callable[..., Result], said: S
 
 
 def colours_of(page: Page) -> set[str | None]:
-    """What the rectangles of a page's flame graph say of their times."""
+    """The times in the flame graph rectangles of a page."""
     return {each.attributes.get("class") for each in page.all("svg") if "svg" in each.within}
 
 
-def test_the_page_has_a_flame_graph_and_asks_for_nothing(diff: Callable[..., Result], tmp_path: Path) -> None:
+def test_the_page_has_a_flame_graph_and_loads_nothing(diff: Callable[..., Result], tmp_path: Path) -> None:
     written = tmp_path / "d.html"
 
     result = diff(1, 2, "--format", "html", "-o", written)
@@ -317,7 +317,7 @@ def test_the_page_has_a_flame_graph_and_asks_for_nothing(diff: Callable[..., Res
     assert diff(1, 2, "--format", "html", "-o", "-").stdout == written.read_text()
 
 
-def test_a_file_that_is_no_page_of_ours_stays(diff: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_foreign_file_is_not_overwritten(diff: Callable[..., Result], tmp_path: Path) -> None:
     mine = tmp_path / "mine.html"
     mine.write_text("<p>mine</p>")
 
@@ -333,7 +333,7 @@ def test_a_file_that_is_no_page_of_ours_stays(diff: Callable[..., Result], tmp_p
     ("one", "other"),
     [("CAPTURE", "INDEX:1"), ("FOLDER:1", "1"), ("latest", "FOLDER"), ("INDEX", "INDEX:latest"), ("2", "")],
 )
-def test_a_side_may_be_a_folder_an_index_or_one_of_its_captures(
+def test_a_side_may_be_a_folder_an_index_or_a_capture(
     diff: Callable[..., Result], folder: Path, tmp_path: Path, one: str, other: str
 ) -> None:
     index = shutil.copy(folder / ".framedex" / "index.db", tmp_path / "other.db")
@@ -357,7 +357,7 @@ def test_a_side_may_be_a_folder_an_index_or_one_of_its_captures(
         ("1,x", 2, "is not a capture or an index"),
     ],
 )
-def test_what_is_no_side_is_said_with_what_helps(
+def test_an_invalid_side_is_reported_with_a_remedy(
     diff: Callable[..., Result], folder: Path, tmp_path: Path, side: str, status: int, said_of_it: str
 ) -> None:
     (tmp_path / "empty").mkdir()

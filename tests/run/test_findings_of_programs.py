@@ -1,4 +1,4 @@
-"""What `check` finds in programs that were ended by a signal, ran out of memory, or donated in vain."""
+"""Findings of `check` in programs that died by a signal, ran out of memory, or donated in vain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOISE = ("alive", "leak")
 
 
 def findings(index: Path) -> list[dict[str, Any]]:
-    """The findings of an index, without objects that were left when a program ended."""
+    """The findings of an index, without objects left at program exit."""
     ignored = [word for kind in _NOISE for word in ("--ignore", kind)]
     done = CliRunner().invoke(cli, ["--index", str(index), "check", "--json", *ignored])
     found: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
@@ -50,11 +50,11 @@ def test_a_crash_between_calls_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_was_terminated_did_not_crash(tmp_path: Path) -> None:
+def test_a_terminated_program_did_not_crash(tmp_path: Path) -> None:
     assert ended(tmp_path, "is_terminated") == []
 
 
-def test_a_capture_that_was_indexed_before_the_end_is_brought_up_to_date(tmp_path: Path) -> None:
+def test_a_capture_indexed_before_the_end_is_updated(tmp_path: Path) -> None:
     made = framedex_run(str(PROGRAMS / "endings.py"), "aborts", folder=tmp_path)
     capture, index = tmp_path / made.capture, tmp_path / "index.db"
     end = (capture / "end.json").read_text()
@@ -69,7 +69,7 @@ def test_a_capture_that_was_indexed_before_the_end_is_brought_up_to_date(tmp_pat
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"signal": 11}', "null"])
-def test_a_malformed_end_counts_as_none(tmp_path: Path, content: str) -> None:
+def test_a_malformed_end_counts_as_missing(tmp_path: Path, content: str) -> None:
     capture = tmp_path / "capture"
     capture.mkdir()
     metadata = {"format": "framedex-capture", "version": 3}
@@ -78,7 +78,7 @@ def test_a_malformed_end_counts_as_none(tmp_path: Path, content: str) -> None:
     assert CaptureStream(capture).capture.metadata.ended_by is None
 
 
-def test_device_memory_that_ran_out_is_an_error(tmp_path: Path) -> None:
+def test_exhausted_device_memory_is_an_error(tmp_path: Path) -> None:
     rule = "PJRT_Client_BufferFromHostBuffer:3=RESOURCE_EXHAUSTED:no room"
     made = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_FAIL=rule)
     index_without_sources(tmp_path / "index.db", made.capture)
@@ -87,7 +87,7 @@ def test_device_memory_that_ran_out_is_an_error(tmp_path: Path) -> None:
     assert found["message"] == "answered RESOURCE_EXHAUSTED: no room"
 
 
-def test_donations_that_no_result_can_reuse_are_found(tmp_path: Path) -> None:
+def test_unusable_donations_are_found(tmp_path: Path) -> None:
     made = run("donations.py", folder=tmp_path, **NOTED)
     assert made.status == 0, made.stderr
     index_without_sources(tmp_path / "index.db", made.capture)

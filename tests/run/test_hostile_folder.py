@@ -1,4 +1,4 @@
-"""`framedex run` in a folder that wants to run code in framedex: only the user's own program may meet it."""
+"""`framedex run` in a folder with hostile modules and commands: only the user's own program may load them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def hostile(tmp_path: Path) -> HostileFolder:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program outside of the folder, which meets nothing of it."""
+    """A program outside of the folder, which loads none of its modules."""
     path = tmp_path / "program.py"
     path.write_text("print('it ran')\n")
     return path
@@ -41,7 +41,7 @@ def framedex(hostile: HostileFolder, *arguments: str, **environment: str) -> sub
     )
 
 
-def test_another_python_is_asked_without_running_anything_of_the_folder(
+def test_another_python_is_queried_without_running_anything_of_the_folder(
     hostile: HostileFolder, program: Path, python: str
 ) -> None:
     done = framedex(hostile, "run", "--python", python, str(program))
@@ -49,14 +49,14 @@ def test_another_python_is_asked_without_running_anything_of_the_folder(
     assert hostile.ran() == []
 
 
-def test_a_program_gets_the_pythonpath_that_an_editor_kept_from_framedex(hostile: HostileFolder, program: Path) -> None:
+def test_a_program_gets_the_pythonpath_hidden_by_an_editor(hostile: HostileFolder, program: Path) -> None:
     program.write_text("import os\nprint(os.environ['PYTHONPATH'], 'FRAMEDEX_PROGRAM_PYTHONPATH' in os.environ)\n")
     kept = {"PYTHONPATH": "/opt/mine", "FRAMEDEX_PROGRAM_PYTHONPATH": "src:/opt/mine"}
     done = framedex(hostile, "run", str(program), **kept)
     assert done.stdout.endswith(":src:/opt/mine False\n"), done.stderr
 
 
-def test_a_name_of_a_python_is_not_looked_for_in_the_folder(hostile: HostileFolder, program: Path) -> None:
+def test_a_python_name_is_not_searched_in_the_folder(hostile: HostileFolder, program: Path) -> None:
     done = framedex(hostile, "run", "--python", "python3", str(program))
     assert hostile.ran() == [], done.stderr
     done = framedex(hostile, "run", "--python", "framedex-no-such-python", str(program))
@@ -64,8 +64,8 @@ def test_a_name_of_a_python_is_not_looked_for_in_the_folder(hostile: HostileFold
 
 
 @pytest.mark.exhaustive
-def test_a_launcher_does_not_find_a_python_of_the_folder(hostile: HostileFolder, tmp_path: Path) -> None:
-    """Scripts that look for the interpreter on the PATH, as pyenv's are."""
+def test_a_launcher_does_not_find_a_python_in_the_folder(hostile: HostileFolder, tmp_path: Path) -> None:
+    """Scripts that search the interpreter on the PATH, such as pyenv's."""
     launcher = tmp_path / "launcher"
     launcher.write_text(f'#!/bin/sh\nexport PATH="$PATH:{Path(sys.executable).parent}"\nexec python3 "$@"\n')
     launcher.chmod(0o755)
@@ -85,7 +85,7 @@ def test_a_launcher_does_not_find_a_python_of_the_folder(hostile: HostileFolder,
 
 
 @pytest.mark.exhaustive
-def test_plugins_are_looked_for_without_running_anything_of_the_folder(hostile: HostileFolder, program: Path) -> None:
+def test_plugins_are_searched_without_running_anything_of_the_folder(hostile: HostileFolder, program: Path) -> None:
     for python in (sys.executable, str(Path(sys.executable).parent / "python")):
         done = framedex(hostile, "run", "--python", python, "--plugin", "no-such-plug-in", str(program))
         assert done.returncode == 1 and "no plug-in called 'no-such-plug-in'" in done.stderr
@@ -104,7 +104,7 @@ def test_no_verb_runs_anything_of_the_folder(hostile: HostileFolder, verb: list[
 
 @pytest.mark.exhaustive(keep=["file://{folder}"])
 @pytest.mark.parametrize("mirror", ["./", "file://{folder}", "ext::sh -c {folder}/git", "--upload-pack={folder}/git"])
-def test_fetching_runs_nothing_of_the_folder_and_of_no_clone_that_is_named(
+def test_fetching_runs_nothing_of_the_folder_or_of_a_named_clone(
     hostile: HostileFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -122,7 +122,7 @@ def test_fetching_runs_nothing_of_the_folder_and_of_no_clone_that_is_named(
     assert hostile.ran() == []
 
 
-def test_git_is_not_taken_from_the_folder_and_runs_nothing_that_it_configures(
+def test_git_is_not_taken_from_the_folder_and_runs_nothing_it_configures(
     hostile: HostileFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", hostile.environment()["PATH"])
@@ -133,7 +133,7 @@ def test_git_is_not_taken_from_the_folder_and_runs_nothing_that_it_configures(
     assert hostile.ran() == []
 
 
-def test_a_python_finds_what_its_users_program_would_find(tmp_path: Path) -> None:
+def test_a_python_imports_the_same_modules_as_for_its_user(tmp_path: Path) -> None:
     """Packages of an absolute PYTHONPATH and of the user count, in that order, and are not imported."""
     from framedex.interpreters import query_interpreter
 
@@ -153,7 +153,7 @@ def test_a_python_finds_what_its_users_program_would_find(tmp_path: Path) -> Non
         assert query_interpreter(str(base if base.exists() else sys.executable), query) == ["0", "1"]
 
 
-def test_an_old_python_is_told_so(tmp_path: Path) -> None:
+def test_an_old_python_is_reported(tmp_path: Path) -> None:
     old = next((each for version in ("3.9", "3.10", "3.8") for each in pythons.found(version)), None)
     if old is None:
         pytest.skip("no older Python here")

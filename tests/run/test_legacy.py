@@ -1,4 +1,4 @@
-"""`framedex run` with JAX 0.4.13: found out by itself, and what it cannot be is said before the program starts."""
+"""`framedex run` with JAX 0.4.13: detected automatically, and unsupported features are reported before the start."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def legacy() -> str:
     return found.path
 
 
-def test_the_environment_is_set_for_it(legacy: str, tmp_path: Path) -> None:
+def test_the_legacy_environment_is_set(legacy: str, tmp_path: Path) -> None:
     ended = framedex_run("--python", legacy, "--devices", "2", PROGRAM, folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"1 1\n"), ended.stderr
     functions = {call.function for call in calls_of(tmp_path / ended.capture)}
@@ -39,9 +39,12 @@ def test_the_environment_is_set_for_it(legacy: str, tmp_path: Path) -> None:
         (["--devices", "9"], "FRAMEDEX_DEVICES=9 is not a number of cores from 1 to 8"),
         (["--device", "v5e"], "FRAMEDEX_DEVICE=v5e is not v2 or v3"),
         (["--fail", "device:1"], "FRAMEDEX_FAIL is set, which the mock has for today's JAX only"),
+        (["--dry-run"], "FRAMEDEX_DRY_RUN is set, which the mock has for today's JAX only"),
     ],
 )
-def test_a_machine_that_it_cannot_be_given(legacy: str, tmp_path: Path, options: list[str], problem: str) -> None:
+def test_an_unsupported_legacy_machine_is_refused(
+    legacy: str, tmp_path: Path, options: list[str], problem: str
+) -> None:
     ended = framedex_run("--python", legacy, *options, PROGRAM, folder=tmp_path)
     assert ended.status == 1
     assert problem in ended.said[0]

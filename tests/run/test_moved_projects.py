@@ -1,4 +1,4 @@
-"""A project that was moved or copied with its recordings: what was recorded in it is where it is now."""
+"""A project moved or copied with its recordings: recorded files are found at their new place."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def other_checkout(at: Path) -> None:
 
 
 def check_places(project: Passing) -> None:
-    """All that was recorded in the project is in its folder, and can be asked for there."""
+    """All recorded files of the project are in its folder, and can be queried there."""
     program, library = str(project.program), str(project.folder / "through.cc")
     assert project.frames() == [
         ("<module>", program, 14),
@@ -50,8 +50,8 @@ def check_places(project: Passing) -> None:
 @pytest.mark.exhaustive(keep=["False-False"])
 @pytest.mark.parametrize("is_taken", [False, True])
 @pytest.mark.parametrize("is_indexed", [False, True])
-def test_places_follow_a_project(recorded: Passing, tmp_path: Path, is_indexed: bool, is_taken: bool) -> None:
-    """Given a project that was moved, indexed or not, also where another checkout is at its old place by now."""
+def test_locations_follow_a_moved_project(recorded: Passing, tmp_path: Path, is_indexed: bool, is_taken: bool) -> None:
+    """A moved project, indexed or not, also with another checkout at its old place."""
     if is_indexed:
         recorded.framedex("index")
     project = moved(recorded, tmp_path / "elsewhere" / "renamed")
@@ -67,7 +67,7 @@ def test_places_follow_a_project(recorded: Passing, tmp_path: Path, is_indexed: 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("is_taken", [False, True])
-def test_places_stay_where_a_moved_project_is_indexed_again(recorded: Passing, tmp_path: Path, is_taken: bool) -> None:
+def test_locations_stay_if_a_moved_project_is_indexed_again(recorded: Passing, tmp_path: Path, is_taken: bool) -> None:
     project = moved(recorded, tmp_path / "elsewhere" / "renamed")
     if is_taken:
         other_checkout(recorded.folder)
@@ -80,7 +80,7 @@ def test_places_stay_where_a_moved_project_is_indexed_again(recorded: Passing, t
 
 
 @pytest.mark.exhaustive
-def test_places_follow_there_and_back_again(recorded: Passing, tmp_path: Path) -> None:
+def test_locations_follow_a_project_moved_back(recorded: Passing, tmp_path: Path) -> None:
     recorded.framedex("index")
     project = moved(recorded, tmp_path / "first")
     check_places(project)
@@ -92,8 +92,8 @@ def test_places_follow_there_and_back_again(recorded: Passing, tmp_path: Path) -
 
 
 @pytest.mark.exhaustive
-def test_sources_of_a_kernel_that_was_built_before_the_move(recorded: Passing, tmp_path: Path) -> None:
-    """Given a library that is recorded for the first time after its project was moved, with the old paths in it."""
+def test_sources_of_a_kernel_built_before_the_move_are_found(recorded: Passing, tmp_path: Path) -> None:
+    """A library first recorded after its project was moved, with the old paths in it."""
     recorded.framedex("index")
     recorded.build()
     project = moved(recorded, tmp_path / "renamed")
@@ -105,7 +105,7 @@ def test_sources_of_a_kernel_that_was_built_before_the_move(recorded: Passing, t
 
 
 @pytest.mark.exhaustive
-def test_a_copy_is_a_project_of_its_own(recorded: Passing, tmp_path: Path) -> None:
+def test_a_copy_is_a_separate_project(recorded: Passing, tmp_path: Path) -> None:
     recorded.framedex("index")
     copy = Passing(Path(shutil.copytree(recorded.folder, tmp_path / "copy")))
 
@@ -114,7 +114,7 @@ def test_a_copy_is_a_project_of_its_own(recorded: Passing, tmp_path: Path) -> No
 
 
 @pytest.mark.exhaustive
-def test_recordings_alone_still_lead_to_where_the_program_is(recorded: Passing, tmp_path: Path) -> None:
+def test_captures_alone_still_lead_to_the_program(recorded: Passing, tmp_path: Path) -> None:
     shutil.copytree(recorded.folder / ".framedex", tmp_path / "inbox" / ".framedex")
     inbox = Passing(tmp_path / "inbox")
     inbox.framedex("index")
@@ -126,8 +126,8 @@ def test_recordings_alone_still_lead_to_where_the_program_is(recorded: Passing, 
 
 
 @pytest.mark.exhaustive
-def test_captures_of_a_folder_of_the_users_own(recorded: Passing, tmp_path: Path) -> None:
-    """Given captures elsewhere in a moved project, what is gone from the old place is found as far as paths agree."""
+def test_captures_in_a_user_folder_are_found(recorded: Passing, tmp_path: Path) -> None:
+    """With captures elsewhere in a moved project, missing files are found as far as their paths match."""
     recorded.framedex("run", "-o", "caps", "program.py")
     project = moved(recorded, tmp_path / "renamed")
     shutil.rmtree(project.folder / ".framedex")

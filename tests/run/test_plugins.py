@@ -1,4 +1,4 @@
-"""`framedex run --plugin`: which plug-in is found, how JAX gets to it, and what is refused."""
+"""`framedex run --plugin`: the selected plug-in, how JAX gets its path, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.run.invoking import Ended, framedex_run, program
 from tests.running import build_small_plugin
 
 PUT = program("put_through_plugin.py")
-# What a package that brings a plug-in does when JAX asks it to: it registers its own library by its own path.
+# A plug-in package's initialisation by JAX: it registers its own library by its own path.
 REGISTERING = """
 from pathlib import Path
 from jax._src import xla_bridge
@@ -31,16 +31,16 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied_mock(tmp_path: Path) -> Path:
-    """A copy of the mock, which stands for a plug-in that works."""
+    """A copy of the mock, which represents a working plug-in."""
     return Path(shutil.copy(framedex_native.library_path(), tmp_path / "other_mock.so"))
 
 
 def calls(ended: Ended, folder: Path) -> list[Call]:
-    """The calls that a run in `folder` recorded."""
+    """The recorded calls of a run in `folder`."""
     return calls_of(folder / ended.capture)
 
 
-def test_a_plugin_for_tpus_by_path(copied_mock: Path, tmp_path: Path) -> None:
+def test_a_tpu_plugin_is_loaded_by_path(copied_mock: Path, tmp_path: Path) -> None:
     ended = framedex_run("--plugin", f"tpu:{copied_mock}", PUT, "tpu", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
     recorded = calls(ended, tmp_path)
@@ -49,7 +49,7 @@ def test_a_plugin_for_tpus_by_path(copied_mock: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_plugin_that_jax_registers_under_a_name_keeps_its_own_platform(copied_mock: Path, tmp_path: Path) -> None:
+def test_a_plugin_that_jax_registers_by_name_keeps_its_platform(copied_mock: Path, tmp_path: Path) -> None:
     ended = framedex_run("--plugin", f"elsewhere:{copied_mock}", PUT, "elsewhere", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
     assert calls(ended, tmp_path)[0].arguments["plugin"] == str(copied_mock)
@@ -57,7 +57,7 @@ def test_a_plugin_that_jax_registers_under_a_name_keeps_its_own_platform(copied_
 
 @pytest.mark.exhaustive(keep=["libtpu"])
 @pytest.mark.parametrize("name", ["libtpu", "tpu"])
-def test_an_installed_libtpu_by_name(copied_mock: Path, tmp_path: Path, name: str) -> None:
+def test_an_installed_libtpu_is_loaded_by_name(copied_mock: Path, tmp_path: Path, name: str) -> None:
     package = tmp_path / "packages" / "libtpu"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise ImportError('a plug-in is found without being imported')")
@@ -69,8 +69,8 @@ def test_an_installed_libtpu_by_name(copied_mock: Path, tmp_path: Path, name: st
 
 @pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("by_path", [False, True])
-def test_a_plugin_that_registers_itself(small: Path, tmp_path: Path, by_path: bool) -> None:
-    """Given a package of jax_plugins, when JAX opens what it registers, then that is recorded at its own path."""
+def test_a_self_registering_plugin_is_recorded(small: Path, tmp_path: Path, by_path: bool) -> None:
+    """With a jax_plugins package, the library that JAX opens is recorded at its own path."""
     package = tmp_path / "packages" / "jax_plugins" / "xla_small12"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(REGISTERING)
@@ -86,14 +86,14 @@ def test_a_plugin_that_registers_itself(small: Path, tmp_path: Path, by_path: bo
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_never_loads_the_plugin(small: Path, tmp_path: Path) -> None:
+def test_a_program_that_never_loads_the_plugin_is_reported(small: Path, tmp_path: Path) -> None:
     ended = framedex_run(
         "--plugin", f"tpu:{small}", program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu"
     )
     assert ended.said == [f"framedex: nothing was recorded: the program never loaded {small}, or ended before that."]
 
 
-def test_a_python_without_jax_but_with_torch_xla(tmp_path: Path) -> None:
+def test_a_python_with_torch_xla_instead_of_jax_is_recorded(tmp_path: Path) -> None:
     bare = next((p for v in pythons.RECORDABLE for p in pythons.found(v) if not p.has_jax), None)
     if bare is None:
         pytest.skip("every Python here has JAX")
@@ -106,7 +106,7 @@ def test_a_python_without_jax_but_with_torch_xla(tmp_path: Path) -> None:
     assert (ended.status, ended.stdout) == (0, b"ran\n"), ended.stderr
 
 
-def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
+def test_invalid_plugins_are_refused(small: Path, tmp_path: Path) -> None:
     missing, text, other = tmp_path / "missing.so", tmp_path / "text.so", tmp_path / "other.so"
     text.write_text("not a library")
     shutil.copy(framedex_native.library_path().with_name("libframedex_recorder.so"), other)
@@ -123,7 +123,7 @@ def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
         assert message in ended.said[0]
 
 
-def test_options_of_the_mock_do_not_go_with_a_plugin(small: Path, tmp_path: Path) -> None:
+def test_mock_options_are_refused_with_a_plugin(small: Path, tmp_path: Path) -> None:
     ended = framedex_run("--plugin", str(small), "--devices", "2", PUT, folder=tmp_path)
     assert ended.status == 2
     assert b"are for the mock TPU, not for a plug-in" in ended.stderr

@@ -1,6 +1,6 @@
-"""Google's own libtpu behind framedex, compiling ahead of time without a TPU.
+"""Google's own libtpu under framedex, compiling ahead of time without a TPU.
 
-FRAMEDEX_TEST_LIBTPU=1 runs this: it installs the wheel (some 200 MB) from the package registry.
+FRAMEDEX_TEST_LIBTPU=1 enables this: it installs the wheel (about 200 MB) from the package registry.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
 
 
 def wanted_libtpu() -> str:
-    """The requirement on libtpu that the installed JAX states."""
+    """The libtpu requirement of the installed JAX."""
     requirements = importlib.metadata.requires("jax") or []
     return next(match[0] for text in requirements if (match := re.match(r"libtpu[=<>~!.*,\d]+", text)))
 
@@ -54,14 +54,14 @@ def test_the_compilation_is_recorded(recorded: list[Call]) -> None:
     assert any("ahead_of_time.py" in frame.file for frame in compilation.frames)
 
 
-def test_every_extension_of_it_is_known(recorded: list[Call]) -> None:
+def test_every_extension_of_libtpu_is_known(recorded: list[Call]) -> None:
     arguments = recorded[0].arguments
     assert {"Layouts", "MemoryDescriptions", "TpuTopology", "Profiler"} <= set(arguments["extensions"].split(", "))
     assert arguments["untraced_extensions"] == ""
     assert arguments["untraced_functions"] == 0
 
 
-def test_calls_into_its_extensions_are_recorded(recorded: list[Call]) -> None:
+def test_libtpu_extension_calls_are_recorded(recorded: list[Call]) -> None:
     layouts = [call for call in recorded if call.function == "PJRT_Layouts_MemoryLayout_Serialize"]
     assert "{1,0:T(8,128)}" in {call.arguments["serialized_bytes"] for call in layouts}
     outputs = next(call for call in recorded if call.function == "PJRT_Layouts_PJRT_Executable_GetOutputLayouts")

@@ -1,4 +1,4 @@
-"""What `framedex run` cannot do it says, with a remedy, before the program starts."""
+"""Unsupported uses of `framedex run` are refused with a remedy before the program starts."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ RUN = (program("endings.py"), "returns")
 
 
 def assert_refused(ended: Ended, message: str, remedy: str) -> None:
-    """Nothing ran, and the two lines say why and what to do."""
+    """The program did not run, and the two lines have the reason and the remedy."""
     assert ended.status == 1
     assert ended.stdout == b""
     assert message in ended.said[0]
     assert remedy in ended.stderr.decode().splitlines()[1]
 
 
-def test_a_python_that_is_too_old(tmp_path: Path) -> None:
+def test_a_python_that_is_too_old_is_refused(tmp_path: Path) -> None:
     old = next((python for version in ("3.10", "3.9", "3.8") for python in pythons.found(version)), None)
     if old is None:
         pytest.skip("no Python older than 3.11 here")
@@ -35,7 +35,7 @@ def test_a_python_that_is_too_old(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["3.13t", "3.14t"])
-def test_a_free_threaded_python(tmp_path: Path, version: str) -> None:
+def test_a_free_threaded_python_is_refused(tmp_path: Path, version: str) -> None:
     python = next(iter(pythons.found(version)), None)
     if python is None:
         pytest.skip(f"no Python {version} here")
@@ -44,7 +44,7 @@ def test_a_free_threaded_python(tmp_path: Path, version: str) -> None:
     assert_refused(ended, message, "Use one of Python 3.11 to 3.15: `framedex run --python")
 
 
-def test_a_python_without_jaxlib(tmp_path: Path) -> None:
+def test_a_python_without_jaxlib_is_refused(tmp_path: Path) -> None:
     bare = next((p for v in pythons.RECORDABLE for p in pythons.found(v) if not p.has_jax), None)
     if bare is None:
         pytest.skip("every Python here has JAX")
@@ -54,7 +54,7 @@ def test_a_python_without_jaxlib(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["0.13.0"])
 @pytest.mark.parametrize("version", ["0.4.1", "0.13.0", "1.0", "unknown"])
-def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
+def test_an_unsupported_jaxlib_is_refused(tmp_path: Path, version: str) -> None:
     metadata = tmp_path / "packages" / f"jaxlib-{version}.dist-info" / "METADATA"
     metadata.parent.mkdir(parents=True)
     metadata.write_text(f"Metadata-Version: 2.1\nName: jaxlib\nVersion: {version}\n")
@@ -67,7 +67,7 @@ def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
     assert Requirement(ended.stderr.decode().split("'")[1]).specifier.contains("0.12.9")
 
 
-def test_what_is_no_python(tmp_path: Path) -> None:
+def test_an_invalid_python_is_refused(tmp_path: Path) -> None:
     (tmp_path / "python").write_text("")
     for path in (tmp_path / "python", tmp_path / "nowhere"):
         ended = framedex_run("--python", str(path), *RUN, folder=tmp_path)
@@ -75,7 +75,7 @@ def test_what_is_no_python(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("output", ["file", "file/captures"])
-def test_a_folder_for_captures_that_cannot_be_made(tmp_path: Path, output: str) -> None:
+def test_a_capture_folder_that_cannot_be_created_is_refused(tmp_path: Path, output: str) -> None:
     (tmp_path / "file").write_text("kept")
     ended = framedex_run("-o", output, *RUN, folder=tmp_path)
     assert ended.status != 0
@@ -84,7 +84,7 @@ def test_a_folder_for_captures_that_cannot_be_made(tmp_path: Path, output: str) 
     assert (tmp_path / "file").read_text() == "kept"
 
 
-def test_a_missing_tpu_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tpu_library_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_native, "__file__", str(tmp_path / "_native.so"))
     result = CliRunner().invoke(cli, ["run", "-o", str(tmp_path / "captures"), *RUN])
     assert result.exit_code == 1
@@ -92,7 +92,7 @@ def test_a_missing_tpu_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "pip install --force-reinstall framedex" in result.stderr
 
 
-def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unloadable_tpu_library_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "libtpu.so").write_bytes(b"not a library")
     monkeypatch.setattr(_native, "__file__", str(tmp_path / "_native.so"))
     result = CliRunner().invoke(cli, ["run", "-o", str(tmp_path / "captures"), *RUN])
@@ -114,7 +114,7 @@ def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest
     ],
     ids=["nothing", "no script", "no devices", "devices", "hbm", "no hbm"],
 )
-def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_usage_errors_are_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
     ended = framedex_run(*arguments, folder=tmp_path)
     assert ended.status == 2
     assert message in ended.stderr.decode()
@@ -135,6 +135,6 @@ def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_mock_tpu_that_cannot_be(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_an_impossible_mock_tpu_is_refused(tmp_path: Path, arguments: list[str], message: str) -> None:
     ended = framedex_run(*arguments, *RUN, folder=tmp_path)
     assert_refused(ended, f"The mock TPU cannot be opened: {message}", "Check --device, --devices, --hosts")

@@ -1,4 +1,4 @@
-"""A program under `framedex run` does what it does without: output, input, arguments, status, exceptions, signals."""
+"""A program behaves the same under `framedex run`: output, input, arguments, status, exceptions, signals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.running import TIMEOUT
     ],
     ids=lambda arguments: " ".join(Path(argument).name for argument in arguments[:2]),
 )
-def test_everything_but_the_last_line_is_as_without_framedex(arguments: list[str], tmp_path: Path) -> None:
+def test_everything_but_the_last_line_equals_a_run_without_framedex(arguments: list[str], tmp_path: Path) -> None:
     stdin = "first\nzweite größe\nno newline at the end".encode()
     plain = plain_run(*arguments, folder=tmp_path, stdin=stdin)
     recorded = framedex_run(*arguments, folder=tmp_path, stdin=stdin)
@@ -49,7 +49,7 @@ def test_everything_but_the_last_line_is_as_without_framedex(arguments: list[str
 
 
 def without_process_ids(ended: Ended) -> tuple[int, bytes, bytes]:
-    """What the program did; warnings of JAX name lines and processes that differ from run to run."""
+    """The program's behaviour; JAX's warnings are normalised, because their lines and processes vary."""
     status, stdout, stderr = ended.of_the_program
     return status, stdout, re.sub(rb"0x[0-9a-f]+|pid=\d+", b"*", stderr)
 
@@ -69,15 +69,15 @@ def test_a_signal_to_framedex_reaches_the_program(tmp_path: Path, number: signal
     assert (tmp_path / ended.capture).is_dir()
 
 
-def test_ctrl_c_in_the_terminal_is_the_programs_affair(tmp_path: Path) -> None:
+def test_ctrl_c_in_the_terminal_is_handled_by_the_program(tmp_path: Path) -> None:
     ended = signalled(tmp_path, signal.SIGINT, lambda process: os.killpg(process.pid, signal.SIGINT))
     assert ended.status == -signal.SIGINT
     assert b"KeyboardInterrupt" in ended.stderr
     assert ended.said[-1].startswith("framedex: the program was ended by SIGINT; recorded ")
 
 
-def test_an_interrupt_reaches_the_program_once_whoever_it_is_sent_to(tmp_path: Path) -> None:
-    """Given an interrupt for framedex alone, then one for its group, then the program receives two in all."""
+def test_an_interrupt_reaches_the_program_once(tmp_path: Path) -> None:
+    """After an interrupt for framedex alone and one for its group, the program has received two."""
     with waiting(tmp_path, "counts_interrupts") as process:
         assert process.stdout
         lines = [*read_until_ready(process.stdout)]
@@ -105,7 +105,7 @@ def test_a_stopped_program_stops_framedex_until_both_continue(tmp_path: Path) ->
 
 
 def test_framedex_continues_with_a_program_that_ctrl_z_does_not_stop(tmp_path: Path) -> None:
-    """Given a process group without a shell above it, where SIGTSTP stops no program, then framedex does not stop."""
+    """In a process group without a shell above it, where SIGTSTP stops no program, framedex does not stop either."""
 
     def stop_then_end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGTSTP)
@@ -114,7 +114,7 @@ def test_framedex_continues_with_a_program_that_ctrl_z_does_not_stop(tmp_path: P
     assert signalled(tmp_path, signal.SIGTERM, stop_then_end).status == -signal.SIGTERM
 
 
-def test_the_exit_status_is_the_programs_where_sigchld_is_ignored(tmp_path: Path) -> None:
+def test_the_exit_status_is_the_programs_even_if_sigchld_is_ignored(tmp_path: Path) -> None:
     code = "import signal; raise SystemExit(3 if signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN else 4)"
     ended = subprocess.run(
         [FRAMEDEX, "run", "-c", code],
@@ -126,7 +126,7 @@ def test_the_exit_status_is_the_programs_where_sigchld_is_ignored(tmp_path: Path
     assert ended.returncode == 3
 
 
-def test_the_end_of_the_program_is_noticed_where_sigchld_is_blocked(tmp_path: Path) -> None:
+def test_the_end_of_the_program_is_noticed_even_if_sigchld_is_blocked(tmp_path: Path) -> None:
     ended = subprocess.run(
         [FRAMEDEX, "run", "-c", "raise SystemExit(3)"],
         cwd=tmp_path,
@@ -139,7 +139,7 @@ def test_the_end_of_the_program_is_noticed_where_sigchld_is_blocked(tmp_path: Pa
 
 
 def test_the_witness_kills_the_program_without_pidfd_open() -> None:
-    """Given a Python that was built on an older Linux, as uv's is, or an older kernel."""
+    """A Python built on an older Linux, such as uv's, or an older kernel."""
     code = Path(witness.__file__).read_text().replace("import time\n", "import time\ndel os.pidfd_open\n", 1)
     program = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as watching:
@@ -157,7 +157,7 @@ def test_a_killed_framedex_ends_the_program(tmp_path: Path) -> None:
 
 
 def signalled(folder: Path, number: signal.Signals, send: object) -> Ended:
-    """A waiting program under framedex, in a process group of its own, that is sent a signal once it has printed."""
+    """A waiting program under framedex, in its own process group, which gets a signal once it has printed."""
     assert callable(send)
     with waiting(folder, "waits_for_a_signal") as process:
         assert process.stdout
@@ -182,7 +182,7 @@ def read_until_ready(lines: Iterable[bytes]) -> Iterator[bytes]:
 def waiting(
     folder: Path, ending: str, *, start_new_session: bool = True, process_group: int | None = None
 ) -> subprocess.Popen[bytes]:
-    """A program under framedex, in a process group of its own."""
+    """A program under framedex, in its own process group."""
     return subprocess.Popen(
         [FRAMEDEX, "run", program("endings.py"), ending],
         cwd=folder,

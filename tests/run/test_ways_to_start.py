@@ -1,4 +1,4 @@
-"""Every way to start a Python program works behind `framedex run`; what cannot be recorded is refused, and why."""
+"""Every way to start a Python program works after `framedex run`; unsupported ones are refused with the reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.run.invoking import FRAMEDEX, environment, framedex_run
 
-# Its argv, how it is named, and what it was given; then one call into the runtime, and a status of its own.
+# Its argv, its name and its arguments; then one call into the runtime, and an unusual exit status.
 PROGRAM = """\
 import sys
 print(__name__, sys.argv, sys.stdin.read())
@@ -33,20 +33,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def command(folder: Path, name: str, first_line: str, text: str = PROGRAM) -> Path:
-    """A script on what is the PATH then, which can be executed."""
+    """An executable script on the current PATH."""
     script = folder / "commands" / name
     script.write_text(f"{first_line}\n{text}")
     script.chmod(0o755)
     return script
 
 
-def test_code_is_run_as_python_runs_it(folder: Path) -> None:
+def test_code_runs_as_with_python(folder: Path) -> None:
     ended = framedex_run("-c", PROGRAM, "--epochs", "3", "-o", "x", folder=folder, stdin=STDIN)
     assert (ended.status, ended.stdout) == (3, b"__main__ ['-c', '--epochs', '3', '-o', 'x'] what it is given\n")
     assert (folder / ended.capture).is_dir()
 
 
-def test_a_program_from_stdin(folder: Path) -> None:
+def test_a_program_is_read_from_stdin(folder: Path) -> None:
     ended = framedex_run("-", "a", "--b", folder=folder, stdin=PROGRAM.replace("sys.stdin.read()", "'-'").encode())
     assert (ended.status, ended.stdout) == (3, b"__main__ ['-', 'a', '--b'] -\n")
     assert (folder / ended.capture).is_dir()
@@ -54,15 +54,15 @@ def test_a_program_from_stdin(folder: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["python3"])
 @pytest.mark.parametrize("python", ["python", "python3", sys.executable])
-def test_an_interpreter_with_what_follows_it(folder: Path, python: str) -> None:
+def test_an_interpreter_runs_with_its_arguments(folder: Path, python: str) -> None:
     arguments = ("-X", "dev", "-W", "ignore", "program.py", "--x")
     ended = framedex_run(python, *arguments, folder=folder, stdin=STDIN, PATH=_path(Path(sys.executable).parent))
     assert (ended.status, ended.stdout) == (3, b"__main__ ['program.py', '--x'] what it is given\n")
     assert (folder / ended.capture).is_dir()
 
 
-def test_a_command_beside_the_interpreter_is_found_where_it_is_not_on_the_path(folder: Path) -> None:
-    """And a folder of its name, as a checkout has one, is not taken for it."""
+def test_a_command_beside_the_interpreter_is_found_off_the_path(folder: Path) -> None:
+    """A folder with its name, as in a checkout, is not mistaken for it."""
     (folder / "pytest").mkdir()
     ended = framedex_run("pytest", "-q", "-p", "no:cacheprovider", "test_put.py", folder=folder, PATH="/usr/bin:/bin")
     assert (ended.status, b"1 passed" in ended.stdout) == (0, True), ended
@@ -80,7 +80,7 @@ def test_a_command_beside_the_interpreter_is_found_where_it_is_not_on_the_path(f
         f"#!/bin/sh\n'''exec' \"{sys.executable}\" \"$0\" \"$@\"\n' '''",
     ],
 )
-def test_a_command_on_the_path_is_run_by_the_python_of_its_first_line(folder: Path, first_line: str) -> None:
+def test_a_command_on_the_path_runs_in_its_shebang_python(folder: Path, first_line: str) -> None:
     script = command(folder, "launch-it", first_line)
     path = _path(Path(sys.executable).parent, script.parent)
     ended = framedex_run("launch-it", "--nproc", "2", folder=folder, stdin=STDIN, PATH=path)
@@ -93,7 +93,7 @@ def test_a_command_on_the_path_is_run_by_the_python_of_its_first_line(folder: Pa
 
 
 @pytest.mark.exhaustive
-def test_a_script_that_a_folder_has_is_run_by_our_python_unless_it_names_one(folder: Path) -> None:
+def test_a_script_path_runs_in_our_python_unless_its_shebang_names_one(folder: Path) -> None:
     for name, first_line in (("plain", "# no line for a shell"), ("usual", "#!/usr/bin/env python3")):
         script = command(folder, name, first_line)
         ended = framedex_run(f"commands/{script.name}", folder=folder, stdin=STDIN, PATH="/usr/bin:/bin")
@@ -116,7 +116,7 @@ def test_another_script_is_refused_with_the_reason(folder: Path, first_line: str
     assert not (folder / "ran").exists() and not (folder / ".framedex").exists()
 
 
-def test_a_name_that_means_a_file_and_a_command_is_asked_about(folder: Path) -> None:
+def test_an_ambiguous_file_or_command_name_is_refused(folder: Path) -> None:
     script = command(folder, "launch", f"#!{sys.executable}", "open('command-ran', 'w')\n")
     (folder / "launch").write_text("open('file-ran', 'w')\n")
     ended = framedex_run("launch", folder=folder, PATH=_path(script.parent))
@@ -127,10 +127,10 @@ def test_a_name_that_means_a_file_and_a_command_is_asked_about(folder: Path) -> 
 
 @pytest.mark.exhaustive(keep=["commands"])
 @pytest.mark.parametrize("path", ["", ".", ":/usr/bin", "commands"])
-def test_the_working_folder_is_no_folder_of_the_path(folder: Path, path: str) -> None:
+def test_the_working_folder_is_not_on_the_path(folder: Path, path: str) -> None:
     script = command(folder, "strange", f"#!{sys.executable}", "open('ran', 'w')\n")
     ended = framedex_run("strange", folder=script.parent, PATH=path)
-    # ... where it is a script that was named, and none beside it is meant.
+    # ... if it is a named script, and none beside it is meant.
     assert ended.status == 0
     (script.parent / "ran").unlink()
     ended = framedex_run("strange", folder=folder, PATH=path)
@@ -138,7 +138,7 @@ def test_the_working_folder_is_no_folder_of_the_path(folder: Path, path: str) ->
 
 
 @pytest.mark.exhaustive
-def test_a_command_s_python_is_none_of_the_working_folder(folder: Path) -> None:
+def test_a_command_is_never_run_by_a_python_in_the_working_folder(folder: Path) -> None:
     script = command(folder, "launch-it", "#!/usr/bin/env python3")
     planted = folder / "python3"
     planted.write_text("#!/bin/sh\ntouch planted-ran\n")
@@ -150,7 +150,7 @@ def test_a_command_s_python_is_none_of_the_working_folder(folder: Path) -> None:
     assert (ended.status, (folder / "planted-ran").exists()) == (3, False), ended.stderr
 
 
-def test_a_python_that_a_command_names_and_that_cannot_be_recorded_is_told_with_the_command(folder: Path) -> None:
+def test_an_unrecordable_python_of_a_command_is_reported_with_the_command(folder: Path) -> None:
     script = command(folder, "start", "#!/nowhere/bin/python3")
     ended = framedex_run("start", folder=folder, PATH=_path(script.parent))
     assert ended.status == 1
@@ -158,8 +158,8 @@ def test_a_python_that_a_command_names_and_that_cannot_be_recorded_is_told_with_
     assert f"The first line of {script} selects /nowhere/bin/python3." in ended.stderr.decode()
 
 
-def test_the_reason_of_an_interpreter_that_fails_is_passed_on(folder: Path) -> None:
-    """As pyenv's, a script in the place of a Python that is not installed."""
+def test_the_error_of_a_failing_interpreter_is_shown(folder: Path) -> None:
+    """Like pyenv's: a script in the place of a missing Python."""
     shim = command(folder, "python3.12", "#!/bin/sh", "echo 'pyenv: python3.12: command not found' >&2\nexit 127\n")
     for arguments in (("--python", str(shim), "program.py"), ("python3.12", "program.py")):
         ended = framedex_run(*arguments, folder=folder, PATH=_path(shim.parent))
@@ -188,7 +188,7 @@ def _path(*folders: Path) -> str:
     return os.pathsep.join([*map(str, folders), "/usr/bin", "/bin"])
 
 
-def test_a_run_inside_a_run_records_and_the_outer_one_says_so(folder: Path) -> None:
+def test_a_nested_run_records_and_the_outer_one_says_so(folder: Path) -> None:
     (folder / "ones.py").write_text("import jax\njax.numpy.ones(3)\n")
     ended = framedex_run(FRAMEDEX, "run", "ones.py", folder=folder)
     assert ended.status == 0, ended.stderr

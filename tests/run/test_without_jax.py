@@ -1,4 +1,4 @@
-"""framedex beside no JAX of its own: it records that of another environment, or says what is missing."""
+"""framedex without a JAX of its own: it records another environment's, or reports the missing packages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RUN = "from framedex.commands.main import cli; cli(prog_name='framedex')"
 
 
 def framedex(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """framedex in an interpreter that has no JAX."""
+    """framedex in an interpreter without JAX."""
     command = [*python_without(JAX, RUN), *arguments]
     environment = plain_environment()
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
 
 
 def test_a_program_of_another_environment_is_recorded_and_indexed(tmp_path: Path, python: str) -> None:
-    """Nothing of framedex is installed there: jaxlib is all that it needs to have."""
+    """That environment has no framedex: it only needs jaxlib."""
     done = framedex(tmp_path, "run", "--python", python, str(ROOT / "indexer/framedex/demo/device_put.py"))
     assert done.returncode == 0, done.stderr
     assert len(capture_folders(project_captures_folder(tmp_path))) == 1

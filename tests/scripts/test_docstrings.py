@@ -24,7 +24,7 @@ class Frame:
 '''
 
 
-def test_each_docstring_is_on_its_own_lines_and_files_that_are_gone_are_removed(tmp_path: Path) -> None:
+def test_docstrings_keep_their_lines_and_files_of_deleted_modules_are_removed(tmp_path: Path) -> None:
     room = tmp_path / "room"
     room.mkdir()
     (room / "frame.py").write_text(SOURCE)

@@ -1,4 +1,4 @@
-"""`scripts/find-python`: which interpreter the set-up takes, of those that a machine has."""
+"""`scripts/find-python`: the interpreter that the set-up selects on a machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SYSTEM = "/usr/bin:/bin"
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A folder for PATH, without anything in it."""
+    """An empty folder for PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     return folder
 
 
 def install(machine: Path, name: str, text: str = f'exec {sys.executable} "$@"') -> str:
-    """A command in the folder; its path."""
+    """A command in the folder; returns its path."""
     program = machine / name
     program.write_text(f"#!/bin/sh\n{text}\n")
     program.chmod(0o755)
@@ -37,29 +37,29 @@ def found(machine: Path, needs: str, *versions: str) -> str | None:
     return done.stdout.strip() or None
 
 
-def test_the_first_version_that_is_here_is_taken(machine: Path) -> None:
+def test_the_first_available_version_is_used(machine: Path) -> None:
     name = install(machine, f"python{OWN}")
     assert found(machine, "venv", "3.98", OWN, "3.99") == name
 
 
-def test_python3_stands_for_its_version(machine: Path) -> None:
+def test_python3_means_its_version(machine: Path) -> None:
     name = install(machine, "python3")
     install(machine, f"python{OWN}", "exit 1")
     assert found(machine, "venv", "3.98", OWN) == name
 
 
-def test_a_command_that_is_there_but_does_not_run_is_passed_over(machine: Path) -> None:
+def test_a_command_that_does_not_run_is_skipped(machine: Path) -> None:
     install(machine, f"python{OWN}", "echo 'pyenv: command not found' >&2; exit 127")
     name = install(machine, "python3")
     assert found(machine, "venv headers", OWN) == name
 
 
-def test_a_name_that_leads_to_another_version_is_passed_over(machine: Path) -> None:
+def test_a_name_that_leads_to_another_version_is_skipped(machine: Path) -> None:
     install(machine, "python3.98")
     assert found(machine, "", "3.98") is None
 
 
-def test_versions_of_pyenv_are_found(machine: Path) -> None:
+def test_pyenv_versions_are_found(machine: Path) -> None:
     folder = machine / "pyenv" / "versions" / f"{OWN}.1" / "bin"
     folder.mkdir(parents=True)
     install(folder, "python")
@@ -68,5 +68,5 @@ def test_versions_of_pyenv_are_found(machine: Path) -> None:
     assert found(machine, "venv", OWN) == str(folder / "python")
 
 
-def test_nothing_is_found_where_nothing_is(machine: Path) -> None:
+def test_nothing_is_found_on_an_empty_path(machine: Path) -> None:
     assert found(machine, "", "3.98", "3.99") is None

@@ -1,4 +1,4 @@
-"""scripts/install_checkout.py: what pip is asked for, and what is shown while the checkout compiles."""
+"""scripts/install_checkout.py: pip's arguments, and the progress shown while the checkout compiles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ install(TARGETS small LIBRARY DESTINATION small)
 """
 
 
-def test_extras_that_name_one_another_give_what_they_need() -> None:
+def test_extras_that_refer_to_each_other_are_expanded() -> None:
     project = {
         "name": "small",
         "dependencies": ["click>=8.1"],
@@ -46,7 +46,7 @@ def test_extras_that_name_one_another_give_what_they_need() -> None:
         list(install_checkout.needed(project, ["nonsense"]))
 
 
-def test_of_this_project_everything_is_of_others() -> None:
+def test_all_requirements_of_this_project_are_external() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     requirements = list(install_checkout.needed(project, ["dev"]))
@@ -56,14 +56,14 @@ def test_of_this_project_everything_is_of_others() -> None:
     assert not any(each.startswith("framedex") for each in requirements)
 
 
-def test_modules_are_compiled_by_pip_only_where_imports_keep_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_compiles_modules_only_if_imports_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    assert install_checkout.no_byte_code() == ["--no-compile"]
+    assert install_checkout.byte_code_options() == ["--no-compile"]
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    assert install_checkout.no_byte_code() == []
+    assert install_checkout.byte_code_options() == []
 
 
-def test_a_terminal_sees_ninjas_counter_in_one_place(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_terminal_shows_the_ninja_counter_in_place(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  [1/12] Building a.o\n", "  [2/12] Building b.o\n", "  error: no\n"]
 
     assert list(install_checkout.Counter(True).watched(lines)) == ["  Configuring\n", "  error: no\n"]
@@ -75,8 +75,8 @@ def test_a_terminal_sees_ninjas_counter_in_one_place(capsys: pytest.CaptureFixtu
     ]
 
 
-def test_a_log_gets_a_line_for_each_tenth_and_each_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
-    """Given 60 files, of which one takes half a minute, then nobody waits long for a line of the log."""
+def test_a_log_has_a_line_per_tenth_and_per_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    """With 60 files, one of which takes half a minute, log lines still appear regularly."""
     now = 0.0
 
     def built() -> Iterator[str | None]:
@@ -102,7 +102,7 @@ def test_a_log_gets_a_line_for_each_tenth_and_each_ten_seconds(capsys: pytest.Ca
     ("available_gib", "processors", "jobs"), [(22, 2, None), (4, 2, None), (3, 2, "3"), (2, 8, "2"), (0.3, 2, "1")]
 )
 def test_jobs_follow_the_available_memory(available_gib: float, processors: int, jobs: str | None) -> None:
-    """Given 1 GiB for each job, then memory limits the jobs, but never below one."""
+    """With 1 GiB for each job, memory limits the jobs, but never below one."""
     meminfo = f"MemTotal: 99999999 kB\nMemAvailable:  {int(available_gib * (1 << 20))} kB\n"
 
     limit = install_checkout.parallel_level(meminfo, processors)
@@ -114,12 +114,12 @@ def test_jobs_are_not_limited_where_the_available_memory_is_unknown() -> None:
     assert install_checkout.parallel_level("MemTotal: 2048 kB\n", 8) == {}
 
 
-def test_lines_come_as_they_are_written() -> None:
+def test_lines_appear_as_they_are_written() -> None:
     assert list(install_checkout.with_silences(["one\n", "two\n"])) == ["one\n", "two\n"]
 
 
 @pytest.mark.parametrize("on_terminal", [True, False])
-def test_nothing_is_said_where_nothing_is_to_do(on_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_printed_if_there_is_nothing_to_do(on_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  ninja: no work to do.\n"]
     counter = install_checkout.Counter(on_terminal)
 
@@ -128,7 +128,7 @@ def test_nothing_is_said_where_nothing_is_to_do(on_terminal: bool, capsys: pytes
     assert capsys.readouterr().out == ""
 
 
-def test_what_pip_takes_long_for_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_slow_pip_steps_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     said: deque[str] = deque(maxlen=2)
     lines = [
         "Collecting jax>=0.8\n",
@@ -143,7 +143,7 @@ def test_what_pip_takes_long_for_is_told(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == "set-up: downloading jaxlib (88.1 MB)\nset-up: installing 3 packages\n"
 
 
-def test_a_time_is_told_as_people_say_it() -> None:
+def test_a_duration_is_formatted_for_people() -> None:
     times = map(install_checkout.duration, (0.4, 59.4, 60, 125))
     assert list(times) == ["0 s", "59 s", "1 min 0 s", "2 min 5 s"]
 
@@ -174,7 +174,7 @@ def test_an_unknown_cause_is_shown_with_the_output(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.exhaustive
-def test_what_cannot_be_compiled_is_shown_with_a_status(tmp_path: Path) -> None:
+def test_a_compilation_failure_is_shown_with_a_status(tmp_path: Path) -> None:
     (tmp_path / "scripts").mkdir()
     script = shutil.copy(install_checkout.__file__, tmp_path / "scripts")
     (tmp_path / "pyproject.toml").write_text(PROJECT)

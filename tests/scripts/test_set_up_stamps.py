@@ -1,4 +1,4 @@
-"""The Makefile's stamps of a set-up: when `make` sets framedex up again."""
+"""The Makefile's stamps of a set-up: when `make` repeats the set-up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.running import TIMEOUT
 
 @pytest.mark.parametrize(("target", "stamp"), [("demo", "set-up"), ("docs-check", "set-up-dev")])
 def test_an_uninstalled_framedex_is_set_up_again(target: str, stamp: str, tmp_path: Path) -> None:
-    """Given a stamp newer than the sources, then only a missing `framedex` command leads to a set-up."""
+    """If the stamp is newer than the sources, only a missing `framedex` command causes a set-up."""
     framedex = tmp_path / "bin" / "framedex"
     framedex.parent.mkdir()
     framedex.touch()

@@ -1,4 +1,4 @@
-"""Questions as editors ask them: by file and 1-based line."""
+"""Editor queries by file and 1-based line."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocum
 
 
 async def definition(client: LanguageClient, path: Path | str, line: int) -> list[tuple[str, int]]:
-    """Where go-to-frame leads, as (file name, 1-based line)."""
+    """The target of go-to-frame, as (file name, 1-based line)."""
     return places(await client.text_document_definition_async(types.DefinitionParams(*at(path, line))))
 
 
 def places(answer: object) -> list[tuple[str, int]]:
-    """Where links or locations lead, as (file name, 1-based line)."""
+    """The targets of links or locations, as (file name, 1-based line)."""
     found = []
     for target in cast("Sequence[types.Location | types.LocationLink]", answer or ()):
         if isinstance(target, types.LocationLink):
@@ -43,7 +43,7 @@ def places(answer: object) -> list[tuple[str, int]]:
 
 
 async def links(client: LanguageClient, path: Path, line: int, character: int = 0) -> list[types.LocationLink]:
-    """The links of go-to-frame, for a client that takes links."""
+    """The links of go-to-frame, for a client that supports links."""
     answer = await client.text_document_definition_async(types.DefinitionParams(*at(path, line, character)))
     return list(cast("Sequence[types.LocationLink]", answer or ()))
 
@@ -70,7 +70,7 @@ async def settled(client: LanguageClient, root: Path) -> None:
 
 
 async def own(client: LanguageClient, method: str, path: Path, line: int, **more: object) -> Any:
-    """What a request of framedex's own about a line is answered with, as JSON."""
+    """The JSON result of one of framedex's own requests about a line."""
     document, position = at(path, line)
     params = {
         "textDocument": {"uri": document.uri},
@@ -81,24 +81,24 @@ async def own(client: LanguageClient, method: str, path: Path, line: int, **more
 
 
 async def ways(client: LanguageClient, method: str, path: Path, line: int) -> list[tuple[str, int]]:
-    """All places that `waysIn` or `waysOut` lists for a line, as (file name, 1-based line)."""
+    """All locations that `waysIn` or `waysOut` lists for a line, as (file name, 1-based line)."""
     found = [way["location"] for way in await own(client, method, path, line)]
     return [(Path(each["uri"]).name, each["range"]["start"]["line"] + 1) for each in found]
 
 
 async def ask(client: LanguageClient, method: str, params: Any) -> Any:
-    """What a request of framedex's own is answered with, as pygls' client has it."""
+    """The result of one of framedex's own requests, as pygls' client returns it."""
     return await client.protocol.send_request_async(f"framedex/{method}", params)
 
 
 def plain(value: Any) -> Any:
-    """What pygls' client made of JSON, as JSON again."""
+    """pygls' client object converted back to JSON."""
     if hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
     return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 def open_document(client: LanguageClient, uri: str, text: str, language: str = "python") -> None:
-    """Tell the server that the editor has opened a document."""
+    """Notify the server that the editor has opened a document."""
     item = types.TextDocumentItem(uri, language, 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))

@@ -1,4 +1,4 @@
-"""A real client, with the capabilities of real editors, in front of a real server process."""
+"""A real client, with the capabilities of real editors, connected to a real server process."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ async def start_own(command: tuple[str, ...], arguments: tuple[str, ...]) -> Lan
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Recording:
-    """The recorded program, with its index, in a folder of its own."""
+    """The recorded program, with its index, in its own folder."""
     return record(tmp_path)
 
 
 @dataclass(frozen=True)
 class SharedServer:
-    """A server for the clients of all tests that want no command line, environment or folder of their own."""
+    """A server for all tests that need no command line, environment or folder of their own."""
 
     listening: Listening
     environment: Mapping[str, str]
@@ -61,7 +61,7 @@ class SharedServer:
     log: TextIO
 
     def suits(self, command: tuple[str, ...], arguments: tuple[str, ...]) -> bool:
-        """Whether a server that is started now with this command line would be the same."""
+        """Whether a server that starts now with this command line would be the same."""
         is_plain = (command, arguments) == (SERVER, ()) and not fork_server.own_start.is_set()
         return is_plain and (self.environment, self.folder) == (_environment(), Path.cwd())
 

@@ -1,4 +1,4 @@
-"""Captures made by hand, of a program's frames alone: without binaries, code objects, or anything that went wrong."""
+"""Synthetic captures with only a program's frames: without binaries, code objects, or errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.model import Calls, Capture, Function, Metadata, NativeFrame, Stac
 def handmade_capture(
     path: Path, frames: int, stacks: Iterable[Sequence[int]], functions: Iterable[str], calls: Calls
 ) -> Capture:
-    """A capture of so many frames; `stacks` have their numbers, innermost first, as captures have them."""
+    """A capture of this many frames; `stacks` have their numbers, innermost first, like captures."""
     return Capture(
         path=path,
         metadata=Metadata(),
@@ -29,7 +29,7 @@ def handmade_capture(
 
 
 def calls_in_turn(rows: Sequence[tuple[int, int, int]]) -> Calls:
-    """Calls one after the other, each as its function, its stack and its duration in ns."""
+    """Consecutive calls, each as its function, its stack and its duration in ns."""
     function, stack, duration = np.array(rows, np.int64).T
     count = len(rows)
     return Calls(

@@ -1,4 +1,4 @@
-"""A recording whose every name is an attack on whoever shows it, as a shared file of a stranger may have them."""
+"""A recording whose every name is an injection attempt, as in a stranger's shared file."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ HOSTILE = (
     "`](command:evil) ![i](http://evil.example/i.png) <img src=x> [Fix it](command:evil) **b** https://evil.example"
     "\n\u202e# h\n"
 )
-"""What every name ends with."""
+"""The ending of every name."""
 
-_KEPT = frozenset({"join", "kind", "site", "sites", "stages", "format"})  # members of JSON by which things are found
+_KEPT = frozenset({"join", "kind", "site", "sites", "stages", "format"})  # JSON members that are used as keys
 
 
 class HostileNames(Redaction):
-    """Ends every text of a capture with the attack, but for files that are here and what things are found by."""
+    """Append the attack to every text of a capture, except local files and keys."""
 
     def arguments(self, text: str) -> str:
-        """Values of calls, but for those that are found by them."""
+        """Values of calls, except keys."""
         told = json.loads(text)
         return json.dumps(
             {key: value if key.endswith(".kept") else _in_json(key, value) for key, value in told.items()}
         )
 
     def definitions(self, definitions: Definitions) -> Definitions:
-        """All that calls refer to."""
+        """All objects that calls refer to."""
         targets = [json.loads(text)["target"] for kind, text in definitions.descriptions if kind == "ffi_target"]
         hostile: Definitions = _hostile(definitions)
         return replace(

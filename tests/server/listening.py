@@ -1,4 +1,4 @@
-"""A server process that listens, for several clients."""
+"""A listening server process, for several clients."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Listening:
         return self.where
 
     def connect(self) -> SocketClient:
-        """A client whose connection is closed at the end of the server."""
+        """A client whose connection is closed with the server."""
         client = SocketClient(self.where)
         self.clients.callback(client.socket.close)
         return client
@@ -54,7 +54,7 @@ def listen_on_port(home: Path, environment: Mapping[str, str]) -> Iterator[Liste
     """A server on a free port, killed at the end. Its token and its log, `server.log`, are below `home`."""
     home.chmod(0o700)
     given = {**environment, "XDG_RUNTIME_DIR": str(home)}
-    # A log in a file: nobody reads a pipe while a test runs, and the server would wait for room in it.
+    # A log in a file: an unread pipe would block the server.
     log = home / "server.log"
     with start("--tcp", "0", "--log-file", str(log), environment=given) as process:
         assert process.stderr is not None

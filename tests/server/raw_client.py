@@ -1,5 +1,8 @@
-"""A client that speaks JSON-RPC in plain dictionaries and bytes: for what a well-behaved client library, pytest-lsp's,
-will not send, and for benchmarks/server.py, which measures the server and not its client."""
+"""A client that speaks JSON-RPC in plain dictionaries and bytes.
+
+For messages that a well-behaved client library, pytest-lsp, will not send, and for benchmarks/server.py, which measures
+the server without its client.
+"""
 
 from __future__ import annotations
 
@@ -45,14 +48,14 @@ class Connection:
         return self.reply_to(request_id)
 
     def reply_to(self, request_id: int | str) -> dict[str, Any]:
-        """The reply to a request sent before; other messages from the server are passed over."""
+        """The reply to an earlier request; other messages from the server are skipped."""
         while True:
             message = self.receive()
             if message.get("id") == request_id and "method" not in message:
                 return message
 
     def wait_for(self, method: str) -> dict[str, Any]:
-        """The next request or notification of this method from the server; other messages are passed over."""
+        """The next request or notification of this method from the server; other messages are skipped."""
         while True:
             message = self.receive()
             if message.get("method") == method:
@@ -71,12 +74,12 @@ class Connection:
         self.send_bytes(framed(body))
 
     def send_bytes(self, content: bytes) -> None:
-        """Send what need not be a message."""
+        """Send bytes that need not be a message."""
         self._sink.write(content)
         self._sink.flush()
 
     def receive(self) -> dict[str, Any]:
-        """The next message from the server; an error if it has ended."""
+        """The next message from the server; an error if it has exited."""
         length = None
         while header := self._source.readline().strip():
             name, _, value = header.partition(b":")
@@ -87,7 +90,7 @@ class Connection:
         return message
 
     def end_input(self) -> None:
-        """Close what the server reads."""
+        """Close the server's input."""
         self._sink.close()
 
 
@@ -125,7 +128,7 @@ class RawClient(Connection):
             stream.close()
 
     def exit_status(self) -> int:
-        """The exit status of the server, which is expected to end by itself."""
+        """The exit status of the server, which must exit by itself."""
         return self.process.wait(timeout=30)
 
 
@@ -142,8 +145,8 @@ class SocketClient(Connection):
         super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))
 
     def is_closed(self) -> bool:
-        """Whether the server closes the connection, having sent no more."""
+        """Whether the server closes the connection without sending more."""
         try:
             return self._source.read(1) == b""
-        except ConnectionResetError:  # it left something unread
+        except ConnectionResetError:  # it left input unread
             return True

@@ -1,4 +1,4 @@
-"""A small JAX program, recorded and indexed once for all tests that only look at it."""
+"""A small JAX program, recorded and indexed once for all read-only tests."""
 
 from __future__ import annotations
 

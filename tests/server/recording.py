@@ -1,14 +1,20 @@
-"""A small recorded program, made by hand: its sources on disk and a real index of it, written by framedex's own Store.
+"""A small synthetic recorded program: its sources on disk and a real index, written by framedex's own Store.
 
-The program crosses every border a feature has to cross, outermost frame first:
+The program crosses every border that a feature must handle, outermost frame first:
 
-    demo.py      <module> -> main -> make_input         Python; characters outside the BMP before the calls
-    library.py   device_put                             Python
-    (missing)    _PyObject_Vectorcall                   the interpreter, whose source is not on this machine
-    (none)       jax::Glue                              C++ of a binary without known source
-    (missing)    jax::Moved                             C++ whose source is known, but not on this machine
-    client.cc    xla::Client::BufferFromHost            C++, known by its definition only
-    mock.cc      PJRT_Client_BufferFromHostBuffer       C++, exact line
+demo.py <module> -> main -> make_input: Python; non-BMP characters before the calls
+
+library.py device_put: Python
+
+(missing) _PyObject_Vectorcall: the interpreter, whose source is not on this machine
+
+(none) jax::Glue: C++ of a binary without known source
+
+(missing) jax::Moved: C++ whose source is known, but not on this machine
+
+client.cc xla::Client::BufferFromHost: C++, known by its definition only
+
+mock.cc PJRT_Client_BufferFromHostBuffer: C++, exact line
 
 `main` has a second line, which makes two such transfers and reaches another boundary, PJRT_Client_Devices, once.
 """
@@ -93,7 +99,7 @@ HOSTILE = "evil`](command:x) <img src=x>\n\u202e**"
 
 @dataclass(frozen=True)
 class Recording:
-    """The program's files and its index, with the 1-based lines that tests ask about."""
+    """The program's files and its index, with the 1-based lines that tests use."""
 
     root: Path
     index: Path
@@ -162,7 +168,7 @@ def write_index(recording: Recording, puts: int) -> None:
 
 
 def write_hostile_index(recording: Recording) -> None:
-    """An index in which `main` was called by a function whose name is an attack on whoever shows it."""
+    """An index in which a function with a hostile name called `main`."""
     frames = _frames(recording)
     caller = replace(frames[0], function=replace(frames[0].function, name=HOSTILE, short_name=HOSTILE, symbol=HOSTILE))
     frames = [caller, frames[8]]
@@ -245,7 +251,7 @@ def _native(
 
 
 def _placement(recording: Recording, function: int, record: FunctionRecord) -> FunctionPlacement:
-    """What a search of the sources would find: every function but the glue."""
+    """The result of a source search: every function except the glue."""
     demo, library = str(recording.demo), str(recording.library)
     found = {
         "<module>": (demo, 1, 11),

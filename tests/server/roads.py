@@ -1,11 +1,14 @@
-"""A recorded program whose calls share a wrapper, laid out as in life: project, library and runtime in trees apart.
+"""A recorded program whose calls share a wrapper, with project, library and runtime in separate trees.
 
-    tree/.git                       the checkout that an editor may have open
-    tree/project/demo.py            what was recorded; its index is in tree/project/.framedex
-    tree/env/library/library.py     a library in a tree of its own (with .git)
-    tree/runtime/table.cc           the plug-in
+tree/.git: the checkout that an editor may have open.
 
-Line 1 of the demo puts, line 2 gets, line 3 does both; the first put makes the runtime's client.
+tree/project/demo.py: the recorded program; its index is in tree/project/.framedex.
+
+tree/env/library/library.py: a library in its own tree (with .git).
+
+tree/runtime/table.cc: the plug-in.
+
+Line 1 of the demo puts, line 2 gets, line 3 does both; the first put creates the runtime's client.
 """
 
 from __future__ import annotations
@@ -98,7 +101,7 @@ def _write_index(roads: Roads) -> None:
 
 
 def _calls() -> list[tuple[str, list[tuple[str, int]], int, int]]:
-    """Boundary function, stack (outermost first, as function and line), number of calls, nanoseconds of each."""
+    """Boundary function, stack (outermost first, as function and line), number of calls, ns of each."""
     first, second, third = ([("<module>", line), ("wrapper", 2)] for line in (1, 2, 3))
     put, get, initialise = ("put", 5), ("get", 8), ("initialise", 11)
     both = []

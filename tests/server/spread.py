@@ -46,7 +46,7 @@ def main(client,
 """
 
 FOO, WITH_X, WITH_Y, RUN, INNER = 10, 20, 30, 40, 50
-"""Lines of `callee.cc` on which the callees stand."""
+"""Lines of `callee.cc` with the callees."""
 
 STACKS = [
     [("main", 3), ("serve", 2), ("Foo", FOO)],

@@ -1,4 +1,4 @@
-"""Connections that cannot be accepted, whatever the reason."""
+"""Connections that cannot be accepted, for any reason."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class _Counting(socket.socket):
         return super().accept()
 
 
-def test_an_error_that_lasts_is_not_met_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a socket that does not listen (EINVAL), then it is tried once before a pause."""
+def test_a_lasting_error_is_retried_with_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A socket that does not listen (EINVAL) is tried once before a pause."""
     monkeypatch.setattr(sockets, "RETRY_DELAY_S", 3600.0)
 
     async def converse(*_: object) -> None:

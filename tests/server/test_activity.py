@@ -1,4 +1,4 @@
-"""What captures hold, as a tree asks for it: boundary functions, pages of calls, frames; and their flame graph."""
+"""The contents of captures for a tree view: boundary functions, pages of calls, frames; and their flame graph."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ PUT, DEVICES = "PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Devices"
 
 @pytest.fixture
 def twice(recording: Recording) -> Recording:
-    """The program recorded a second time, with seven calls from its first line in place of three."""
+    """The program recorded a second time, with seven calls from its first line instead of three."""
     write_index(recording, puts=7)
     return recording
 
 
 def switch_off_auto_index(project: Path) -> None:
-    """Keep the server from rebuilding an outdated index itself: an index that is being filled is not listed."""
+    """Keep the server from rebuilding an outdated index itself: an index under construction is not listed."""
     (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
 
 
@@ -71,7 +71,7 @@ async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: 
         record(tmp_path / name)
     (tmp_path / "spoilt" / ".framedex" / "index.db").write_bytes(b"spoilt " * 1000)
     client = await connect(tmp_path)
-    for _ in range(2):  # told each time, not once
+    for _ in range(2):  # reported each time, not once
         listed = {Path(each["folder"]).name: each for each in (await answer(client, "indexes"))["indexes"]}
         assert listed["sound"]["problem"] is None and listed["sound"]["action"] is None
         assert listed["spoilt"]["captures"] == []
@@ -101,10 +101,10 @@ async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: 
         ("PRAGMA application_id = 1", None),
     ],
 )
-async def test_what_helps_an_index_is_told_only_where_something_does(
+async def test_a_remedy_is_shown_only_if_one_exists(
     tmp_path: Path, connect: Connect, spoil: str, command: str | None
 ) -> None:
-    """An index of another version can be made anew; a database of another program is left alone."""
+    """An index of another version can be rebuilt; another program's database is left alone."""
     recording = record(tmp_path)
     switch_off_auto_index(tmp_path)
     with closing(sqlite3.connect(recording.index)) as connection:
@@ -115,7 +115,7 @@ async def test_what_helps_an_index_is_told_only_where_something_does(
     assert (listed["action"] and listed["action"]["command"]) == command
 
 
-async def test_an_index_of_an_older_version_is_made_anew_from_the_editor(tmp_path: Path, connect: Connect) -> None:
+async def test_an_older_index_is_rebuilt_from_the_editor(tmp_path: Path, connect: Connect) -> None:
     recording = record(tmp_path)
     switch_off_auto_index(tmp_path)
     with closing(sqlite3.connect(recording.index)) as connection:
@@ -145,35 +145,33 @@ async def test_an_empty_index_can_be_filled(tmp_path: Path, connect: Connect) ->
     }
 
 
-async def test_what_is_wrong_with_an_index_is_told_to_who_asks_for_its_contents_only(
-    tmp_path: Path, connect: Connect
-) -> None:
+async def test_index_problems_are_reported_only_to_views_of_its_contents(tmp_path: Path, connect: Connect) -> None:
     recording = record(tmp_path)
     client = await connect(tmp_path)
     assert await boundaries(client, folder=str(tmp_path), capture=1)
     spoilt = tmp_path / "spoilt.db"
     spoilt.write_bytes(b"spoilt " * 1000)
-    spoilt.replace(recording.index)  # at once: the server must not see, and tell of, a state in between
+    spoilt.replace(recording.index)  # at once: the server must not see and report an intermediate state
     for _ in range(2):
         assert await answer(client, "boundaries", folder=str(tmp_path), capture=1) is None
     (told,) = {shown.message for shown in client.messages}
     assert "framedex index" in told
 
 
-async def test_nothing_recorded_is_an_empty_list(tmp_path: Path, connect: Connect) -> None:
+async def test_an_empty_recording_is_an_empty_list(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     assert await answer(client, "indexes") == {"indexes": []}
     assert await answer(client, "boundaries", folder=str(tmp_path), capture=1) is None
 
 
-async def test_boundary_functions_of_one_capture_come_with_calls_and_time(twice: Recording, connect: Connect) -> None:
+async def test_boundary_functions_of_one_capture_have_calls_and_time(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
     assert await boundaries(client, capture=1) == [(PUT, 5, 10_000), (DEVICES, 1, 2_000)]
     assert await boundaries(client, capture=2) == [(PUT, 9, 18_000), (DEVICES, 1, 2_000)]
     assert await boundaries(client, capture=3) == []
 
 
-async def test_a_filter_passes_names_stacks_and_arguments(recording: Recording, connect: Connect) -> None:
+async def test_a_filter_matches_names_stacks_and_arguments(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     passing: dict[str, list[tuple[str, int]]] = {
         "bufferfrom": [(PUT, 5)],  # a boundary function, or a function on its stacks
@@ -181,15 +179,15 @@ async def test_a_filter_passes_names_stacks_and_arguments(recording: Recording, 
         "make_input": [(PUT, 5)],  # a function on the stack
         "demo.py": [(PUT, 5), (DEVICES, 1)],  # a file
         "_s32": [(PUT, 2)],  # an argument
-        "F32[2,3]": [(PUT, 3)],  # a shape, as it is shown
-        "buffer#1": [],  # an object, which nothing here is
+        "F32[2,3]": [(PUT, 3)],  # a shape, as displayed
+        "buffer#1": [],  # an object, which none here is
         "nowhere": [],
     }
     found = {text: await boundaries(client, capture=1, filter=text) for text in passing}
     assert {text: [(name, calls) for name, calls, _ in rows] for text, rows in found.items()} == passing
 
 
-async def test_calls_come_in_pages(recording: Recording, connect: Connect) -> None:
+async def test_calls_are_paginated(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     put = await boundary(client, PUT)
     first = await answer(client, "calls", capture=1, boundary=put, limit=2)
@@ -206,7 +204,7 @@ async def test_calls_come_in_pages(recording: Recording, connect: Connect) -> No
     assert (call["function"], call["arguments"], call["duration"]) == (PUT, "F32[2,3] 24 B", 2_000)
 
 
-async def test_the_frames_of_a_call_stand_in_the_order_of_its_trace_document(
+async def test_the_frames_of_a_call_have_the_order_of_its_trace_document(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
@@ -222,7 +220,7 @@ async def test_the_frames_of_a_call_stand_in_the_order_of_its_trace_document(
     assert await answer(client, "frames", call=99) is None
 
 
-async def test_a_trace_is_found_by_a_line_and_told_as_markdown(recording: Recording, connect: Connect) -> None:
+async def test_a_trace_is_found_by_line_and_returned_as_markdown(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     line = recording.main_calls_make_input
     document = await own(client, "traceDocument", recording.demo, line)
@@ -288,7 +286,7 @@ async def test_the_flame_graph_is_the_tree_of_the_stacks(recording: Recording, c
     assert (frame["function"], frame["location"]["range"]["start"]["line"]) == ("main", 8)
 
 
-async def test_a_flame_graph_of_a_boundary_function_without_glue(recording: Recording, connect: Connect) -> None:
+async def test_a_flame_graph_of_a_boundary_function_omits_glue(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     graph = await answer(client, "flameGraph", capture=1, boundary=await boundary(client, PUT), glue=False)
     names = ["<module>", "main", "make_input", "device_put", "jax::Glue", "jax::Moved"]
@@ -296,7 +294,7 @@ async def test_a_flame_graph_of_a_boundary_function_without_glue(recording: Reco
     assert graph["hidden"] == 1
 
 
-async def test_the_flame_graph_of_two_captures_says_what_each_has(twice: Recording, connect: Connect) -> None:
+async def test_the_flame_graph_of_two_captures_has_both_shares(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
     graph = await answer(client, "flameGraphOfDifferences", before=1, after=2)
     assert (graph["calls"], len(graph["nodes"])) == (16, len((await answer(client, "flameGraph", capture=2))["nodes"]))
@@ -322,13 +320,13 @@ async def test_malformed_parameters_are_refused(recording: Recording, connect: C
             await ask(client, method, params)
 
 
-async def test_malformed_parameters_are_refused_without_an_index_too(tmp_path: Path, connect: Connect) -> None:
+async def test_malformed_parameters_are_refused_even_without_an_index(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     with pytest.raises(JsonRpcException):
         await ask(client, "calls", {"capture": 1, "boundary": "x"})
 
 
-async def test_a_client_that_asks_for_it_is_told_of_a_changed_index(recording: Recording, connect: Connect) -> None:
+async def test_a_subscribed_client_is_notified_of_a_changed_index(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root, experimental={"framedex": {"indexChanges": True}})
     told = asyncio.Event()
     client.feature("framedex/didChangeIndex")(lambda _: told.set())
@@ -340,7 +338,7 @@ async def test_a_client_that_asks_for_it_is_told_of_a_changed_index(recording: R
     assert [capture["id"] for capture in listed[0]["captures"]] == [2, 1]
 
 
-async def test_a_workspace_that_gets_its_first_index_is_told_of(tmp_path: Path, connect: Connect) -> None:
+async def test_a_workspace_is_notified_of_its_first_index(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path, experimental={"framedex": {"indexChanges": True}})
     told = asyncio.Event()
     client.feature("framedex/didChangeIndex")(lambda _: told.set())
@@ -351,9 +349,7 @@ async def test_a_workspace_that_gets_its_first_index_is_told_of(tmp_path: Path, 
     await asyncio.wait_for(told.wait(), 20)
 
 
-async def test_an_open_trace_is_asked_for_anew_when_the_index_has_changed(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_an_open_trace_is_requested_again_after_an_index_change(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root, content=True)
     uri = f"framedex-trace:{recording.root}/call-1.fdtrace"
     asked = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""Answers right after ordinary edits of a program that no git has, saved and unsaved."""
+"""Answers right after ordinary edits of a program without git, saved and unsaved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def program(recorded: Path) -> Path:
     return recorded
 
 
-async def test_lines_are_followed_through_edits_on_the_disk_and_on_the_screen(program: Path, connect: Connect) -> None:
+async def test_lines_follow_edits_on_disk_and_in_the_editor(program: Path, connect: Connect) -> None:
     client = await connect(program.parent)
     before = {line: await definition(client, program, line) for line in (PUT, CALL, NEXT)}
     assert before[CALL] == [("program.py", PUT)]
@@ -81,7 +81,7 @@ async def test_a_frame_on_a_changed_line_shows_the_recorded_text(program: Path, 
     assert "worth" not in shown
 
 
-async def test_a_line_that_was_changed_or_typed_has_no_answer(program: Path, connect: Connect) -> None:
+async def test_a_changed_or_new_line_has_no_answer(program: Path, connect: Connect) -> None:
     client = await connect(program.parent)
     program.write_text(PROGRAM.replace("value = put(", "worth = put("))
     assert await definition(client, program, CALL) == []

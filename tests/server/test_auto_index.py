@@ -1,4 +1,4 @@
-"""The server follows what is recorded and saved, without a restart and without anybody indexing."""
+"""The server picks up new recordings and saved files without a restart or an `index` command."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def arrives(capture: Path, project: Path) -> None:
 
 
 def see_work_through(client: RawClient) -> list[dict[str, Any]]:
-    """Take the server's next progress to its end; what it told."""
+    """Read the server's next progress to its end; return its messages."""
     request = client.wait_for("window/workDoneProgress/create")
     client.answer(request, None)
     return see_work_end(client, request["params"]["token"])
 
 
 def see_work_end(client: RawClient, token: object) -> list[dict[str, Any]]:
-    """Take the rest of a progress to its end; how often it reports before depends on the machine."""
+    """Read the rest of a progress to its end; the number of its reports depends on the machine."""
     told: list[dict[str, Any]] = []
     while not told or told[-1]["kind"] != "end":
         message = client.wait_for("$/progress")
@@ -70,7 +70,7 @@ def see_work_end(client: RawClient, token: object) -> list[dict[str, Any]]:
 
 @pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("is_early", [True, False])
-def test_a_recording_that_ends_is_indexed_by_itself(
+def test_an_ended_recording_is_indexed_automatically(
     client: RawClient, tmp_path: Path, capture: Path, is_early: bool
 ) -> None:
     if is_early:
@@ -86,9 +86,7 @@ def test_a_recording_that_ends_is_indexed_by_itself(
     assert "PJRT_Client_BufferFromHostBuffer" in (hover_text(client, PROGRAMS / "one_put.py", PUT_LINE) or "")
 
 
-def test_a_recording_in_a_project_inside_the_workspace_counts_too(
-    client: RawClient, tmp_path: Path, capture: Path
-) -> None:
+def test_a_recording_in_a_nested_project_is_indexed(client: RawClient, tmp_path: Path, capture: Path) -> None:
     arrives(capture, tmp_path / "demo")
     client.initialize(tmp_path, capabilities=PROGRESS)
     assert see_work_through(client)[-1]["message"] == "done"
@@ -96,7 +94,7 @@ def test_a_recording_in_a_project_inside_the_workspace_counts_too(
 
 
 def test_with_auto_index_off_nothing_is_written(client: RawClient, tmp_path: Path, capture: Path) -> None:
-    """Looked for as long as it takes the next question but one to be answered: the looks go through the same thread."""
+    """Checked until the next two queries are answered: checks use the same thread."""
     (tmp_path / "pyproject.toml").write_text("[tool.framedex]\neditor = { auto-index = false }\n")
     arrives(capture, tmp_path)
     client.initialize(tmp_path, capabilities=PROGRESS)
@@ -107,7 +105,7 @@ def test_with_auto_index_off_nothing_is_written(client: RawClient, tmp_path: Pat
     assert not (tmp_path / ".framedex" / "index.db").exists()
 
 
-def test_an_index_that_another_process_has_written_is_shown_anew(client: RawClient, recording: Recording) -> None:
+def test_an_index_written_by_another_process_is_reloaded(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root, capabilities=PROGRESS)
     assert "3 recorded calls" in (hover_text(client, recording.demo, recording.main_calls_make_input) or "")
     change = {"uri": recording.index.as_uri(), "type": 2}
@@ -119,8 +117,8 @@ def test_an_index_that_another_process_has_written_is_shown_anew(client: RawClie
 
 @pytest.mark.exhaustive(keep=["textDocument/didSave"])
 @pytest.mark.parametrize("method", ["textDocument/didSave", "workspace/didChangeWatchedFiles"])
-def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recording: Recording, method: str) -> None:
-    """Given an indexed C++ source, when a function in it has moved down a line, then the index knows at once."""
+def test_a_changed_source_is_read_again_at_once(client: RawClient, recording: Recording, method: str) -> None:
+    """When a function of an indexed C++ source moves down a line and is saved, the index is updated at once."""
 
     def lines() -> dict[str, int]:
         with Store(recording.index) as store:
@@ -139,17 +137,17 @@ def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recordin
         client.send({"method": method, "params": {"textDocument": {"uri": uri}}})
     else:
         client.send({"method": method, "params": {"changes": [{"uri": uri, "type": 2}]}})
-    while lines() == before:  # on a busy machine the first time is for the index that was just opened
+    while lines() == before:  # on a busy machine, the first message is for the newly opened index
         client.wait_for("workspace/codeLens/refresh")
     assert before and lines() == {name: line + 1 for name, line in before.items()}
 
 
 def test_the_command_indexes_all_and_can_be_cancelled(client: RawClient, recording: Recording) -> None:
-    """Given the command's progress, when the client cancels it, then the request is answered and the server goes on."""
+    """When the client cancels the command's progress, the request is answered and the server continues."""
     client.initialize(recording.root, capabilities=PROGRESS)
     command = {"command": "framedex.index", "arguments": [recording.demo.as_uri()]}
     holder = Store(recording.index)
-    with holder, holder.transaction():  # so that it cannot be done before it is cancelled
+    with holder, holder.transaction():  # so that it cannot finish before it is cancelled
         client.send({"id": 1, "method": "workspace/executeCommand", "params": command})
         request = client.wait_for("window/workDoneProgress/create")
         client.answer(request, None)
@@ -174,7 +172,7 @@ def test_a_program_is_recorded_on_command(client: RawClient, tmp_path: Path) -> 
     assert len(capture_folders(project_captures_folder(tmp_path))) == 1
 
 
-def test_the_rules_for_paths_that_a_client_sets_go_into_the_index(client: RawClient, recording: Recording) -> None:
+def test_path_rules_of_the_client_are_stored_in_the_index(client: RawClient, recording: Recording) -> None:
     rule = {"from": "/build", "to": str(recording.root)}
     options = {"framedex": {"path-map": [rule]}}
     client.initialize(recording.root, capabilities=PROGRESS, initializationOptions=options)
@@ -187,7 +185,7 @@ def test_the_rules_for_paths_that_a_client_sets_go_into_the_index(client: RawCli
 
 @pytest.fixture
 def outdated(tmp_path: Path) -> Path:
-    """A project whose index an earlier framedex made."""
+    """A project with an index of an earlier framedex."""
     archives = sorted((ROOT / "tests" / "fixtures" / "versions").glob("*.zip"))
     with zipfile.ZipFile(archives[0]) as archive:
         archive.extractall(tmp_path)
@@ -200,7 +198,7 @@ def version_of(project: Path) -> int:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def test_an_index_of_an_earlier_version_is_made_anew_by_itself(client: RawClient, outdated: Path) -> None:
+def test_an_older_index_is_rebuilt_automatically(client: RawClient, outdated: Path) -> None:
     client.initialize(outdated, capabilities=PROGRESS)
     told = see_work_through(client)
     assert "an earlier framedex wrote" in str(told) and told[-1] == {"kind": "end", "message": "done"}
@@ -210,7 +208,7 @@ def test_an_index_of_an_earlier_version_is_made_anew_by_itself(client: RawClient
     assert version_of(outdated) == VERSION
 
 
-def test_one_that_cannot_be_made_anew_is_left_and_told_of_once(client: RawClient, outdated: Path) -> None:
+def test_an_index_that_cannot_be_rebuilt_is_reported_once(client: RawClient, outdated: Path) -> None:
     shutil.rmtree(outdated / ".framedex" / "captures")
     version = version_of(outdated)
     client.initialize(outdated)
@@ -221,7 +219,7 @@ def test_one_that_cannot_be_made_anew_is_left_and_told_of_once(client: RawClient
     assert listed["action"]["command"] == "framedex.rebuildIndex"
 
 
-def test_without_auto_index_it_is_told_what_does_that(client: RawClient, outdated: Path) -> None:
+def test_without_auto_index_the_remedy_is_named(client: RawClient, outdated: Path) -> None:
     (outdated / "framedex.toml").write_text("[editor]\nauto-index = false\n")
     version = version_of(outdated)
     client.initialize(outdated)

@@ -30,7 +30,7 @@ async def incoming(client: LanguageClient, item: types.CallHierarchyItem) -> lis
     return list(await client.call_hierarchy_incoming_calls_async(params) or ())
 
 
-async def test_starts_at_the_innermost_recorded_function_around_the_line(
+async def test_a_hierarchy_starts_at_the_innermost_recorded_function_around_the_line(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
@@ -43,12 +43,12 @@ async def test_starts_at_the_innermost_recorded_function_around_the_line(
     assert (item.range.start.line, item.range.end.line, item.selection_range.start.line) == (6, 8, 6)
 
 
-async def test_nothing_starts_where_nothing_was_recorded(recording: Recording, connect: Connect) -> None:
+async def test_unrecorded_code_has_no_hierarchy(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await prepare(client, recording.client, 1) == []
 
 
-async def test_outgoing_calls_come_most_calls_first_with_every_line_they_were_made_from(
+async def test_outgoing_calls_are_sorted_by_calls_with_every_calling_line(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
@@ -61,7 +61,7 @@ async def test_outgoing_calls_come_most_calls_first_with_every_line_they_were_ma
     assert [[where.start.line + 1 for where in call.from_ranges] for call in calls] == [[8, 9], [9]]
 
 
-async def test_the_way_in_goes_from_python_to_the_plugin_and_no_frame_is_left_out(
+async def test_outgoing_calls_lead_from_python_to_the_plugin_without_gaps(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
@@ -88,7 +88,7 @@ async def test_the_way_in_goes_from_python_to_the_plugin_and_no_frame_is_left_ou
         assert (item.uri, item.selection_range.start.line) == (recording.library.as_uri(), 3)
 
 
-async def test_the_way_out_goes_back_to_python(recording: Recording, connect: Connect) -> None:
+async def test_incoming_calls_lead_back_to_python(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     (item,) = await prepare(client, recording.mock, recording.mock_allocates)
     way = [item]
@@ -110,14 +110,14 @@ async def test_a_frame_line_of_a_trace_document_starts_a_hierarchy(recording: Re
     assert [call.from_.name for call in await incoming(client, item)] == ["main"]
 
 
-async def test_an_item_survives_an_index_in_which_ids_have_changed(recording: Recording, connect: Connect) -> None:
+async def test_an_item_survives_an_index_with_changed_ids(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     (main,) = await prepare(client, recording.demo, recording.main_calls_make_input)
     main.data = {**cast("dict[str, Any]", main.data), "function": 5}
     assert [call.to.name for call in await outgoing(client, main)] == ["make_input", "devices"]
 
 
-async def test_data_that_is_not_the_servers_own_gives_nothing(recording: Recording, connect: Connect) -> None:
+async def test_foreign_item_data_has_no_result(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     (main,) = await prepare(client, recording.demo, recording.main_calls_make_input)
     foreign: list[Any] = [None, 1, {"function": 1}, {"function": 10**30, "name": "x", "origin": "", "anchor": 1}]
@@ -126,7 +126,7 @@ async def test_data_that_is_not_the_servers_own_gives_nothing(recording: Recordi
         assert (await outgoing(client, main), await incoming(client, main)) == ([], []), data
 
 
-async def test_the_limit_of_the_settings_counts_here_too(recording: Recording, connect: Connect) -> None:
+async def test_the_limit_of_the_settings_applies(recording: Recording, connect: Connect) -> None:
     (recording.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { limit = 1 }\n")
     client = await connect(recording.root)
     await settled(client, recording.root)

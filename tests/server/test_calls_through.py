@@ -10,7 +10,7 @@ from tests.server.recording import Recording, record
 pytestmark = pytest.mark.asyncio
 
 
-async def test_the_calls_through_a_line_are_listed_the_latest_first(recording: Recording, connect: Connect) -> None:
+async def test_the_calls_through_a_line_are_listed_latest_first(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
 
     calls = await own(client, "callsThrough", recording.demo, recording.main_calls_both)
@@ -29,7 +29,7 @@ async def test_a_line_without_calls_has_none(recording: Recording, connect: Conn
     assert await own(client, "callsThrough", recording.demo, recording.nothing_recorded) == []
 
 
-async def test_no_more_are_listed_than_anyone_reads(tmp_path_factory: pytest.TempPathFactory, connect: Connect) -> None:
+async def test_the_list_is_limited(tmp_path_factory: pytest.TempPathFactory, connect: Connect) -> None:
     recording = record(tmp_path_factory.mktemp("many"), puts=300)
     client = await connect(recording.root)
 

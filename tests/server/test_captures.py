@@ -1,4 +1,4 @@
-"""Picking a capture narrows answers to it; two captures can be compared at a line."""
+"""Selecting a capture restricts answers to it; two captures can be compared at a line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio
 
 @pytest.fixture
 def twice(recording: Recording) -> Recording:
-    """The program recorded a second time, with seven calls from its first line in place of three."""
+    """The program recorded a second time, with seven calls from its first line instead of three."""
     write_index(recording, puts=7)
     return recording
 
@@ -40,7 +40,7 @@ async def test_captures_are_listed_latest_first(twice: Recording, connect: Conne
     assert listed["selected"] is None
 
 
-async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Recording, connect: Connect) -> None:
+async def test_a_selected_capture_restricts_the_hover_until_deselected(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
     line = twice.main_calls_make_input
     assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
@@ -56,7 +56,7 @@ async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Re
     assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
 
 
-async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_last(
+async def test_the_captures_of_a_hover_follow_the_setting_and_are_named_last(
     twice: Recording, connect: Connect
 ) -> None:
     (twice.root / "framedex.toml").write_text('captures = "all"\n')
@@ -76,10 +76,8 @@ async def test_of_which_captures_a_hover_is_follows_the_setting_and_is_said_last
     assert "7 recorded calls**" in text
 
 
-async def test_one_rule_says_which_captures_count_in_lenses_hints_hovers_and_hierarchies(
-    twice: Recording, connect: Connect
-) -> None:
-    """Given two runs, when one is picked, then each number on a line is of that capture, and its name is shown."""
+async def test_one_rule_selects_captures_for_all_features(twice: Recording, connect: Connect) -> None:
+    """With one of two runs selected, each number on a line is that capture's, and its name is shown."""
     (twice.root / "framedex.toml").write_text("editor = { code-lens = true, inlay-hints = true }\n")
     client = await connect(twice.root)
     line = twice.main_calls_make_input
@@ -100,7 +98,9 @@ async def test_one_rule_says_which_captures_count_in_lenses_hints_hovers_and_hie
         resolved = [await client.code_lens_resolve_async(lens) for lens in lenses]
         titles = [lens.command.title for lens in resolved if lens.command]
         through = {None: 9, 1: 5, 2: 9}[capture]
+        label = "latest run" if capture is None else name
         assert any(title.startswith(f"{through} calls → ") for title in titles), titles
+        assert all(title.endswith(f" · {label}") for title in titles), titles
         where = types.CallHierarchyPrepareParams(*at(twice.demo, twice.make_input_calls_device_put))
         (item,) = await client.text_document_prepare_call_hierarchy_async(where) or ()
         assert item.detail is not None and item.detail.startswith(name)
@@ -109,7 +109,7 @@ async def test_one_rule_says_which_captures_count_in_lenses_hints_hovers_and_hie
         assert (await own(client, "captures", twice.demo, 1))["counted"] == name
 
 
-async def test_a_capture_that_did_not_pass_a_line_has_nothing_there(tmp_path: Path, connect: Connect) -> None:
+async def test_a_line_not_executed_by_a_capture_has_no_answer(tmp_path: Path, connect: Connect) -> None:
     roads = record_roads(tmp_path)
     client = await connect(roads.project)
     await own(client, "selectCapture", roads.demo, 1, capture=1)
@@ -135,7 +135,7 @@ async def test_two_captures_are_compared_at_a_line(twice: Recording, connect: Co
     assert await own(client, "compareCaptures", twice.demo, 1, before=1, after=2) is None
 
 
-async def test_the_commands_tell_what_they_did(twice: Recording, connect: Connect) -> None:
+async def test_commands_report_their_result(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
     document = {"textDocument": {"uri": twice.demo.as_uri()}, "position": {"line": 7, "character": 0}}
     await command(client, "framedex.selectCapture", {**document, "capture": 2})
@@ -161,7 +161,7 @@ async def test_the_trace_of_a_call_opens_as_a_document(twice: Recording, connect
 
 
 async def test_a_trace_is_never_written_through_a_link(twice: Recording, connect: Connect) -> None:
-    """Given a project that came with a link to a file of the user's where its trace would be."""
+    """A project with a link to a user's file at its trace's path."""
     precious = twice.root / "precious"
     precious.write_text("mine")
     trace = twice.index.parent / "traces" / "call-1.fdtrace"
@@ -177,12 +177,12 @@ async def test_a_trace_is_never_written_through_a_link(twice: Recording, connect
 
 @pytest.fixture
 def elsewhere(recording: Recording) -> Recording:
-    """The program recorded a second time, by a run that did not come to `make_input`."""
+    """The program recorded a second time, by a run that did not reach `make_input`."""
     write_hostile_index(recording)
     return recording
 
 
-async def test_opening_a_trace_tells_of_the_other_captures(elsewhere: Recording, connect: Connect) -> None:
+async def test_opening_a_trace_mentions_other_captures(elsewhere: Recording, connect: Connect) -> None:
     client = await connect(elsewhere.root)
     document, position = at(elsewhere.demo, elsewhere.make_input_calls_device_put)
     await own(client, "selectCapture", elsewhere.demo, 1, capture=2)

@@ -1,4 +1,4 @@
-"""Code actions that open public pages, as the wire has them: pygls' client takes an action for a command."""
+"""Code actions that open public pages, as raw JSON: pygls' client mistakes an action for a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INVOKED, AUTOMATIC = 1, 2
 
 @pytest.fixture
 def client(recording: Recording) -> Iterator[RawClient]:
-    """A client of the recorded program, one frame of which is public, and not here."""
+    """A client of the recorded program, with one frame public and not local."""
     template = URL.replace("moved.cc", "{path}").replace("L20", "L{line}")
     (recording.root / "framedex.toml").write_text(f'[links]\n"/build" = "{template}"\n')
     with RawClient() as client:
@@ -27,7 +27,7 @@ def client(recording: Recording) -> Iterator[RawClient]:
 
 
 def actions(client: RawClient, path: Path, line: int, **context: object) -> Any:
-    """What the actions of a line are answered with."""
+    """The code actions of a line."""
     position = {"line": line - 1, "character": 0}
     params = {
         "textDocument": {"uri": path.as_uri()},
@@ -37,7 +37,7 @@ def actions(client: RawClient, path: Path, line: int, **context: object) -> Any:
     return client.request("textDocument/codeAction", params, f"{path.name}:{line} {context}")["result"]
 
 
-def test_who_asks_for_the_actions_of_a_line_is_offered_the_page(client: RawClient, recording: Recording) -> None:
+def test_requested_code_actions_of_a_line_include_its_page(client: RawClient, recording: Recording) -> None:
     line = recording.library, recording.device_put_enters_cpp
 
     (action,) = actions(client, *line)
@@ -47,7 +47,7 @@ def test_who_asks_for_the_actions_of_a_line_is_offered_the_page(client: RawClien
     assert actions(client, *line, triggerKind=INVOKED) == [action]
 
 
-def test_who_asks_by_itself_or_for_others_is_offered_nothing(client: RawClient, recording: Recording) -> None:
+def test_automatic_or_other_code_action_requests_get_none(client: RawClient, recording: Recording) -> None:
     line = recording.library, recording.device_put_enters_cpp
 
     assert actions(client, *line, triggerKind=AUTOMATIC) is None
@@ -63,7 +63,7 @@ def test_a_frame_of_a_text_has_its_page(client: RawClient, recording: Recording)
     assert action["command"]["arguments"] == [URL]
 
 
-def test_where_a_line_led_to_several_places_each_is_offered_by_its_function(recording: Recording) -> None:
+def test_each_location_that_a_line_led_to_is_an_action(recording: Recording) -> None:
     with RawClient() as client:
         client.initialize(recording.root, capabilities={"window": {"showDocument": {"support": True}}})
         both = actions(client, recording.demo, recording.main_calls_both)
@@ -74,7 +74,7 @@ def test_where_a_line_led_to_several_places_each_is_offered_by_its_function(reco
         assert actions(client, recording.demo, recording.main_calls_both, only=["source.framedex.openPublic"]) is None
         assert (
             actions(client, recording.demo, recording.main_calls_make_input) is None
-        )  # one way: definition leads there
+        )  # one frame only: definition leads there
         command = both[1]["command"]
         client.send({"id": "go", "method": "workspace/executeCommand", "params": command})
         asked = client.wait_for("window/showDocument")
@@ -82,6 +82,6 @@ def test_where_a_line_led_to_several_places_each_is_offered_by_its_function(reco
         assert asked["params"]["selection"]["start"]["line"] == 6
 
 
-def test_a_client_that_shows_no_documents_is_offered_no_ways(client: RawClient, recording: Recording) -> None:
+def test_a_client_without_show_document_gets_no_step_actions(client: RawClient, recording: Recording) -> None:
     found = actions(client, recording.demo, recording.main_calls_both) or []
     assert not [each for each in found if each["kind"] == "source.framedex.goTo"]

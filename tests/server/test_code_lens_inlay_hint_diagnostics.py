@@ -1,4 +1,4 @@
-"""What is shown in the text unasked: code lenses and inlay hints, off by default, and diagnostics."""
+"""Unrequested displays in the text: code lenses and inlay hints, off by default, and diagnostics."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def hints(client: LanguageClient, path: Path, first: int, last: int) -> li
     return list(await client.text_document_inlay_hint_async(params) or ())
 
 
-async def test_lenses_and_hints_are_off_unless_asked_for(recording: Recording, connect: Connect) -> None:
+async def test_lenses_and_hints_are_off_by_default(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     await settled(client, recording.root)
     assert await lenses(client, recording.demo) == []
@@ -40,9 +40,7 @@ async def test_lenses_and_hints_are_off_unless_asked_for(recording: Recording, c
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_lenses_on_functions_are_resolved_when_they_are_shown(
-    recording: Recording, connect: Connect, editor: str
-) -> None:
+async def test_lenses_on_functions_are_resolved_on_display(recording: Recording, connect: Connect, editor: str) -> None:
     switch_on(recording.root)
     client = await connect(recording.root, editor)
     await settled(client, recording.root)
@@ -50,21 +48,21 @@ async def test_lenses_on_functions_are_resolved_when_they_are_shown(
     assert [(lens.range.start.line + 1, lens.command) for lens in found] == [(1, None), (3, None), (7, None)]
     main = await client.code_lens_resolve_async(found[2])
     assert main.command is not None
-    assert main.command.title == "6 calls → PJRT_Client_BufferFromHostBuffer and 1 more, 12 µs"
+    assert main.command.title == "6 calls → PJRT_Client_BufferFromHostBuffer and 1 more, 12 µs · latest run"
     params = types.ExecuteCommandParams(main.command.command, main.command.arguments)
     uri = await client.workspace_execute_command_async(params)
     assert isinstance(uri, str)
     assert uri.endswith("/call-3.fdtrace")
 
 
-async def test_a_lens_of_another_server_is_left_as_it_is(recording: Recording, connect: Connect) -> None:
+async def test_a_lens_of_another_server_is_unchanged(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     lens = types.CodeLens(types.Range(types.Position(0, 0), types.Position(0, 0)), data={"function": "x"})
     assert await client.code_lens_resolve_async(lens) == lens
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_hints_stand_at_the_end_of_recorded_lines(recording: Recording, connect: Connect, editor: str) -> None:
+async def test_hints_are_at_the_end_of_recorded_lines(recording: Recording, connect: Connect, editor: str) -> None:
     switch_on(recording.root)
     client = await connect(recording.root, editor, encodings=["utf-16"])
     await settled(client, recording.root)
@@ -75,7 +73,7 @@ async def test_hints_stand_at_the_end_of_recorded_lines(recording: Recording, co
     assert found[1].tooltip == "PJRT_Client_BufferFromHostBuffer\nlatest run that executed this file"
 
 
-async def test_hints_and_lenses_of_a_file_that_nobody_can_follow_say_so(recording: Recording, connect: Connect) -> None:
+async def test_hints_and_lenses_of_an_untraceable_file_say_so(recording: Recording, connect: Connect) -> None:
     switch_on(recording.root)
     client = await connect(recording.root)
     await settled(client, recording.root)
@@ -86,10 +84,10 @@ async def test_hints_and_lenses_of_a_file_that_nobody_can_follow_say_so(recordin
     assert hint.tooltip == "file changed since\nPJRT_Client_BufferFromHostBuffer\nlatest run that executed this file"
     main = await client.code_lens_resolve_async((await lenses(client, recording.demo))[2])
     assert main.command is not None
-    assert main.command.title.endswith(", 12 µs [file changed since]")
+    assert main.command.title.endswith(", 12 µs [file changed since] · latest run")
 
 
-async def test_hints_on_lines_that_git_has_followed_stand_there(recording: Recording, connect: Connect) -> None:
+async def test_hints_on_lines_mapped_by_git_have_the_new_position(recording: Recording, connect: Connect) -> None:
     switch_on(recording.root)
     commit_all(recording.root)
     client = await connect(recording.root)
@@ -113,7 +111,7 @@ def _edit(path: Path) -> None:
 
 async def test_a_file_changed_after_its_recording_has_a_hint(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
-    os.utime(recording.demo)  # which changes nothing in it
+    os.utime(recording.demo)  # changes nothing in it
     assert await pulled(client, recording.demo) == []
     _edit(recording.demo)
     (diagnostic,) = await pulled(client, recording.demo)
@@ -125,7 +123,7 @@ async def test_a_file_changed_after_its_recording_has_a_hint(recording: Recordin
     assert diagnostic.message.endswith("recorded lines are mapped to the current text.")
 
 
-async def test_a_client_that_does_not_ask_is_sent_them_on_opening(recording: Recording, connect: Connect) -> None:
+async def test_a_client_without_pull_diagnostics_gets_them_on_opening(recording: Recording, connect: Connect) -> None:
     _edit(recording.demo)
     client = await connect(recording.root, "neovim@v0.7.0")
     open_document(client, recording.demo.as_uri(), recording.demo.read_text())

@@ -1,4 +1,4 @@
-"""Settings come from the project's files and, before them, from the client: asked for, or pushed."""
+"""Settings come from the client, requested or pushed, and with lower priority from the project's files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.server.raw_client import RawClient
 from tests.server.recording import Recording, write_index
 
 SHOWS = {"workspace": {"codeLens": {"refreshSupport": True}}}
-"""A client that is told when settings have changed."""
+"""A client that receives a notice when settings have changed."""
 
 ASKS = {"workspace": {"configuration": True, **SHOWS["workspace"]}}
 REGISTERS = {
@@ -54,13 +54,13 @@ def hover_text(client: RawClient, recording: Recording, request_id: int = 100) -
     return result["contents"]["value"] if result else None
 
 
-def test_the_clients_settings_go_before_the_files_key_by_key(tmp_path: Path, settings: Configuration) -> None:
+def test_client_settings_override_the_file_by_key(tmp_path: Path, settings: Configuration) -> None:
     pyproject(tmp_path, "editor = { code-lens = true, limit = 7 }")
     settings.reload({tmp_path: {"editor": {"limit": 8, "static-calls": True}, "server": {"path": "framedex"}}})
     assert settings.settings_for(tmp_path / "a.py").editor == EditorSettings(code_lens=True, limit=8, static_calls=True)
 
 
-def test_null_from_a_client_is_not_set(tmp_path: Path, settings: Configuration, problems: list[str]) -> None:
+def test_null_from_a_client_is_unset(tmp_path: Path, settings: Configuration, problems: list[str]) -> None:
     pyproject(tmp_path, "editor.limit = 7")
     settings.reload({tmp_path: {"editor": {"limit": None, "code-lens": True, "auto-index": None}}})
     assert settings.settings_for(tmp_path).editor == EditorSettings(code_lens=True, limit=7)
@@ -77,7 +77,7 @@ def test_static_calls_have_three_values(
 
 
 @pytest.mark.parametrize("value", [1, 0, "outgoing", ["incoming"]])
-def test_other_values_of_static_calls_are_told(
+def test_other_values_of_static_calls_are_reported(
     tmp_path: Path, settings: Configuration, problems: list[str], value: object
 ) -> None:
     settings.reload({tmp_path: {"editor": {"static-calls": value}}})
@@ -85,7 +85,7 @@ def test_other_values_of_static_calls_are_told(
     assert problems == ['The value of editor.static-calls is invalid. Use "incoming" or true or false.']
 
 
-def test_what_is_wrong_is_told_once_and_leaves_the_default(
+def test_an_invalid_setting_is_reported_once_and_keeps_the_default(
     tmp_path: Path, settings: Configuration, problems: list[str]
 ) -> None:
     pyproject(tmp_path, 'editor = { limit = "many", code-lenses = true, code-lens = 1 }')
@@ -96,14 +96,14 @@ def test_what_is_wrong_is_told_once_and_leaves_the_default(
     assert all("pyproject.toml" in problem and "editor." in problem for problem in problems)
 
 
-def test_a_client_that_answers_nonsense_is_as_one_that_sets_nothing(tmp_path: Path, settings: Configuration) -> None:
+def test_a_malformed_client_answer_equals_no_settings(tmp_path: Path, settings: Configuration) -> None:
     answers: list[Any] = [None, 1, [], "x", {"editor": 3}]
     for nonsense in answers:
         settings.reload({tmp_path: nonsense})
         assert settings.settings_for(tmp_path).editor == EditorSettings()
 
 
-def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> None:
+def test_the_innermost_folder_wins(tmp_path: Path, problems: list[str]) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     settings = Configuration(lambda: [tmp_path, inner], problems.append)
@@ -117,8 +117,8 @@ def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> Non
     assert limits == [1, 2, 1]
 
 
-def test_a_project_cannot_have_links_that_run_commands_in_messages(client: RawClient, recording: Recording) -> None:
-    """Given VS Code, which makes a link of `[text](command:...)` in a message, and a project from somewhere."""
+def test_a_project_cannot_define_command_links(client: RawClient, recording: Recording) -> None:
+    """VS Code turns `[text](command:...)` in a message into a link, and the project may be hostile."""
     (recording.root / "framedex.toml").write_text('"[here](command:workbench.action.quit)" = 1\n')
     client.initialize(recording.root)
     message = client.wait_for("window/showMessage")["params"]["message"]
@@ -126,7 +126,7 @@ def test_a_project_cannot_have_links_that_run_commands_in_messages(client: RawCl
     assert "](" not in message
 
 
-def test_the_client_is_asked_for_each_folder_and_its_index_is_used(client: RawClient, recording: Recording) -> None:
+def test_the_client_is_queried_for_each_folder_and_its_index_is_used(client: RawClient, recording: Recording) -> None:
     elsewhere = recording.root / "elsewhere.db"
     write_index(Recording(recording.root, elsewhere), puts=6)
     client.initialize(recording.root, capabilities=ASKS)
@@ -137,7 +137,7 @@ def test_the_client_is_asked_for_each_folder_and_its_index_is_used(client: RawCl
     assert "6 recorded calls" in (hover_text(client, recording) or "")
 
 
-def test_a_client_that_never_answers_keeps_nobody_waiting(client: RawClient, recording: Recording) -> None:
+def test_a_silent_client_blocks_nothing(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root, capabilities=ASKS)
     client.wait_for("workspace/configuration")
     assert "3 recorded calls" in (hover_text(client, recording) or "")
@@ -145,7 +145,7 @@ def test_a_client_that_never_answers_keeps_nobody_waiting(client: RawClient, rec
 
 @pytest.mark.exhaustive(keep=["False"])
 @pytest.mark.parametrize("at_start", [True, False])
-def test_settings_that_a_client_pushes_are_taken(client: RawClient, recording: Recording, at_start: bool) -> None:
+def test_pushed_settings_are_accepted(client: RawClient, recording: Recording, at_start: bool) -> None:
     elsewhere = recording.root / "elsewhere.db"
     write_index(Recording(recording.root, elsewhere), puts=6)
     pushed = {"framedex": {"index": str(elsewhere)}}
@@ -158,8 +158,8 @@ def test_settings_that_a_client_pushes_are_taken(client: RawClient, recording: R
     assert "6 recorded calls" in (hover_text(client, recording) or "")
 
 
-def test_changes_are_registered_for_and_a_changed_file_is_read_again(client: RawClient, recording: Recording) -> None:
-    """Given a client that watches files, when pyproject.toml changes, then what is shown is asked for anew."""
+def test_file_changes_are_watched_and_a_changed_file_is_read_again(client: RawClient, recording: Recording) -> None:
+    """If a client watches files, a changed pyproject.toml makes it request displays again."""
     client.initialize(recording.root, capabilities=REGISTERS)
     registered: dict[str, Any] = {}
     while len(registered) < 2:
@@ -179,7 +179,9 @@ def test_changes_are_registered_for_and_a_changed_file_is_read_again(client: Raw
     client.wait_for("workspace/codeLens/refresh")
 
 
-def test_folders_come_go_and_are_renamed_at_run_time(client: RawClient, tmp_path: Path, recording: Recording) -> None:
+def test_folders_are_added_removed_and_renamed_at_run_time(
+    client: RawClient, tmp_path: Path, recording: Recording
+) -> None:
     """A renamed folder is removed and added under one URI."""
     inner = recording.root / "a.b"
     inner.mkdir()
@@ -198,8 +200,8 @@ def test_folders_come_go_and_are_renamed_at_run_time(client: RawClient, tmp_path
     assert "3 recorded calls" in (hover_text(client, recording) or "")
 
 
-def test_hovers_link_to_missing_files_as_the_settings_say(client: RawClient, recording: Recording) -> None:
-    """Given a callee whose file is not here, when the settings change where such files are, the hover's link does."""
+def test_hovers_link_to_missing_files_by_the_settings(client: RawClient, recording: Recording) -> None:
+    """For a callee without a local file, a changed path setting changes the hover's link."""
     links = {"/build": "https://one.example/{path}?l={line}"}
     capabilities = {**SHOWS, "textDocument": {"hover": {"contentFormat": ["markdown"]}}}
     client.initialize(recording.root, capabilities=capabilities, initializationOptions={"framedex": {"links": links}})
@@ -212,9 +214,7 @@ def test_hovers_link_to_missing_files_as_the_settings_say(client: RawClient, rec
     assert "https://two.example/moved.cc?l=20" in str(client.request("textDocument/hover", params, 2)["result"])
 
 
-def test_what_a_client_knows_and_has_not_set_is_nothing_to_tell(
-    settings: Configuration, problems: list[str], tmp_path: Path
-) -> None:
+def test_unset_client_settings_are_not_reported(settings: Configuration, problems: list[str], tmp_path: Path) -> None:
     settings.reload({tmp_path: {"index": None, "links": None, "editor": {"limit": None}}})
     assert problems == []
     assert settings.settings_for(tmp_path).index is None

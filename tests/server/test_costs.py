@@ -1,4 +1,4 @@
-"""What lines cost, on the lines: as lenses, as diagnostics, and with the stacks behind each number."""
+"""Costs on their lines: as lenses, as diagnostics, and with the stacks behind each number."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Project:
         return self.root / ".framedex" / "index.db"
 
     def line(self, case: str) -> int:
-        """The line of a case as the program was recorded, 1-based."""
+        """The 1-based line of a case in the recorded program."""
         lines = PROGRAM.read_text().splitlines()
         return next(number for number, text in enumerate(lines, start=1) if text.endswith(f"# case: {case}"))
 
@@ -77,7 +77,7 @@ class Project:
         (self.root / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {{ {values} }}\n")
 
     def record(self) -> None:
-        """Run the program, and index what was recorded."""
+        """Run the program, and index its recording."""
         folder = self.root / "recorded"
         folder.mkdir(exist_ok=True)
         ran = Run.of([sys.executable, str(self.program)], folder, mock_environment(folder), TIMEOUT)
@@ -99,7 +99,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def project(tmp_path: Path, recorded: Project) -> Iterator[Project]:
-    """The recorded program; as it was, when a test is over."""
+    """The recorded program, restored after each test."""
     shutil.copytree(recorded.root, tmp_path / "before")
     yield recorded
     shutil.rmtree(recorded.root)
@@ -111,12 +111,16 @@ async def lenses(client: LanguageClient, path: Path) -> list[types.CodeLens]:
     return list(await client.text_document_code_lens_async(params) or ())
 
 
-async def titles(client: LanguageClient, path: Path) -> dict[int, list[str]]:
-    """What the lenses of a file say, by line, 1-based."""
+async def titles(client: LanguageClient, path: Path, counted: str = "latest run") -> dict[int, list[str]]:
+    """The lens texts of a file by 1-based line, without the capture count at the end of a line's last one."""
     found: dict[int, list[str]] = {}
     for lens in await lenses(client, path):
         assert lens.command is not None
         found.setdefault(lens.range.start.line + 1, []).append(lens.command.title)
+    for texts in found.values():
+        assert len(" | ".join(texts)) <= 100
+        assert [text.endswith(f" · {counted}") for text in texts] == [*([False] * (len(texts) - 1)), True]
+        texts[-1] = texts[-1].removesuffix(f" · {counted}")
     return found
 
 
@@ -137,20 +141,20 @@ async def costs(client: LanguageClient, **params: object) -> Any:
     return plain(await ask(client, "costs", params))
 
 
-async def test_by_default_a_lens_is_shown_on_the_line_that_recompiles_alone(project: Project, connect: Connect) -> None:
+async def test_by_default_only_a_recompiling_line_has_a_lens(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     ((line, (title,)),) = (await titles(client, project.program)).items()
     assert line == project.line("runs") and re.fullmatch(COMPILED, title)
     assert await pulled(client, project.program) == []
 
 
-async def test_no_lens_is_shown_where_the_settings_switch_costs_off(project: Project, connect: Connect) -> None:
+async def test_no_cost_lens_is_shown_if_switched_off(project: Project, connect: Connect) -> None:
     project.set(compiles=False, transfers=False, memory=False, waits=False)
     client = await connected(project, connect)
     assert await lenses(client, project.program) == []
 
 
-async def test_recorded_lines_are_listed_for_marks_in_the_gutter(project: Project, connect: Connect) -> None:
+async def test_recorded_lines_are_listed_for_gutter_marks(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     document = {"uri": project.program.as_uri()}
     found = plain(await ask(client, "recordedLines", {"textDocument": document}))
@@ -164,7 +168,7 @@ async def test_recorded_lines_are_listed_for_marks_in_the_gutter(project: Projec
         await ask(client, "recordedLines", {})
 
 
-async def test_the_lenses_of_a_line_take_100_columns_together() -> None:
+async def test_the_lenses_of_a_line_share_100_columns() -> None:
     long = "implicit transfer, 13.5 KiB, 12 times: host to device, operand of a call"
     assert fit_columns([long]) == [long]
     for texts in ([long, long], [long, "waited 1.2 s", long], ["x" * 300], [long] * 4):
@@ -175,12 +179,11 @@ async def test_the_lenses_of_a_line_take_100_columns_together() -> None:
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, editor: str) -> None:
+async def test_lenses_show_line_costs(project: Project, connect: Connect, editor: str) -> None:
     project.set(compiles="lenses", transfers="lenses", memory="lenses")
     client = await connected(project, connect, editor)
     found = await titles(client, project.program)
     compiled, moved, held = found[project.line("runs")]
-    assert len(" | ".join([compiled, moved, held])) <= 100
     assert compiled.startswith("compiled 6 times, ")
     assert moved.startswith("implicit transfer, 13.5")
     assert held.startswith("holds ")
@@ -188,12 +191,12 @@ async def test_lenses_say_what_lines_cost(project: Project, connect: Connect, ed
     assert moved.startswith("transfer, 10.5 KiB, 6 times: host to")
     assert held.startswith("holds 10.5 KiB at the peak")
     compiled, moved, _ = found[project.line("second way")]
-    assert compiled.startswith("compiled 2 times, 2 functions")
+    assert compiled.startswith("compiled 2 times, 2")
     assert moved.startswith("implicit transfer, 48 B, 12")
     assert await pulled(client, project.program) == []
 
 
-async def test_a_line_that_waits_says_for_what(tmp_path: Path, connect: Connect) -> None:
+async def test_a_waiting_line_names_the_cause(tmp_path: Path, connect: Connect) -> None:
     project = Project(tmp_path.resolve())
     project.program.write_text(SLOW)
     project.record()
@@ -207,7 +210,7 @@ async def test_a_line_that_waits_says_for_what(tmp_path: Path, connect: Connect)
     assert hint.message.split("\n")[1].startswith("result, thread main: 4 times, ")
 
 
-async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: Connect) -> None:
+async def test_each_cost_has_its_own_setting(project: Project, connect: Connect) -> None:
     project.set(memory="lenses", compiles="diagnostics", transfers=False, waits=False)
     client = await connected(project, connect)
     found = await titles(client, project.program)
@@ -217,7 +220,7 @@ async def test_each_answer_has_a_setting_of_its_own(project: Project, connect: C
     assert {each.code for each in await pulled(client, project.program)} == {"compiles"}
 
 
-async def test_a_cost_that_is_alone_on_its_line_is_said_in_full(project: Project, connect: Connect) -> None:
+async def test_a_single_cost_on_a_line_is_shown_in_full(project: Project, connect: Connect) -> None:
     project.set(compiles=False, transfers="lenses", memory=False, waits=False)
     client = await connected(project, connect)
     found = await titles(client, project.program)
@@ -225,10 +228,10 @@ async def test_a_cost_that_is_alone_on_its_line_is_said_in_full(project: Project
     assert re.fullmatch(MOVED, moved)
     assert found[project.line("keeps")] == ["transfer, 10.5 KiB, 6 times: host to device, device_put"]
     (both,) = found[project.line("second way")]
-    assert both == "implicit transfer, 48 B, 12 times: host to device and device to host, indexing and float"
+    assert both == "implicit transfer, 48 B, 12 times: host to device and device to host, indexing and…"
 
 
-async def test_diagnostics_are_on_lines_worth_a_look(project: Project, connect: Connect) -> None:
+async def test_diagnostics_are_on_expensive_lines(project: Project, connect: Connect) -> None:
     project.set(compiles="diagnostics", transfers="diagnostics", memory="diagnostics")
     client = await connected(project, connect)
     assert await lenses(client, project.program) == []
@@ -241,13 +244,13 @@ async def test_diagnostics_are_on_lines_worth_a_look(project: Project, connect: 
     assert (project.line("runs"), "transfers") in found
     grown = found[project.line("keeps"), "memory"].message.split("\n")
     assert "device 0: each of 6 rounds leaves 1.75 KiB: a leak, or what is meant to be kept" in grown
-    # What was asked for, and what was compiled once, is nothing to point out.
+    # Explicit transfers and single compilations are not highlighted.
     assert (project.line("keeps"), "transfers") not in found
     assert (project.line("second way"), "compiles") not in found
 
 
-async def test_the_limit_counts_the_lenses_that_are_shown(project: Project, connect: Connect) -> None:
-    """Given a cost on an earlier line that no default lens shows, then the first notable line has its lens."""
+async def test_the_limit_counts_displayed_lenses(project: Project, connect: Connect) -> None:
+    """With a cost on an earlier line that no default lens shows, the first notable line has its lens."""
     program = project.program.read_text()
     head, _, rest = program.partition("import jax\n")
     project.program.write_text(f"{head}import jax\nonce = jax.numpy.zeros(7) + 1\n{rest}")
@@ -258,7 +261,7 @@ async def test_the_limit_counts_the_lenses_that_are_shown(project: Project, conn
     assert line == project.line("runs") + 1
 
 
-async def test_each_cost_has_a_severity_of_its_own(project: Project, connect: Connect) -> None:
+async def test_each_cost_has_its_own_severity(project: Project, connect: Connect) -> None:
     project.set(compiles=True, transfers=True, memory=True, compiles_severity="warning", transfers_severity="off")
     client = await connected(project, connect)
     found = {each.code: each.severity for each in await pulled(client, project.program)}
@@ -268,22 +271,26 @@ async def test_each_cost_has_a_severity_of_its_own(project: Project, connect: Co
     }
 
 
-async def test_a_diagnostic_offers_its_stacks_and_the_run_before(project: Project, connect: Connect) -> None:
-    """Given two runs, when the actions on a recompile are asked for, then they show its shapes, and compare."""
+async def test_a_diagnostic_offers_its_stacks_and_the_previous_run(project: Project, connect: Connect) -> None:
+    """With two runs, the actions on a recompile show its shapes, and compare."""
     project.set(compiles=True)
     project.record()
     with RawClient() as client:
-        client.initialize(project.root)
+        client.initialize(
+            project.root, capabilities={"experimental": {"framedex": {"commandLinks": ["framedex.openHowTo"]}}}
+        )
         uri = {"textDocument": {"uri": project.program.as_uri()}}
         report = client.request("textDocument/diagnostic", uri, "pull")["result"]
         (diagnostic,) = [each for each in report["items"] if each["code"] == "compiles"]
         about = {**uri, "range": diagnostic["range"], "context": {"diagnostics": [diagnostic], "triggerKind": 2}}
-        shown, compared = client.request("textDocument/codeAction", about, "actions")["result"]
+        shown, compared, explained = client.request("textDocument/codeAction", about, "actions")["result"]
         other = {**diagnostic, "source": "another"}
         about["context"] = {"diagnostics": [other], "triggerKind": 2}
         assert client.request("textDocument/codeAction", about, "others")["result"] is None
         assert (shown["title"], shown["command"]["command"]) == ("Show the shapes that differ", "framedex.openTrace")
         assert (compared["title"], compared["kind"]) == ("Compare with the run before", "quickfix")
+        assert explained["title"] == "Open the how-to: recompiles"
+        assert explained["command"]["arguments"] == [{"page": "recompiles"}]
         (arguments,) = compared["command"]["arguments"]
         assert (arguments["before"], arguments["after"]) == (2, 3)
         asked = {"command": compared["command"]["command"], "arguments": [arguments]}
@@ -291,7 +298,7 @@ async def test_a_diagnostic_offers_its_stacks_and_the_run_before(project: Projec
         assert "before → after" in text
 
 
-async def test_a_client_that_does_not_ask_is_sent_them_until_they_are_switched_off(
+async def test_a_client_without_pull_diagnostics_gets_them_until_switched_off(
     project: Project, connect: Connect
 ) -> None:
     project.set(compiles="diagnostics")
@@ -307,14 +314,14 @@ async def test_a_client_that_does_not_ask_is_sent_them_until_they_are_switched_o
         await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
 
 
-async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, connect: Connect) -> None:
+async def test_a_lens_opens_the_stacks_behind_its_number(project: Project, connect: Connect) -> None:
     project.set(compiles=False, transfers="lenses", memory=False)
     allowed = {"framedex": {"commandLinks": ["framedex.showCosts"]}}
     client = await connected(project, connect, experimental=allowed)
     (moved,) = [
         lens.command
         for lens in await lenses(client, project.program)
-        if lens.command and re.fullmatch(MOVED, lens.command.title)
+        if lens.command and re.match(MOVED, lens.command.title)
     ]
     assert moved.command == "framedex.showCosts" and moved.arguments is not None
     (about,) = plain(moved.arguments)
@@ -334,7 +341,7 @@ async def test_a_lens_leads_to_the_stacks_behind_its_number(project: Project, co
             assert trace is not None and trace.call.function == "PJRT_Client_BufferFromHostBuffer"
 
 
-async def test_without_such_a_command_a_lens_opens_the_trace_of_the_latest_call(
+async def test_without_client_command_a_lens_opens_the_trace_of_the_latest_call(
     project: Project, connect: Connect
 ) -> None:
     project.set(compiles="lenses")
@@ -349,8 +356,8 @@ async def test_without_such_a_command_a_lens_opens_the_trace_of_the_latest_call(
     assert "PJRT_Client_Compile" in Path(uri.removeprefix("file://")).read_text()
 
 
-async def test_numbers_are_of_the_latest_run_or_of_the_picked_capture(project: Project, connect: Connect) -> None:
-    """Given two runs of which the later compiles half as often, when the first is picked, its numbers are told."""
+async def test_numbers_belong_to_the_latest_run_or_the_selected_capture(project: Project, connect: Connect) -> None:
+    """Of two runs, the later of which compiles half as often, selecting the first shows its numbers."""
     sizes = "(128, 256, 384, 512, 640, 768)"
     text = project.program.read_text()
     assert sizes in text
@@ -361,12 +368,19 @@ async def test_numbers_are_of_the_latest_run_or_of_the_picked_capture(project: P
     line = project.line("runs")
     assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
     await ask(client, "selectCapture", {"capture": 1})
-    assert (await titles(client, project.program))[line][0].startswith("compiled 6 times, ")
+    assert (await titles(client, project.program, "capture 1"))[line][0].startswith("compiled 6 times, ")
     await ask(client, "selectCapture", {"capture": None})
     assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
 
 
-async def test_unsaved_edits_move_them(project: Project, connect: Connect) -> None:
+async def test_where_all_captures_count_the_lens_says_so(project: Project, connect: Connect) -> None:
+    (project.root / "framedex.toml").write_text('captures = "all"\n')
+    client = await connected(project, connect)
+    (title,) = (await titles(client, project.program, "all captures"))[project.line("runs")]
+    assert title.startswith("compiled 12 times, ")
+
+
+async def test_unsaved_edits_move_lenses(project: Project, connect: Connect) -> None:
     project.set(compiles=True)
     client = await connected(project, connect)
     open_document(client, project.program.as_uri(), "# new\n# new\n" + project.program.read_text())
@@ -375,7 +389,7 @@ async def test_unsaved_edits_move_them(project: Project, connect: Connect) -> No
     assert [each.range.start.line + 1 for each in await pulled(client, project.program)] == [line]
 
 
-async def test_a_line_that_was_edited_has_none(project: Project, connect: Connect) -> None:
+async def test_an_edited_line_has_no_lens(project: Project, connect: Connect) -> None:
     project.set(compiles=True)
     client = await connected(project, connect)
     edited = project.program.read_text().replace("return update(batch)  # case: runs", "return update(2 * batch)")
@@ -384,9 +398,7 @@ async def test_a_line_that_was_edited_has_none(project: Project, connect: Connec
     assert await pulled(client, project.program) == []
 
 
-async def test_they_follow_lines_that_git_has_followed_while_the_server_runs(
-    project: Project, connect: Connect
-) -> None:
+async def test_lenses_follow_lines_mapped_by_git_while_the_server_runs(project: Project, connect: Connect) -> None:
     commit_all(project.root)
     project.set(compiles=True)
     client = await connected(project, connect)
@@ -396,7 +408,7 @@ async def test_they_follow_lines_that_git_has_followed_while_the_server_runs(
     assert re.fullmatch(COMPILED, (await titles(client, project.program))[line + 1][0])
 
 
-async def test_numbers_of_a_file_that_nobody_can_follow_say_so(project: Project, connect: Connect) -> None:
+async def test_numbers_of_an_untraceable_file_say_so(project: Project, connect: Connect) -> None:
     project.set(compiles=True)
     forget_states(project.root / ".framedex" / "index.db")
     project.program.write_text(f"# new\n{PROGRAM.read_text()}")
@@ -405,7 +417,7 @@ async def test_numbers_of_a_file_that_nobody_can_follow_say_so(project: Project,
     assert re.fullmatch(COMPILED + r" \[file changed since\]", title)
 
 
-async def test_what_a_capture_cost_is_listed_by_lines(project: Project, connect: Connect) -> None:
+async def test_the_costs_of_a_capture_are_listed_by_line(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     found = await costs(client, folder=str(project.root), capture=1, answer="compiles")
     assert re.fullmatch(r"8 compiles, [\d.]+ m?s", found["text"])
@@ -428,7 +440,7 @@ async def test_what_a_capture_cost_is_listed_by_lines(project: Project, connect:
     assert (await costs(client, capture=2, answer="memory"))["text"] == "peak 17.5 KiB"
 
 
-async def test_a_line_that_costs_nothing_and_a_capture_that_is_not_there(project: Project, connect: Connect) -> None:
+async def test_a_line_without_costs_and_an_unknown_capture_have_no_stacks(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     nothing = {"text": "", "lines": [], "more": 0}
     assert await own(client, "costs", project.program, 1, answer="compiles") == nothing
@@ -436,7 +448,7 @@ async def test_a_line_that_costs_nothing_and_a_capture_that_is_not_there(project
     assert await costs(client, capture=99, answer="compiles") is None
 
 
-async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: Connect) -> None:
+async def test_a_malformed_request_is_refused(recorded: Project, connect: Connect) -> None:
     client = await connected(recorded, connect)
     wrong: list[dict[str, Any]] = [
         {"capture": 1},
@@ -452,7 +464,7 @@ async def test_a_question_that_is_wrong_is_refused(recorded: Project, connect: C
             await ask(client, "costs", params)
 
 
-async def test_the_ways_to_lines_are_by_line_the_latest_first(recorded: Project) -> None:
+async def test_the_stacks_to_lines_are_listed_by_line_latest_first(recorded: Project) -> None:
     answer = ANSWERS["transfers"]
     with Index.open(recorded.index) as index:
         rows = query_rows(index, answer, [1, 2])

@@ -1,4 +1,4 @@
-"""The ways out of a line: declaration one frame outward, implementation to the ends of stacks, to origins."""
+"""From a line outward: declaration goes one frame out, implementation to the origins of stacks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def test_declaration_targets_the_whole_function_for_clients_with_links(
     assert link.target_selection_range.start.line == 4
 
 
-async def test_declaration_goes_back_the_way_that_definition_came(roads: Roads, connect: Connect) -> None:
+async def test_declaration_returns_along_the_path_of_definition(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     await definition(client, roads.demo, 2)
     await definition(client, roads.library, 2)
@@ -70,7 +70,7 @@ async def test_declaration_goes_back_the_way_that_definition_came(roads: Roads, 
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_implementation_leads_to_the_boundary_functions_the_longest_first(
+async def test_implementation_leads_to_boundary_functions_longest_first(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
     client = await connect(recording.root, editor)
@@ -78,23 +78,23 @@ async def test_implementation_leads_to_the_boundary_functions_the_longest_first(
     assert await implementation(client, recording.demo, recording.main_calls_make_input) == [("mock.cc", 4)]
 
 
-async def test_the_end_of_a_stack_is_no_implementation_of_itself(recording: Recording, connect: Connect) -> None:
+async def test_the_end_of_a_stack_does_not_implement_itself(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await implementation(client, recording.mock, recording.mock_allocates) == []
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_references_are_the_lines_of_the_program_from_which_stacks_come(
+async def test_references_are_the_program_lines_at_which_stacks_start(
     roads: Roads, connect: Connect, editor: str
 ) -> None:
     client = await connect(roads.project, editor)
-    # The library lies in no environment here, so its own wrapper is the program's innermost line.
+    # The library is not in an environment here, so its own wrapper is the program's innermost line.
     assert await references(client, roads.table, 40) == [("library.py", 8)]
-    # Most calls first: the first line of the demo also made the client.
+    # Most calls first: the first line of the demo also created the client.
     assert await references(client, roads.library, 2) == [("demo.py", 1), ("demo.py", 3), ("demo.py", 2)]
 
 
-async def test_nothing_is_answered_where_nothing_was_recorded(recording: Recording, connect: Connect) -> None:
+async def test_unrecorded_code_has_no_answer(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     for ask in (declaration, implementation, references):
         assert await ask(client, recording.demo, recording.nothing_recorded) == []

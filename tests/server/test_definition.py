@@ -1,4 +1,4 @@
-"""Go to frame: from a line to the callee that really ran."""
+"""Go to frame: from a line to the callee that was executed."""
 
 from __future__ import annotations
 
@@ -23,22 +23,26 @@ UNITS: dict[str, Callable[[str], int]] = {
 
 
 @pytest.mark.parametrize("editor", EDITORS)
-async def test_leads_to_the_line_where_the_callee_went_on(recording: Recording, connect: Connect, editor: str) -> None:
+async def test_definition_leads_to_the_line_where_the_callee_continued(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
     client = await connect(recording.root, editor)
     assert await definition(client, recording.demo, recording.main_calls_make_input) == [("demo.py", 5)]
 
 
-async def test_crosses_from_python_into_cpp_over_frames_without_source(recording: Recording, connect: Connect) -> None:
+async def test_definition_crosses_from_python_into_cpp_over_frames_without_source(
+    recording: Recording, connect: Connect
+) -> None:
     client = await connect(recording.root)
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("client.cc", 4)]
 
 
-async def test_leads_on_within_cpp(recording: Recording, connect: Connect) -> None:
+async def test_definition_continues_within_cpp(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await definition(client, recording.client, recording.client_definition) == [("mock.cc", 4)]
 
 
-async def test_of_several_callees_it_leads_to_the_longest(recording: Recording, connect: Connect) -> None:
+async def test_of_several_callees_definition_leads_to_the_longest(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await definition(client, recording.demo, recording.main_calls_both) == [("demo.py", 5)]
     assert await ways(client, "waysIn", recording.demo, recording.main_calls_both) == [
@@ -47,7 +51,7 @@ async def test_of_several_callees_it_leads_to_the_longest(recording: Recording, 
     ]
 
 
-async def test_all_callees_where_the_settings_ask_for_them(recording: Recording, connect: Connect) -> None:
+async def test_definition_leads_to_all_callees_if_set(recording: Recording, connect: Connect) -> None:
     (recording.root / "framedex.toml").write_text("[editor]\nall-places = true\n")
     client = await connect(recording.root)
     await settled(client, recording.root)
@@ -55,7 +59,7 @@ async def test_all_callees_where_the_settings_ask_for_them(recording: Recording,
     assert found == [("demo.py", 5), ("library.py", 7)]
 
 
-async def test_returns_nothing_where_nothing_was_recorded_or_called(recording: Recording, connect: Connect) -> None:
+async def test_unrecorded_or_uncalled_code_has_no_definition(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     for path, line in (
         (recording.demo, recording.nothing_recorded),
@@ -66,7 +70,7 @@ async def test_returns_nothing_where_nothing_was_recorded_or_called(recording: R
 
 @pytest.mark.exhaustive(keep=["utf-8", "utf-16"])
 @pytest.mark.parametrize("encoding", UNITS)
-async def test_ranges_count_in_the_units_of_the_client(recording: Recording, connect: Connect, encoding: str) -> None:
+async def test_ranges_use_the_encoding_of_the_client(recording: Recording, connect: Connect, encoding: str) -> None:
     client = await connect(recording.root, encodings=[encoding])
     count = UNITS[encoding]
     (link,) = await links(client, recording.demo, recording.main_calls_make_input, 30)
@@ -88,7 +92,7 @@ async def test_a_client_without_links_gets_locations(recording: Recording, conne
     assert location.range.start == types.Position(4, 4)
 
 
-async def test_unsaved_text_of_the_target_decides_its_columns(recording: Recording, connect: Connect) -> None:
+async def test_unsaved_text_of_the_target_defines_its_columns(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     text = recording.demo.read_text(encoding="utf-8").replace("    label", "\t\tlabel")
     open_document(client, recording.demo.as_uri(), text.replace("\n", "\r\n"))
@@ -96,7 +100,7 @@ async def test_unsaved_text_of_the_target_decides_its_columns(recording: Recordi
     assert link.target_selection_range.start == types.Position(4, 2)
 
 
-async def test_answers_under_the_path_by_which_the_editor_opened_the_workspace(
+async def test_answers_use_the_path_by_which_the_editor_opened_the_workspace(
     tmp_path: Path, recording: Recording, connect: Connect
 ) -> None:
     alias = tmp_path.with_name(tmp_path.name + "-alias")
@@ -106,7 +110,7 @@ async def test_answers_under_the_path_by_which_the_editor_opened_the_workspace(
     assert link.target_uri == (alias / "demo.py").as_uri()
 
 
-async def test_a_document_that_is_no_file_has_no_recording(recording: Recording, connect: Connect) -> None:
+async def test_a_document_without_a_file_has_no_recording(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     open_document(client, "untitled:Untitled-1", "x = 1\n")
     assert await definition(client, "untitled:Untitled-1", 1) == []
@@ -142,7 +146,9 @@ class TestTraceDocuments:
             assert await definition(client, trace, self.line_with(trace, text)) == []
         assert await definition(client, trace, 10_000) == []
 
-    async def test_an_unsaved_document_is_known_by_its_language(self, recording: Recording, connect: Connect) -> None:
+    async def test_an_unsaved_document_is_recognised_by_its_language(
+        self, recording: Recording, connect: Connect
+    ) -> None:
         client = await connect(recording.root)
         text = f"  0 P main at {recording.demo}:8\r\n  1 P make_input at {recording.demo}:5\r\n"
         open_document(client, "untitled:trace", text, language="framedex-trace")

@@ -1,4 +1,4 @@
-"""Frames whose files are not here: in a checkout that has them, else with their public address, for every editor."""
+"""Frames without local files: in a checkout that has them, or else with their public address, in every editor."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ IN_NAMESPACE = "namespace jax { void Moved() { client->Buffer(); } }"
 
 
 def publish(recording: Recording, commit: str) -> str:
-    """Have /build/moved.cc, where `jax::Moved` was recorded, be public at a commit; the address of its line."""
+    """Make /build/moved.cc, where `jax::Moved` was recorded, public at a commit; return the address of its line."""
     template = f"https://github.com/example/moved/blob/{commit}/{{path}}#L{{line}}"
     (recording.root / "framedex.toml").write_text(f'sources = ["checkout"]\n[links]\n"/build" = "{template}"\n')
     return template.format(path="moved.cc", line=20)
 
 
 def make_checkout(recording: Recording, text: str = MOVED) -> tuple[Path, str]:
-    """A checkout that has the file, and its commit."""
+    """A checkout with the file, and its commit."""
     folder = recording.root / "checkout"
     folder.mkdir()
     (folder / "moved.cc").write_text(text)
@@ -53,7 +53,7 @@ async def hierarchy(client: LanguageClient, recording: Recording) -> dict[str, t
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_a_checkout_at_that_commit_is_where_definition_leads(
+async def test_definition_leads_to_a_checkout_at_the_recorded_commit(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
     folder, commit = make_checkout(recording)
@@ -69,7 +69,7 @@ async def test_a_checkout_at_that_commit_is_where_definition_leads(
     assert item.detail is not None and "is not here" not in item.detail
 
 
-async def test_at_another_commit_the_line_is_found_again(recording: Recording, connect: Connect) -> None:
+async def test_at_another_commit_the_line_is_mapped(recording: Recording, connect: Connect) -> None:
     folder, commit = make_checkout(recording)
     (folder / "moved.cc").write_text("// new\n" + MOVED)
     commit_all(folder)
@@ -81,7 +81,7 @@ async def test_at_another_commit_the_line_is_found_again(recording: Recording, c
     assert told is not None and "[followed, moved from line 20]" in told
 
 
-async def test_a_folder_of_the_workspace_may_be_the_checkout(recording: Recording, connect: Connect) -> None:
+async def test_a_workspace_folder_may_be_the_checkout(recording: Recording, connect: Connect) -> None:
     folder, commit = make_checkout(recording)
     publish(recording, commit)
     (recording.root / "framedex.toml").write_text(
@@ -97,10 +97,10 @@ async def test_a_folder_of_the_workspace_may_be_the_checkout(recording: Recordin
 
 @pytest.mark.exhaustive(keep=["index"])
 @pytest.mark.parametrize("verb", [["index", "--source"], ["sources", "add"]], ids=["index", "sources"])
-async def test_a_checkout_that_appears_while_the_editor_is_open_is_led_to(
+async def test_a_checkout_created_while_the_editor_is_open_is_used(
     recording: Recording, connect: Connect, verb: list[str]
 ) -> None:
-    """Given an open editor and no checkout, when one is made and indexed, then the next definition leads there."""
+    """After a checkout is created and indexed, the next definition in an open editor leads there."""
     folder, commit = make_checkout(recording, MOVED.replace("void Moved() { `client`->Buffer(); }", IN_NAMESPACE))
     publish(recording, commit)
     (recording.root / "framedex.toml").write_text(
@@ -117,9 +117,7 @@ async def test_a_checkout_that_appears_while_the_editor_is_open_is_led_to(
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
 
 
-async def test_a_source_folder_of_the_settings_that_is_made_later_is_led_to(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_a_source_folder_of_the_settings_created_later_is_used(recording: Recording, connect: Connect) -> None:
     folder, commit = make_checkout(recording)
     publish(recording, commit)
     hidden = folder.rename(recording.root / ".not-yet")
@@ -131,10 +129,10 @@ async def test_a_source_folder_of_the_settings_that_is_made_later_is_led_to(
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
 
 
-async def test_what_was_fetched_for_any_project_is_led_to(
+async def test_sources_fetched_for_any_project_are_used(
     recording: Recording, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a commit of XLA in the cache of fetched sources, then a public frame and a frame of a text lead there."""
+    """With an XLA commit in the cache of fetched sources, a public frame and a frame of a text lead there."""
     commit, cache = "a" * 40, recording.root / "cache"
     fetched = cache / "framedex" / "sources" / "xla" / commit / "moved.cc"
     fetched.parent.mkdir(parents=True)
@@ -151,7 +149,7 @@ async def test_what_was_fetched_for_any_project_is_led_to(
         assert (found.target_uri, found.target_selection_range.start.line) == (fetched.as_uri(), 19)
 
 
-async def test_a_checkout_of_another_repository_is_none(recording: Recording, connect: Connect) -> None:
+async def test_a_checkout_of_another_repository_is_not_used(recording: Recording, connect: Connect) -> None:
     folder, _ = make_checkout(recording)
     git(folder, "remote", "set-url", "origin", "https://github.com/example/other")
     publish(recording, "a" * 40)
@@ -175,8 +173,8 @@ async def test_without_a_checkout_the_public_address_is_shown(
     assert item.detail.endswith(url)
 
 
-async def test_where_definition_ends_at_what_is_public_why_has_the_page(recording: Recording, connect: Connect) -> None:
-    """Given that no frame further inward is here, when definition answers nothing, then the command opens the page."""
+async def test_at_a_public_frame_why_returns_the_page(recording: Recording, connect: Connect) -> None:
+    """If no frame further inward is local and definition has no result, the command opens the page."""
     url = publish(recording, "a" * 40)
     for source in (recording.client, recording.mock):
         source.unlink()
@@ -197,7 +195,7 @@ async def test_where_definition_ends_at_what_is_public_why_has_the_page(recordin
         }
 
 
-async def test_a_frame_of_a_text_that_is_public_has_its_page(recording: Recording, connect: Connect) -> None:
+async def test_a_public_frame_of_a_text_has_its_page(recording: Recording, connect: Connect) -> None:
     url = publish(recording, "a" * 40)
     log = recording.root / "crash.log"
     log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
@@ -210,10 +208,10 @@ async def test_a_frame_of_a_text_that_is_public_has_its_page(recording: Recordin
 
 @pytest.mark.exhaustive(keep=["visual-studio-code", "emacs"])
 @pytest.mark.parametrize("editor", EDITORS)
-async def test_the_page_is_shown_outside_of_the_editor_or_told(
+async def test_the_page_opens_outside_the_editor_or_is_reported(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
-    """Given editors of which some can show what is outside of them, when the command is run, all can follow it."""
+    """The command works in all editors, whether or not they can open external pages."""
     client = await connect(recording.root, editor)
     url = "https://github.com/example/moved/blob/main/a'b.cc#L20"
 
@@ -225,7 +223,7 @@ async def test_the_page_is_shown_outside_of_the_editor_or_told(
     assert shown == [(quoted, True)] or told == [f"framedex: Open this page in a browser: {quoted}"]
 
 
-async def test_nothing_but_the_web_is_opened(recording: Recording, connect: Connect) -> None:
+async def test_only_web_addresses_are_opened(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
 
     refused: list[list[Any]] = [[], [7], ["file:///etc/passwd"], ["javascript:alert(1)"], ["https://" + "x" * 9000]]

@@ -1,4 +1,4 @@
-"""Questions on any line of a statement are answered for the frames that stand on another line of it."""
+"""Queries on any line of a statement use the frames on its other lines."""
 
 from __future__ import annotations
 
@@ -21,22 +21,20 @@ def spread(tmp_path: Path) -> Spread:
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_definition_leads_on_from_every_line_of_a_macros_call(
-    spread: Spread, connect: Connect, editor: str
-) -> None:
+async def test_definition_works_on_every_line_of_a_macro_call(spread: Spread, connect: Connect, editor: str) -> None:
     client = await connect(spread.root, editor)
     for line in (2, 3, 4):
         assert await definition(client, spread.cpp, line) == [("callee.cc", FOO)]
 
 
-async def test_the_statement_beside_it_has_no_part_in_it(spread: Spread, connect: Connect) -> None:
+async def test_the_adjacent_statement_is_not_affected(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     for line in (5, 6, 12):
         assert await definition(client, spread.cpp, line) == []
         assert await hover(client, spread.cpp, line) is None
 
 
-async def test_of_chained_calls_a_line_has_its_own_and_the_others_have_all(spread: Spread, connect: Connect) -> None:
+async def test_a_line_of_chained_calls_has_its_own_and_the_others_have_all(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
     assert await definition(client, spread.cpp, 10) == [("callee.cc", WITH_Y)]
@@ -44,14 +42,14 @@ async def test_of_chained_calls_a_line_has_its_own_and_the_others_have_all(sprea
         assert await ways(client, "waysIn", spread.cpp, line) == [("callee.cc", WITH_X), ("callee.cc", WITH_Y)]
 
 
-async def test_what_a_lambda_says_is_its_own(spread: Spread, connect: Connect) -> None:
+async def test_lambda_bodies_are_separate_statements(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     assert [await definition(client, spread.cpp, line) for line in (14, 19, 20)] == [[("callee.cc", RUN)]] * 3
     assert [await definition(client, spread.cpp, line) for line in (15, 16)] == [[("callee.cc", INNER)]] * 2
     assert [await definition(client, spread.cpp, line) for line in (17, 18)] == [[], []]
 
 
-async def test_python_answers_on_every_line_too(spread: Spread, connect: Connect) -> None:
+async def test_every_line_of_a_python_statement_answers(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     first = await definition(client, spread.python, 3)
     assert first
@@ -59,7 +57,7 @@ async def test_python_answers_on_every_line_too(spread: Spread, connect: Connect
     assert [await definition(client, spread.python, line) for line in (6, 7)] == [[], []]
 
 
-async def test_hover_says_on_which_line_the_frames_stand(spread: Spread, connect: Connect) -> None:
+async def test_hover_names_the_line_of_the_frames(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     own_line, other = await hover(client, spread.cpp, 2), await hover(client, spread.cpp, 4)
     assert own_line is not None and "this statement" not in own_line
@@ -69,7 +67,7 @@ async def test_hover_says_on_which_line_the_frames_stand(spread: Spread, connect
     assert "the frames of this statement are on lines 8 and 10" in several
 
 
-async def test_the_other_questions_about_a_line_answer_as_well(spread: Spread, connect: Connect) -> None:
+async def test_other_requests_about_a_line_answer(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     (item,) = (
         await client.text_document_prepare_call_hierarchy_async(types.CallHierarchyPrepareParams(*at(spread.cpp, 4)))
@@ -88,13 +86,13 @@ async def test_the_other_questions_about_a_line_answer_as_well(spread: Spread, c
     ]
 
 
-async def test_a_walk_goes_on_from_any_line_of_the_statement_that_it_came_to(spread: Spread, connect: Connect) -> None:
+async def test_steps_continue_from_any_line_of_the_reached_statement(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     assert ("spread.cc", 8) in await ways(client, "waysIn", spread.python, 3)
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
 
 
-async def test_lines_that_are_not_saved_yet_move_statements(spread: Spread, connect: Connect) -> None:
+async def test_unsaved_lines_move_statements(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     await definition(client, spread.cpp, 2)
     open_document(client, spread.cpp.as_uri(), "// one\n// two\n" + CPP, "cpp")
@@ -103,7 +101,7 @@ async def test_lines_that_are_not_saved_yet_move_statements(spread: Spread, conn
     assert text is not None and "the frame of this statement is on line 4" in text
 
 
-async def test_a_file_that_has_changed_since_is_followed(spread: Spread, connect: Connect) -> None:
+async def test_a_file_changed_since_is_followed(spread: Spread, connect: Connect) -> None:
     before = spread.cpp.stat()
     commit_all(spread.root)
     os.utime(spread.cpp, ns=(before.st_mtime_ns, before.st_mtime_ns))

@@ -1,4 +1,4 @@
-"""What an editor shows of FFI: from the line of an `ffi_call` to its handler, and from C++ back to Python."""
+"""FFI in editors: from the line of an `ffi_call` to its handler, and from C++ back to Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_hover_on_an_ffi_call_shows_its_handler(calls: IndexedRun, connect
     assert "(f32[4,8]) -> (f32[4,8])" in text
 
 
-async def test_hover_in_the_source_of_a_handler_shows_the_lines_of_python(calls: IndexedRun, connect: Connect) -> None:
+async def test_hover_in_a_handler_shows_the_python_lines(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
     for line in (WRITTEN, WRITTEN + 2, REGISTERED):
         text = await hover(client, RMS_NORM, line)
@@ -85,8 +85,8 @@ async def test_definition_on_an_ffi_call_leads_to_the_handler(calls: IndexedRun,
     assert found[0].target_range.end.line > found[0].target_range.start.line, "the whole kernel"
 
 
-async def test_the_line_that_makes_an_ffi_call_leads_to_the_handler_too(calls: IndexedRun, connect: Connect) -> None:
-    """Given a line that only makes the `ffi_call`, which another line calls, then it answers by the target's name."""
+async def test_the_line_that_creates_an_ffi_call_leads_to_the_handler(calls: IndexedRun, connect: Connect) -> None:
+    """A line that only creates the `ffi_call`, called on another line, answers by the target's name."""
     client = await connect(calls.index.parent.parent)
     made = line_of(EXAMPLE, 'call = jax.ffi.ffi_call("counter"')
     (found,) = await definition(client, EXAMPLE, made)
@@ -102,7 +102,7 @@ async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedR
     assert not [name for name, _ in found if name.endswith(".cc")]
 
 
-async def test_lines_of_what_a_handler_was_made_from_are_on_its_stacks(calls: IndexedRun, connect: Connect) -> None:
+async def test_lines_of_a_handler_template_are_on_its_stacks(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
     for line in (WRITTEN, WRITTEN + 2):
         listed = await own(client, "stacks", RMS_NORM, line)
@@ -127,7 +127,7 @@ async def test_declaration_leads_from_a_kernel_to_its_ffi_call(calls: IndexedRun
     assert (EXAMPLE.name, CALL) in registered
 
 
-async def test_references_cross_from_c_plus_plus_to_python(calls: IndexedRun, connect: Connect) -> None:
+async def test_references_cross_from_cpp_to_python(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
     assert await references(client, RMS_NORM, WRITTEN) == {("ffi_examples.py", CALL)}
     pivots = EXAMPLES / "lu_pivots.cc"

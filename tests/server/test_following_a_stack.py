@@ -1,4 +1,4 @@
-"""Going to frames again and again walks one real stack, whatever trees its sources are in."""
+"""Repeated go-to-frame walks one real stack, across all source trees."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def roads(tmp_path: Path) -> Roads:
 
 
 async def walk(client: LanguageClient, path: Path, line: int) -> list[tuple[str, int]]:
-    """Where one comes by going to the first frame until there is none."""
+    """The locations on the way, going to the first frame until there is none."""
     way: list[tuple[str, int]] = []
     while found := await links(client, path, line):
         path = Path(found[0].target_uri.removeprefix("file://"))
@@ -33,43 +33,37 @@ async def walk(client: LanguageClient, path: Path, line: int) -> list[tuple[str,
     return way
 
 
-async def test_a_walk_stays_on_the_stacks_it_began_with(roads: Roads, connect: Connect) -> None:
+async def test_steps_stay_on_the_stacks_they_began_with(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     assert await walk(client, roads.demo, 1) == PUT
     assert await walk(client, roads.demo, 2) == GET
     assert await walk(client, roads.demo, 1) == PUT
 
 
-async def test_on_a_walk_only_its_own_callees_are_offered_however_often_one_asks(
-    roads: Roads, connect: Connect
-) -> None:
+async def test_while_stepping_only_callees_on_the_stack_are_offered(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     await definition(client, roads.demo, 2)
     for _ in range(2):
         assert await definition(client, roads.library, 2) == [("library.py", 8)]
 
 
-async def test_the_callee_that_makes_the_client_comes_last_though_it_took_longest(
-    roads: Roads, connect: Connect
-) -> None:
+async def test_the_callee_that_creates_the_client_comes_last_despite_its_time(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     await definition(client, roads.demo, 1)
     assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 5), ("library.py", 11)]
 
 
-async def test_within_the_making_of_the_client_its_longest_call_comes_first(roads: Roads, connect: Connect) -> None:
+async def test_while_creating_the_client_the_longest_call_comes_first(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     assert await ways(client, "waysIn", roads.library, 11) == [("table.cc", 10), ("table.cc", 15)]
 
 
-async def test_a_line_that_no_answer_led_to_offers_every_callee_the_longest_first(
-    roads: Roads, connect: Connect
-) -> None:
+async def test_an_unvisited_line_offers_every_callee_longest_first(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 8), ("library.py", 5), ("library.py", 11)]
 
 
-async def test_a_way_that_was_picked_from_the_list_is_walked_on(roads: Roads, connect: Connect) -> None:
+async def test_a_selected_path_is_continued(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     assert ("library.py", 5) in await ways(client, "waysIn", roads.library, 2)
     assert await walk(client, roads.library, 5) == PUT[2:]
@@ -79,7 +73,7 @@ async def test_the_callee_named_under_the_cursor_comes_first(roads: Roads, conne
     client = await connect(roads.project)
     text = '    """🚀"""; return put(x) or get(x)\n'
     library = roads.library.read_text().replace("    return function(x)\n", text)
-    forget_states(roads.index)  # else a line that was changed leads nowhere
+    forget_states(roads.index)  # otherwise a changed line has no target
     roads.library.write_text(library, encoding="utf-8")
     for name, line in (("put", 5), ("get", 8)):
         column = len(text[: text.index(name)].encode("utf-16-le")) // 2
@@ -89,7 +83,7 @@ async def test_the_callee_named_under_the_cursor_comes_first(roads: Roads, conne
 
 @pytest.mark.exhaustive(keep=["project", "runtime"])
 @pytest.mark.parametrize("workspace", ["project", "", "env/library", "runtime"])
-async def test_the_walk_goes_through_trees_of_their_own(roads: Roads, connect: Connect, workspace: str) -> None:
+async def test_steps_cross_separate_source_trees(roads: Roads, connect: Connect, workspace: str) -> None:
     client = await connect(roads.tree / workspace)
     assert await walk(client, roads.demo, 1) == PUT
     text = await hover(client, roads.table, 21)
@@ -97,12 +91,12 @@ async def test_the_walk_goes_through_trees_of_their_own(roads: Roads, connect: C
     assert "Allocate" in text
 
 
-async def test_an_index_inside_the_workspace_answers_for_a_library_beside_it(roads: Roads, connect: Connect) -> None:
+async def test_an_index_inside_the_workspace_answers_for_a_library_outside(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.tree)
     assert await definition(client, roads.library, 8) == [("table.cc", 40)]
 
 
-async def test_an_index_that_knows_the_document_comes_before_a_nearer_one_that_does_not(
+async def test_an_index_that_contains_the_document_precedes_a_nearer_one(
     roads: Roads, connect: Connect, tmp_path: Path
 ) -> None:
     elsewhere = record_roads(tmp_path / "elsewhere")
@@ -114,7 +108,7 @@ async def test_an_index_that_knows_the_document_comes_before_a_nearer_one_that_d
     assert await definition(client, roads.demo, 2) == [("library.py", 2)]
 
 
-async def test_what_is_wrong_with_another_projects_index_is_not_shown(roads: Roads, connect: Connect) -> None:
+async def test_problems_of_another_projects_index_are_not_shown(roads: Roads, connect: Connect) -> None:
     broken = roads.tree / "another" / ".framedex" / "index.db"
     broken.parent.mkdir(parents=True)
     broken.write_bytes(b"no database" * 1000)

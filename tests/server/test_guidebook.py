@@ -1,4 +1,4 @@
-"""Hovers on names of the runtime's functions: links to their pages in the guidebook."""
+"""Hovers on names of runtime functions: links to their guidebook pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WEB = "https://example.org/guidebook"
 
 
 def a_plugin(folder: Path, settings: str = f'guidebook = "{WEB}/"') -> Path:
-    """A plug-in's source in a project where nothing was recorded."""
+    """A plug-in's source in a project without recordings."""
     (folder / "framedex.toml").write_text(settings)
     source = folder / "plugin.cc"
     source.write_text(SOURCE)
@@ -35,7 +35,7 @@ def a_plugin(folder: Path, settings: str = f'guidebook = "{WEB}/"') -> Path:
 
 
 def a_guidebook(folder: Path, *functions: str) -> Path:
-    """A folder as `framedex guidebook` writes it, as far as a hover looks."""
+    """A guidebook folder with the files that a hover checks."""
     (folder / "functions").mkdir(parents=True)
     for name in functions:
         (folder / "functions" / f"{name}.html").write_text("<!doctype html>")
@@ -52,9 +52,7 @@ def text_of(answer: types.Hover | None) -> str | None:
     return None if answer is None else getattr(answer.contents, "value", None)
 
 
-async def test_the_name_of_a_function_leads_to_its_page_where_nothing_was_recorded(
-    tmp_path: Path, connect: Connect
-) -> None:
+async def test_an_unrecorded_function_name_leads_to_its_page(tmp_path: Path, connect: Connect) -> None:
     source = a_plugin(tmp_path)
     client = await connect(tmp_path)
 
@@ -77,8 +75,8 @@ async def test_other_words_have_no_page(tmp_path: Path, connect: Connect) -> Non
         assert await hover_on(client, source, word) is None, word
 
 
-async def test_a_recorded_line_tells_of_its_calls_first(recording: Recording, connect: Connect) -> None:
-    """Given a recorded line that has the name of a function, in a project with the guidebook where it is expected."""
+async def test_a_recorded_line_shows_its_calls_first(recording: Recording, connect: Connect) -> None:
+    """A recorded line with a function's name, in a project with the guidebook in the default place."""
     a_guidebook(recording.root / ".framedex" / "guidebook", "PJRT_Client_Devices")
     client = await connect(recording.root)
     recorded = await hover(client, recording.demo, recording.main_calls_both) or ""
@@ -93,7 +91,7 @@ async def test_a_recorded_line_tells_of_its_calls_first(recording: Recording, co
     page = recording.root / ".framedex" / "guidebook" / "functions" / "PJRT_Client_Devices.html"
     assert text_of(answer) == f"[guidebook: `PJRT_Client_Devices`](<{page.as_uri()}>)"  # the line is not saved
 
-    forget_states(recording.index)  # else a line that was changed has no calls
+    forget_states(recording.index)  # otherwise a changed line has no calls
     recording.demo.write_text(text)
     open_document(client, recording.demo.as_uri(), text)
     answer = await client.text_document_hover_async(types.HoverParams(*about))
@@ -101,7 +99,7 @@ async def test_a_recorded_line_tells_of_its_calls_first(recording: Recording, co
     assert lines[0] == "**framedex: 3 recorded calls**, 6 µs" and page.as_uri() in lines[-1]
 
 
-async def test_of_a_folder_only_the_pages_count_that_are_there(tmp_path: Path, connect: Connect) -> None:
+async def test_only_existing_pages_of_a_folder_count(tmp_path: Path, connect: Connect) -> None:
     source = a_plugin(tmp_path, 'guidebook = "site"')
     a_guidebook(tmp_path / "site", "TpuExecutor_Allocate")
     client = await connect(tmp_path, markdown=False)
@@ -115,9 +113,7 @@ async def test_of_a_folder_only_the_pages_count_that_are_there(tmp_path: Path, c
     assert await hover_on(client, source, "TpuExecutor_Allocate") is None
 
 
-async def test_vs_code_opens_a_page_of_a_folder_by_a_command_that_takes_no_address(
-    tmp_path: Path, connect: Connect
-) -> None:
+async def test_vscode_opens_a_local_page_by_command(tmp_path: Path, connect: Connect) -> None:
     source = a_plugin(tmp_path, 'guidebook = "site"')
     a_guidebook(tmp_path / "site", "TpuExecutor_Allocate")
     client = await connect(tmp_path, experimental={"framedex": {"commandLinks": ["framedex.openGuidebook"]}})

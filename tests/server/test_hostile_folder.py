@@ -1,4 +1,4 @@
-"""An editor opens a folder that wants to run code in framedex: nothing of it runs, and the server works as ever."""
+"""An editor opens a folder with hostile modules and commands: none of them runs, and the server works normally."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def hostile(tmp_path: Path) -> HostileFolder:
 
 @pytest.mark.exhaustive(keep=["script"])
 @pytest.mark.parametrize("command", [[FRAMEDEX, "serve"], [*BY_CODE, "serve"]], ids=["script", "code"])
-def test_a_recording_below_it_is_indexed_and_nothing_runs(
+def test_a_recording_inside_is_indexed_and_nothing_runs(
     hostile: HostileFolder, capture: Path, command: Sequence[str]
 ) -> None:
-    """The server indexes by itself, in a process of its own, in the folder that the editor has opened."""
+    """The server indexes automatically in a separate process, in the editor's folder."""
     shutil.copytree(capture, project_captures_folder(hostile.folder) / capture.name)
     with RawClient(command=command, cwd=hostile.folder, env=hostile.environment()) as client:
         capabilities = {"experimental": {"framedex": {"indexChanges": True}}}
@@ -57,10 +57,10 @@ def test_a_recording_below_it_is_indexed_and_nothing_runs(
 @pytest.mark.exhaustive(keep=["WORKSPACE"])
 @pytest.mark.asyncio
 @pytest.mark.parametrize("python_path", [None, "", ".", ":", f"{PROGRAMS}:", "WORKSPACE"])
-async def test_neither_worker_nor_recorder_import_from_it(
+async def test_neither_worker_nor_recorder_imports_from_it(
     hostile: HostileFolder, monkeypatch: pytest.MonkeyPatch, python_path: str | None, tmp_path: Path
 ) -> None:
-    """However the server came to look there: its working folder, or a PYTHONPATH that a shell has handed on."""
+    """The server reaches the folder by its working folder, or by an inherited PYTHONPATH."""
     environment = hostile.environment()
     if python_path is not None:
         environment["PYTHONPATH"] = python_path.replace("WORKSPACE", str(hostile.folder))
@@ -88,7 +88,7 @@ async def test_neither_worker_nor_recorder_import_from_it(
 
 @pytest.mark.exhaustive(keep=[".framedex"])
 @pytest.mark.parametrize("link", [".framedex", ".framedex/index.db"])
-def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, capture: Path, link: str) -> None:
+def test_an_index_behind_links_of_the_folder_is_not_written(tmp_path: Path, capture: Path, link: str) -> None:
     workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
     (elsewhere / "captures").mkdir(parents=True)
     shutil.copytree(capture, elsewhere / "captures" / capture.name)
@@ -117,8 +117,8 @@ def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, 
 
 
 @pytest.mark.exhaustive
-def test_pipes_for_files_keep_nobody_waiting(tmp_path: Path, capture: Path) -> None:
-    """A capture whose streams and sources are pipes that nobody writes, and modules of a log that are some."""
+def test_pipes_in_place_of_files_do_not_block(tmp_path: Path, capture: Path) -> None:
+    """A capture whose streams and sources are pipes without writers, and modules of a log that are pipes."""
     project = tmp_path / "project"
     shutil.copytree(capture, project_captures_folder(project) / capture.name)
     pipe = project / "pipe.so"

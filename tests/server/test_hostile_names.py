@@ -1,4 +1,4 @@
-"""Every answer of the server about hostile names: nothing in it is markup or a control character."""
+"""Every answer of the server about hostile names: they never become markup or control characters."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _NOT_SHOWN = frozenset({"uri", "targetUri", "target_uri", "data", "arguments", "
 _OWN = ("stacks", "waysIn", "waysOut", "callsThrough", "traceDocument", "traceMarkdown")
 _OF_CAPTURE = ("captures", "boundaries", "indexes", "flameGraph")
 _CALLS = 4
-_LINES = 3  # of a file, about which everything is asked
+_LINES = 3  # of a file that is queried completely
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A folder whose index has a capture with hostile names, of which files that are here are recorded."""
+    """A folder whose index has a capture with hostile names and with recorded local files."""
     shared = tmp_path / "hostile.fdx.zip"
     share_with_hostile_names(indexed("ffi_calls.py").index, shared)
     result = framedex("--index", tmp_path / ".framedex" / "index.db", "import", shared)
@@ -40,7 +40,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_no_answer_has_markup_or_control_characters_of_names(workspace: Path, connect: Connect) -> None:
+async def test_no_answer_contains_markup_or_control_characters_of_names(workspace: Path, connect: Connect) -> None:
     client = await connect(workspace)
     shown = []
     for path, language in (
@@ -86,7 +86,7 @@ async def _answers_of_file(client: LanguageClient, path: Path) -> Any:
 
 
 async def _recorded_lines(client: LanguageClient, path: Path, text: str) -> list[int]:
-    """The first lines that the server says anything about."""
+    """The first lines with an answer from the server."""
     found: list[int] = []
     for line in range(1, len(text.splitlines()) + 1):
         if (
@@ -119,7 +119,7 @@ async def _answers_of_line(client: LanguageClient, path: Path, line: int) -> Any
 
 
 def _texts(value: Any, key: str = "") -> Iterator[str]:
-    """The texts of an answer that a client shows."""
+    """The texts of an answer that a client displays."""
     if isinstance(value, dict):
         is_markdown = value.get("kind") == "markdown"
         for name, each in value.items():
@@ -143,7 +143,7 @@ def _has_control(text: str, allowed: str) -> bool:
 
 
 def _has_markup(text: str) -> bool:
-    """Whether Markdown has an image, HTML, a heading or emphasis of a name, or a link to somewhere else."""
+    """Whether Markdown has an image, HTML, a heading or emphasis from a name, or a link to another target."""
     tokens = MarkdownIt("js-default", {"html": True}).parse(text)
     inline = [child for token in tokens for child in token.children or ()]
     links = [str(child.attrs.get("href", "")) for child in inline if child.type == "link_open"]

@@ -1,4 +1,4 @@
-"""Hover: what was recorded through a line."""
+"""Hover: the recorded calls through a line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LATEST = "latest run that executed this file"
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_tells_counts_boundaries_neighbours_and_arguments(
+async def test_hover_shows_counts_boundaries_neighbours_and_arguments(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
     client = await connect(recording.root, editor)
@@ -40,9 +40,7 @@ async def test_tells_counts_boundaries_neighbours_and_arguments(
     assert re.fullmatch(rf"location: exact; {LATEST}, [-\d]+ [:\d]+, `python demo\.py`", lines[-1])
 
 
-async def test_says_how_a_location_is_known_and_names_callees_without_source(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_hover_shows_location_evidence_and_callees_without_source(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert "location: definition;" in (await hover(client, recording.client, recording.client_definition) or "")
     text = await hover(client, recording.library, recording.device_put_enters_cpp) or ""
@@ -50,16 +48,14 @@ async def test_says_how_a_location_is_known_and_names_callees_without_source(
     assert "past `_PyObject_Vectorcall` (5): interpreter, glue, or no source" in text
 
 
-async def test_native_code_names_the_python_that_led_to_it(recording: Recording, connect: Connect) -> None:
+async def test_native_code_names_the_python_callers(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     text = await hover(client, recording.mock, recording.mock_allocates) or ""
     assert "from `xla::Client::BufferFromHost` (5)" in text
     assert "from Python at `library.py:4` in `device_put`" in text
 
 
-async def test_links_go_to_the_commands_that_the_client_lets_a_hover_link_to(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_hover_links_use_the_commands_allowed_by_the_client(recording: Recording, connect: Connect) -> None:
     allowed = {"framedex": {"commandLinks": ["framedex.openTrace", "framedex.showCalls"]}}
     client = await connect(recording.root, experimental=allowed)
     text = await hover(client, recording.demo, recording.main_calls_both) or ""
@@ -76,7 +72,7 @@ async def test_links_go_to_the_commands_that_the_client_lets_a_hover_link_to(
     assert targets["show all"].startswith("framedex.showCalls?")
 
 
-async def test_is_silent_where_nothing_was_recorded(recording: Recording, connect: Connect) -> None:
+async def test_unrecorded_code_has_no_hover(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await hover(client, recording.demo, recording.nothing_recorded) is None
     assert await hover(client, recording.root / "other.py", 1) is None
@@ -92,7 +88,7 @@ async def test_a_client_without_markdown_gets_plain_text(recording: Recording, c
 
 @pytest.mark.exhaustive(keep=["utf-16-35"])
 @pytest.mark.parametrize(("encoding", "end"), [("utf-8", 37), ("utf-16", 35), ("utf-32", 34)])
-async def test_marks_the_line_in_the_units_of_the_client(
+async def test_hover_marks_the_line_in_the_encoding_of_the_client(
     recording: Recording, connect: Connect, encoding: str, end: int
 ) -> None:
     client = await connect(recording.root, encodings=[encoding])
@@ -149,7 +145,7 @@ def _insert_a_line(path: Path) -> None:
     path.write_text(f"# new\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
 
 
-async def test_a_line_of_a_file_that_has_changed_is_no_exact_place(recording: Recording, connect: Connect) -> None:
+async def test_a_line_of_a_changed_file_is_not_exact(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     line = recording.main_calls_make_input
     assert f"location: exact; {LATEST}" in (await hover(client, recording.demo, line) or "")
@@ -159,7 +155,7 @@ async def test_a_line_of_a_file_that_has_changed_is_no_exact_place(recording: Re
     assert f"location: exact, file changed since; {LATEST}" in (await hover(client, recording.demo, line) or "")
 
 
-async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recording, connect: Connect) -> None:
+async def test_a_line_mapped_by_git_shows_its_recorded_number(recording: Recording, connect: Connect) -> None:
     commit_all(recording.root)
     client = await connect(recording.root)
     line = recording.main_calls_make_input

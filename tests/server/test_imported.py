@@ -1,4 +1,4 @@
-"""What editors show of stacks that another recorder took: the same as of recorded calls, and of which file it is."""
+"""Imported stacks in editors: shown like recorded calls, with the name of their file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program, of which the profile that py-spy took is in the index."""
+    """A program with an indexed py-spy profile."""
     with monkeypatch.context() as there:
         there.chdir(tmp_path)
         assert framedex("import", fixture("py_spy.txt", tmp_path)).exit_code == 0

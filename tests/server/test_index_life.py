@@ -1,4 +1,4 @@
-"""The index comes, goes, breaks and is replaced under a running server, which says so once and goes on."""
+"""The index appears, disappears, breaks and is replaced under a running server, which reports it once and continues."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Damage = Callable[[Path], None]
 
 
 async def recorded_calls(client: LanguageClient, recording: Recording) -> int | None:
-    """How many calls the hover on a line of the demo counts; None where it says nothing."""
+    """The number of calls in the hover on a demo line; None without a hover."""
     text = await hover(client, recording.demo, recording.main_calls_make_input)
     return int(text.split()[1]) if text else None
 
 
 def warnings(client: LanguageClient) -> list[str]:
-    """What the server has shown in the editor."""
+    """The server's messages in the editor."""
     return [shown.message for shown in client.messages]
 
 
-async def test_no_index_yet_is_logged_once_and_its_coming_noticed(tmp_path: Path, connect: Connect) -> None:
+async def test_a_missing_index_is_logged_once_and_its_creation_noticed(tmp_path: Path, connect: Connect) -> None:
     (tmp_path / "demo.py").touch()
     client = await connect(tmp_path)
     assert await hover(client, tmp_path / "demo.py", 8) is None
@@ -108,7 +108,7 @@ ALL_DAMAGE: list[Damage] = [
 
 @pytest.mark.exhaustive(keep=["overwrite", "remove"])
 @pytest.mark.parametrize("damage", ALL_DAMAGE)
-async def test_a_damaged_index_at_the_start_is_told_once_and_its_repair_noticed(
+async def test_a_damaged_index_at_start_is_reported_once_and_its_repair_noticed(
     recording: Recording, connect: Connect, damage: Damage
 ) -> None:
     spare = _spare_copy(recording)
@@ -135,14 +135,14 @@ async def test_an_index_damaged_while_it_is_open_does_not_end_the_server(
     _settle(recording.index)
     damage(recording.index)
     for _ in range(3):
-        await recorded_calls(client, recording)  # from what SQLite still has in memory, or nothing
+        await recorded_calls(client, recording)  # from SQLite's memory, or no answer
     assert len(warnings(client)) <= 1
 
     _replace(recording.index, spare)
     assert await recorded_calls(client, recording) == 3
 
 
-async def test_an_index_that_is_removed_is_told_of_once(recording: Recording, connect: Connect) -> None:
+async def test_a_removed_index_is_reported_once(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await recorded_calls(client, recording) == 3
 
@@ -182,14 +182,14 @@ async def test_an_index_rebuilt_in_place_is_read_again(recording: Recording, con
     assert warnings(client) == []
 
 
-async def test_a_writer_at_work_does_not_keep_readers_waiting(recording: Recording, connect: Connect) -> None:
+async def test_an_active_writer_does_not_block_readers(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     with Store(recording.index) as store, store.transaction():
         assert await recorded_calls(client, recording) == 3
     assert warnings(client) == []
 
 
-async def test_a_locked_index_is_told_and_used_once_it_is_free(recording: Recording, connect: Connect) -> None:
+async def test_a_locked_index_is_reported_and_used_once_unlocked(recording: Recording, connect: Connect) -> None:
     _settle(recording.index)
     holder = sqlite3.connect(recording.index, isolation_level=None)
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -205,11 +205,9 @@ async def test_a_locked_index_is_told_and_used_once_it_is_free(recording: Record
 
 
 class TestWhichIndex:
-    """The nearest index above a document of the workspace; the workspace's own for files from elsewhere."""
+    """The nearest index above a document of the workspace; the workspace's own for files outside it."""
 
-    async def test_a_subfolder_with_its_own_index_answers_for_itself(
-        self, recording: Recording, connect: Connect
-    ) -> None:
+    async def test_a_subfolder_with_its_own_index_answers_from_it(self, recording: Recording, connect: Connect) -> None:
         inner = recording.root / "inner"
         inner.mkdir()
         nested = record(inner, puts=9)
@@ -217,21 +215,21 @@ class TestWhichIndex:
         assert await recorded_calls(client, nested) == 9
         assert await recorded_calls(client, recording) == 3
 
-    async def test_a_library_outside_the_workspace_is_looked_up_in_the_workspaces_index(
+    async def test_a_library_outside_the_workspace_uses_the_index_of_the_workspace(
         self, tmp_path: Path, connect: Connect
     ) -> None:
         workspace, library = tmp_path / "workspace", tmp_path / "library"
         workspace.mkdir()
         library.mkdir()
-        # The library has an index of its own, of somebody else's recording.
+        # The library has its own index of another recording.
         elsewhere = record(library, puts=1)
         write_index(Recording(elsewhere.root, workspace / ".framedex" / "index.db"), puts=6)
         client = await connect(workspace)
         assert await recorded_calls(client, elsewhere) == 6
 
 
-async def test_a_folder_that_may_not_be_looked_into_is_passed_over(recording: Recording, connect: Connect) -> None:
-    """Given a .framedex of mode 000 between a document and its index, then the index above it answers."""
+async def test_an_inaccessible_folder_is_skipped(recording: Recording, connect: Connect) -> None:
+    """With a .framedex of mode 000 between a document and its index, the index above it answers."""
     closed = recording.root / "inner" / ".framedex"
     closed.mkdir(parents=True)
     (closed.parent / "new.py").write_text("1\n")
@@ -254,14 +252,14 @@ def _spare_copy(recording: Recording) -> Path:
 
 
 def _settle(index: Path) -> None:
-    """Bring everything from the write-ahead log into the file itself."""
+    """Move all content of the write-ahead log into the file itself."""
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
 
 
 def _replace(index: Path, new: Path) -> None:
-    """Put another whole index into an index's place, as a careful tool does."""
+    """Replace an index by another complete one, as a careful tool does."""
     for suffix in ("-wal", "-shm", ".seal"):
         index.with_name(index.name + suffix).unlink(missing_ok=True)
     if index.is_dir():
@@ -273,7 +271,7 @@ def _replace(index: Path, new: Path) -> None:
 
 @pytest.mark.exhaustive(keep=[INDEX_COMMAND])
 @pytest.mark.parametrize("command", [INDEX_COMMAND, REBUILD_COMMAND])
-async def test_no_folder_is_made_for_the_index_of_one_that_is_not_there(
+async def test_a_missing_project_folder_is_not_created_for_its_index(
     tmp_path: Path, connect: Connect, command: str
 ) -> None:
     client = await connect(tmp_path)

@@ -1,10 +1,12 @@
-"""Which indexes are opened, looked for and kept, asked of the part of the server that owns them."""
+"""Which indexes are opened, searched and kept open: tests of the server's component for them."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
+import zipfile
 from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,13 +16,14 @@ import pytest_asyncio
 
 from framedex.index import Index
 from framedex_server.indexes import SCAN_TTL_S, IndexChoice, Indexes
+from tests.pythons import ROOT
 from tests.server.recording import Recording, record
 
 pytestmark = pytest.mark.asyncio
 
 
 class Clock:
-    """Seconds that go by when told to."""
+    """A clock that advances on request."""
 
     now = 100.0
 
@@ -35,7 +38,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What the user was told."""
+    """The messages for the user."""
     return []
 
 
@@ -59,15 +62,13 @@ async def answering(indexes: Indexes, document: Path) -> str | None:
 
 
 def open_below(folder: Path) -> set[str]:
-    """The projects in a folder whose index this process has open, beside the descriptor that sealing it here left."""
+    """The projects in a folder whose index this process has open, except the descriptor left from sealing."""
     links = (os.path.realpath(descriptor) for descriptor in Path("/proc/self/fd").iterdir())
     opened = Counter(path.parent.parent for path in map(Path, links) if path.name == "index.db")
     return {project.name for project, times in opened.items() if project.parent == folder and times > 1}
 
 
-async def test_of_the_projects_inside_a_workspace_only_those_that_answer_stay_open(
-    tmp_path: Path, indexes: Indexes
-) -> None:
+async def test_only_answering_projects_of_a_workspace_stay_open(tmp_path: Path, indexes: Indexes) -> None:
     projects = [project(tmp_path / name) for name in ("one", "two", "three")]
     library = tmp_path / "library.py"
 
@@ -79,10 +80,10 @@ async def test_of_the_projects_inside_a_workspace_only_those_that_answer_stay_op
     assert open_below(tmp_path) == {first, "two"}
 
 
-async def test_the_workspace_is_looked_through_again_only_after_a_while(
+async def test_the_workspace_is_scanned_again_only_after_a_delay(
     tmp_path: Path, indexes: Indexes, clock: Clock
 ) -> None:
-    """Given a workspace without recordings, when one comes inside, then it is found once the last look is old."""
+    """A first recording in a workspace is found once the last scan has expired."""
     assert await answering(indexes, tmp_path / "any.py") is None
     project(tmp_path / "new")
 
@@ -92,7 +93,7 @@ async def test_the_workspace_is_looked_through_again_only_after_a_while(
     assert await answering(indexes, tmp_path / "any.py") == "new"
 
 
-async def test_an_index_that_is_gone_since_the_last_look_is_passed_over(
+async def test_an_index_deleted_since_the_last_scan_is_skipped(
     tmp_path: Path, indexes: Indexes, problems: list[str]
 ) -> None:
     project(tmp_path / "gone")
@@ -103,10 +104,8 @@ async def test_an_index_that_is_gone_since_the_last_look_is_passed_over(
     assert problems == []
 
 
-async def test_a_locked_index_that_is_open_is_asked_once(
-    recording: Recording, indexes: Indexes, problems: list[str]
-) -> None:
-    """Given an open index, when another process takes it for itself, then no second wait follows the first."""
+async def test_a_locked_open_index_is_queried_once(recording: Recording, indexes: Indexes, problems: list[str]) -> None:
+    """If another process locks an open index, only one wait happens."""
     _without_log(recording.index)
     asked: list[Index] = []
 
@@ -138,14 +137,14 @@ def empty_index(folder: Path) -> Path:
 
 
 def _without_log(index: Path) -> None:
-    """Take the index out of WAL mode, in which a lock does not reach readers that have it open."""
+    """Leave WAL mode, in which a lock does not reach readers that have the index open."""
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     index.with_name(f"{index.name}.seal").unlink()
 
 
-async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
+async def test_an_empty_index_is_not_reported_while_this_session_fills_it(
     indexes: Indexes, tmp_path: Path, problems: list[str]
 ) -> None:
     path = empty_index(tmp_path)
@@ -157,7 +156,7 @@ async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
     assert [problem.endswith("is empty.") for problem in problems] == [True]
 
 
-async def test_those_beside_it_tell_the_same_thing_once_and_know_what_is_being_filled(
+async def test_sessions_of_one_index_share_reports_and_progress(
     indexes: Indexes, tmp_path: Path, problems: list[str]
 ) -> None:
     path = empty_index(tmp_path)
@@ -172,3 +171,30 @@ async def test_those_beside_it_tell_the_same_thing_once_and_know_what_is_being_f
         assert [problem.endswith("is empty.") for problem in problems] == [True]
     finally:
         others.close()
+
+
+async def test_an_outdated_index_that_several_threads_meet_is_taken_once(
+    indexes: Indexes, tmp_path: Path, problems: list[str]
+) -> None:
+    """Given two threads that meet the same outdated indexes while others are taken, none is lost or taken twice."""
+    folders = [tmp_path / str(number) for number in range(60)]
+    with zipfile.ZipFile(ROOT / "tests" / "fixtures" / "versions" / "0.1-index-6.zip") as archive:
+        content = archive.read(".framedex/index.db")
+    for folder in folders:
+        (folder / ".framedex").mkdir(parents=True)
+        (folder / ".framedex" / "index.db").write_bytes(content)
+    choice = IndexChoice(None, lambda: [tmp_path])
+    others = Indexes(choice, lambda error: problems.append(error.message), shared_with=indexes)
+    taken: list[Path] = []
+
+    async def ask(asked: Indexes) -> None:
+        for folder in folders:
+            assert await asked.query_folder(folder, lambda index: index.path) is None
+            taken.extend(asked.take_outdated())
+
+    try:
+        await asyncio.gather(ask(indexes), ask(others))
+    finally:
+        others.close()
+    assert Counter(path.parent.parent for path in taken) == Counter(folders)
+    assert len(problems) <= len(folders)

@@ -1,4 +1,4 @@
-"""Lines inside `jit`: hover, the ways in and out, and why nothing is there on others."""
+"""Lines inside `jit`: hover, callers and callees, and the reason for empty answers on other lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shapes() -> Marked:
     return recorded_shapes()
 
 
-async def test_hover_inside_tells_ops_compilation_and_runs(shapes: Marked, connect: Connect) -> None:
+async def test_hover_inside_jit_shows_ops_compilation_and_runs(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     text = await hover(client, shapes.path, shapes.line("plain", "sine")) or ""
     first, compiled, run = text.split("  \n")
@@ -41,7 +41,7 @@ async def test_hover_on_the_line_that_runs_a_program_names_it_and_its_lines(shap
     assert told.endswith(f"compiled once, with lines `{shapes.path.name}:{shapes.line('plain', 'sine')}`")
 
 
-async def test_definition_goes_inward_as_it_was_traced_and_then_to_what_runs_it(
+async def test_definition_follows_the_trace_inward_and_then_to_the_running_line(
     shapes: Marked, connect: Connect
 ) -> None:
     client = await connect(shapes.path.parent)
@@ -51,7 +51,7 @@ async def test_definition_goes_inward_as_it_was_traced_and_then_to_what_runs_it(
     assert await definition(client, shapes.path, inner) == [(name, shapes.line("helper", "runs"))]
 
 
-async def test_a_walk_that_turned_outward_says_so_and_does_not_go_in_again(shapes: Marked, connect: Connect) -> None:
+async def test_a_step_that_turned_outward_says_so_and_does_not_turn_back(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     inner, runs = shapes.line("helper", "sine"), shapes.line("helper", "runs")
     (way,) = await own(client, "waysIn", shapes.path, inner)
@@ -76,9 +76,7 @@ async def test_the_name_of_a_jitted_function_leads_to_its_line_inside(shapes: Ma
     assert places(answer)[0] == (shapes.path.name, shapes.line("plain", "sine"))
 
 
-async def test_declaration_goes_back_to_the_line_that_called_it_while_it_was_traced(
-    shapes: Marked, connect: Connect
-) -> None:
+async def test_declaration_returns_to_the_line_that_called_it_during_tracing(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     document, position = at(shapes.path, shapes.line("helper", "sine"))
     answer = await client.text_document_declaration_async(types.DeclarationParams(document, position))
@@ -86,7 +84,7 @@ async def test_declaration_goes_back_to_the_line_that_called_it_while_it_was_tra
     assert places(answer) == lines[:1]
 
 
-async def test_references_of_a_line_inside_are_those_that_run_it(shapes: Marked, connect: Connect) -> None:
+async def test_references_of_a_line_inside_jit_are_the_running_lines(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     document, position = at(shapes.path, shapes.line("scan", "sine"))
     params = types.ReferenceParams(types.ReferenceContext(True), document, position)
@@ -94,7 +92,7 @@ async def test_references_of_a_line_inside_are_those_that_run_it(shapes: Marked,
     assert shapes.line("scan", "runs") in {each.range.start.line + 1 for each in found}
 
 
-async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Connect) -> None:
+async def test_an_empty_answer_names_the_nearest_lines(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     line = shapes.line("here", "nothing")
     answer = await own(client, "why", shapes.path, line, request="textDocument/definition")
@@ -103,7 +101,7 @@ async def test_why_nothing_names_the_nearest_lines(shapes: Marked, connect: Conn
     assert Path(shapes.path).is_file()
 
 
-async def test_what_a_capture_says_of_its_programs_is_no_markup() -> None:
+async def test_program_texts_of_a_capture_are_not_markup() -> None:
     hostile = "it was not kept: [here](command:x)\n<b>\u202e"
     run = ProgramRun("", compiled=0, calls=1, total_duration=1, latest_call=1, lines=(), problem=hostile)
     use = ProgramUse("f", 1, "", (), (), (), (), 0, (), (), problem=hostile)

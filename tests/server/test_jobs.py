@@ -1,4 +1,4 @@
-"""The process that indexes beside the server: its answers, its being cancelled, its death."""
+"""The indexing process of the server: its answers, cancellation and death."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio
 
 
 class Told:
-    """What was told of progress, and somebody to wake by it."""
+    """Records progress messages, and sets an event at one."""
 
     def __init__(self) -> None:
         self.tasks: list[str] = []
@@ -64,7 +64,7 @@ def slow_tree(folder: Path) -> Path:
     return folder
 
 
-async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: IndexingWorker) -> None:
+async def test_the_job_indexes_and_reports_progress(recording: Recording, worker: IndexingWorker) -> None:
     told = Told()
     result = await worker.run(index_request(recording, recording.root), told)
     assert result == {"captures": 0, "calls": 0, "refused": []}
@@ -73,7 +73,7 @@ async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: In
         assert index.sources.health().roots == (str(recording.root),)
 
 
-async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worker: IndexingWorker) -> None:
+async def test_a_problem_is_an_error_with_its_remedy(tmp_path: Path, worker: IndexingWorker) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("mine")
     with pytest.raises(FramedexError) as caught:
@@ -83,10 +83,10 @@ async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worke
 
 
 @pytest.mark.exhaustive
-async def test_cancelled_work_stops_and_the_next_is_done(
+async def test_cancelled_work_stops_and_the_next_job_runs(
     recording: Recording, worker: IndexingWorker, tmp_path: Path
 ) -> None:
-    """Given a long indexing, when it is cancelled, then the worker is soon free for what comes next."""
+    """When a long indexing is cancelled, the worker is soon free for the next task."""
     told = Told()
     work = asyncio.create_task(worker.run(index_request(recording, slow_tree(tmp_path / "slow")), told))
     await told.first.wait()
@@ -96,11 +96,11 @@ async def test_cancelled_work_stops_and_the_next_is_done(
     assert (await worker.run({"do": "refresh", "index": str(recording.index), "files": []}, Told()))["parsed"] == 0
 
 
-async def test_after_its_death_the_next_request_starts_another(recording: Recording, worker: IndexingWorker) -> None:
+async def test_after_a_crash_the_next_request_starts_a_new_worker(recording: Recording, worker: IndexingWorker) -> None:
     request = {"do": "refresh", "index": str(recording.index), "files": []}
     await worker.run(request, Told())
     assert worker._process is not None
-    # Stopped first: it cannot have answered before it is killed.
+    # Stopped first: it cannot answer before it is killed.
     worker._process.send_signal(signal.SIGSTOP)
     dying = asyncio.create_task(worker.run(request, Told()))
     await asyncio.sleep(0)
@@ -110,7 +110,7 @@ async def test_after_its_death_the_next_request_starts_another(recording: Record
     assert (await worker.run(request, Told()))["parsed"] == 0
 
 
-async def test_it_waits_for_another_indexer_and_says_so(recording: Recording, worker: IndexingWorker) -> None:
+async def test_the_job_waits_for_another_indexer_and_says_so(recording: Recording, worker: IndexingWorker) -> None:
     request = {"do": "refresh", "index": str(recording.index), "files": []}
     with Store(recording.index) as store:
         with store.transaction():
@@ -134,7 +134,7 @@ async def test_a_cancelled_recording_interrupts_the_program(tmp_path: Path) -> N
 
 
 async def end_of(process: int) -> None:
-    """Wait for the process of a file descriptor to end, and close that."""
+    """Wait for the process of a file descriptor to end, and close the descriptor."""
     loop, has_ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(process, has_ended.set)
     try:

@@ -1,4 +1,4 @@
-"""Files of any size that a client, a log or an index names: they cost bounded memory, and nobody waits for them."""
+"""Large files named by a client, a log or an index: bounded memory, and no blocking."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
 HUGE = 2 << 30
-"""Bytes of a file, of which the disk has none."""
+"""Bytes of a sparse file."""
 
 ROOM = 256 << 20
-"""How much the memory of the server may grow, in bytes."""
+"""The server's allowed memory growth in bytes."""
 
 LINES = "one\ntwo\r\nthree\rfour\n\n\r\n\nü\r\nlast line"
 
 
-def test_files_of_any_size_leave_the_server_as_it_is(tmp_path: Path, recording: Recording) -> None:
+def test_files_of_any_size_do_not_change_the_server(tmp_path: Path, recording: Recording) -> None:
     huge, log = tmp_path / "huge.py", tmp_path / "huge.log"
     for file in (huge, log):
         with file.open("wb") as content:
@@ -53,14 +53,16 @@ def test_files_of_any_size_leave_the_server_as_it_is(tmp_path: Path, recording: 
 
 
 def limit_memory(process: int) -> None:
-    """Let a process have `ROOM` more than it has."""
+    """Limit a process to `ROOM` bytes more than it has."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
     most = int(status["VmData"].split()[0]) * 1024 + ROOM
     resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
 
 
 @pytest.mark.parametrize("kept", range(1, len(LINES.encode()) + 1))
-def test_the_end_of_a_text_keeps_its_line_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int) -> None:
+def test_the_end_of_a_long_text_keeps_its_line_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
     monkeypatch.setattr(file_texts, "MAX_READ", kept)
     monkeypatch.setattr(file_texts, "_CHUNK_BYTES", 3)
     file = tmp_path / "a.log"
@@ -77,7 +79,7 @@ def plain_lines(text: str) -> list[str]:
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
-def test_a_text_of_too_many_bytes_or_lines_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_with_too_many_bytes_or_lines_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_texts, "MAX_READ", 4)
     monkeypatch.setattr(file_texts, "_MAX_LINES", 3)
     file = tmp_path / "a.log"
@@ -100,7 +102,7 @@ def test_a_line_of_a_file_is_found_across_parts(tmp_path: Path, monkeypatch: pyt
     assert found == ["", "a", "", "longer than a part", "", "ü", "last", ""]
 
 
-def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -> None:
+def test_a_line_is_bounded_and_inside_the_source_limit(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_bytes(b"x" * MAX_FILE_BYTES + b"\nbehind\n")
 
@@ -110,7 +112,7 @@ def test_a_line_has_a_bound_and_lies_in_what_a_source_may_have(tmp_path: Path) -
         read_regular(file)
 
 
-def test_a_line_that_could_not_be_read_once_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_line_is_read_again_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(path: Path) -> None:
         raise OSError(errno.EIO, "the disk failed", str(path))
 

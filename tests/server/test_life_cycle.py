@@ -1,4 +1,4 @@
-"""Starting and ending, and messages that no good client sends: every request is answered, nothing is left running."""
+"""Start, exit and malformed messages: every request is answered, and no process stays."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def hover_params(path: Path, line: Any, character: Any = 0) -> dict[str, Any]:
     return {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": character}}
 
 
-def test_offers_its_features(client: RawClient, tmp_path: Path) -> None:
+def test_the_server_announces_its_capabilities(client: RawClient, tmp_path: Path) -> None:
     result = client.initialize(tmp_path)["result"]
     offered = result["capabilities"]
     assert result["serverInfo"] == {"name": "framedex", "version": VERSION}
     assert all(offered[name] for name in ("definitionProvider", "hoverProvider", "callHierarchyProvider"))
 
 
-def test_shutdown_then_exit_ends_well(client: RawClient, tmp_path: Path) -> None:
+def test_shutdown_then_exit_succeeds(client: RawClient, tmp_path: Path) -> None:
     client.initialize(tmp_path)
     assert client.request("shutdown", None, 1)["result"] is None
     client.send({"method": "exit"})
@@ -63,8 +63,8 @@ def test_end_of_input_ends_the_server(client: RawClient, recording: Recording) -
     assert client.exit_status() == 1
 
 
-def test_an_interrupt_ends_the_server_without_a_word(client: RawClient, tmp_path: Path) -> None:
-    """Given a server that was started by hand, when Ctrl-C is typed, then the terminal is free again."""
+def test_an_interrupt_ends_the_server_silently(client: RawClient, tmp_path: Path) -> None:
+    """After Ctrl-C on a manually started server, the terminal is free again."""
     client.initialize(tmp_path)
     client.process.send_signal(signal.SIGINT)
     assert client.exit_status() == -signal.SIGINT
@@ -76,9 +76,7 @@ def test_end_of_input_before_initialize_ends_the_server(client: RawClient) -> No
     assert client.exit_status() == 1
 
 
-def test_the_death_of_the_clients_process_ends_the_server_whose_input_stays_open(
-    client: RawClient, tmp_path: Path
-) -> None:
+def test_the_death_of_the_client_process_ends_the_server(client: RawClient, tmp_path: Path) -> None:
     editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     client.initialize(tmp_path, process_id=editor.pid)
     client.request("shutdown", None, 1)  # answered: so `initialized` has been handled
@@ -87,7 +85,7 @@ def test_the_death_of_the_clients_process_ends_the_server_whose_input_stays_open
     assert client.exit_status() == 1
 
 
-def test_a_client_of_another_machine_names_a_process_that_is_not_here(client: RawClient, tmp_path: Path) -> None:
+def test_a_client_on_another_machine_may_name_an_unknown_process(client: RawClient, tmp_path: Path) -> None:
     gone = subprocess.Popen([sys.executable, "-c", "pass"])
     gone.wait()
     client.initialize(tmp_path, process_id=gone.pid)
@@ -118,7 +116,7 @@ def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recor
 
 @pytest.mark.exhaustive(keep=["stepIn", "why"])
 @pytest.mark.parametrize("method", ["stepIn", "stacks", "callsThrough", "why"])
-def test_our_own_requests_refuse_malformed_positions_too(client: RawClient, recording: Recording, method: str) -> None:
+def test_custom_requests_refuse_malformed_positions(client: RawClient, recording: Recording, method: str) -> None:
     client.initialize(recording.root)
     document = {"textDocument": {"uri": recording.demo.as_uri()}, "request": "framedex/stepIn"}
     for request_id, position in enumerate((*MALFORMED_POSITIONS[:-1], {"line": True, "character": 0}), start=1):
@@ -127,14 +125,14 @@ def test_our_own_requests_refuse_malformed_positions_too(client: RawClient, reco
             assert reply["error"]["code"] == INVALID_PARAMS, position
 
 
-def test_a_position_outside_the_document_is_no_error(client: RawClient, recording: Recording) -> None:
+def test_a_position_outside_the_document_is_not_an_error(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     places = [(2**31 - 1, 0), (7, 2**31 - 1), (10_000, 10_000)]
     for request_id, (method, (line, character)) in enumerate(product(METHODS, places), start=1):
         assert "error" not in client.request(method, hover_params(recording.demo, line, character), request_id)
 
 
-def test_an_odd_uri_is_no_error(client: RawClient, recording: Recording) -> None:
+def test_an_odd_uri_is_not_an_error(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     uris = ["", "file://", "file:///%00", "file:///nowhere/at%20all.py", "http://[", "\udc80", "::", "a.fdtrace"]
     for request_id, (method, uri) in enumerate(product(METHODS, uris), start=1):
@@ -142,7 +140,7 @@ def test_an_odd_uri_is_no_error(client: RawClient, recording: Recording) -> None
         assert client.request(method, params, request_id)["result"] is None, uri
 
 
-def test_bodies_that_are_no_messages_are_passed_over(client: RawClient, recording: Recording) -> None:
+def test_bodies_that_are_not_messages_are_ignored(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     for body in (
         b"{",
@@ -158,12 +156,12 @@ def test_bodies_that_are_no_messages_are_passed_over(client: RawClient, recordin
     assert client.request("textDocument/hover", hover_params(recording.demo, 7), 1)["result"]["contents"]
 
 
-def test_an_unknown_method_is_answered(client: RawClient, tmp_path: Path) -> None:
+def test_an_unknown_method_is_answered_with_an_error(client: RawClient, tmp_path: Path) -> None:
     client.initialize(tmp_path)
     assert client.request("framedex/nonsense", {"a": 1}, "one")["error"]["code"] == METHOD_NOT_FOUND
 
 
-def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, recording: Recording) -> None:
+def test_an_impossible_id_has_no_result(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     assert client.request("framedex/traceDocument", {"call": 1 << 70}, 1)["result"] is None
     lens = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
@@ -171,7 +169,7 @@ def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, record
     assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "no longer recorded"
 
 
-def test_a_session_begins_once(client: RawClient, recording: Recording) -> None:
+def test_a_second_initialize_is_refused(client: RawClient, recording: Recording) -> None:
     hover = "textDocument/hover", hover_params(recording.demo, 7)
     assert client.request(*hover, 1)["error"]["code"] == NOT_INITIALIZED
     assert client.request("framedex/captures", {}, 2)["error"]["code"] == NOT_INITIALIZED
@@ -192,9 +190,7 @@ def test_ids_may_be_strings(client: RawClient, recording: Recording) -> None:
     assert client.request("textDocument/hover", hover_params(recording.demo, 7), "second")["result"]["contents"]
 
 
-def test_every_request_is_answered_when_they_interleave_and_are_cancelled(
-    client: RawClient, recording: Recording
-) -> None:
+def test_every_interleaved_or_cancelled_request_is_answered(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     wanted = range(1, 51)
     for request_id in wanted:
@@ -206,7 +202,7 @@ def test_every_request_is_answered_when_they_interleave_and_are_cancelled(
     assert all("result" in answered[request_id] for request_id in wanted if request_id % 2 == 0)
 
 
-def test_searches_for_callers_can_be_cancelled_and_every_question_beside_them_is_answered(
+def test_caller_searches_can_be_cancelled_without_delaying_other_requests(
     client: RawClient, recording: Recording
 ) -> None:
     client.initialize(recording.root)
@@ -238,7 +234,7 @@ def test_the_log_goes_to_the_named_file_and_never_to_stdout(tmp_path: Path) -> N
     assert "missing.db" in log.read_text()
 
 
-def test_messages_are_read_even_where_the_clients_process_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_are_read_even_if_the_client_process_cannot_be_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise OSError(errno.ENOSPC, "no watches are left")
 

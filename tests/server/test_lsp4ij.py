@@ -1,7 +1,7 @@
-"""A client like LSP4IJ, which brings framedex to JetBrains' editors (facts: its own documentation and sources).
+"""A client like LSP4IJ, which connects framedex to JetBrains' editors (facts from its documentation and sources).
 
-Its positions are UTF-16, its request ids strings, it names its project by `rootUri` only, and, in its lazy mode, sends
-workspace folders that are empty.
+Its positions are UTF-16, its request ids strings. It names its project only by `rootUri` and, in its lazy mode, sends
+empty workspace folders.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ SETTINGS = json.loads((TEMPLATE / "settings.json").read_text())
 
 
 class Lsp4ij:
-    """Asks with string ids."""
+    """Uses string ids."""
 
     def __init__(self, client: RawClient) -> None:
         self._client = client
         self._ids = map(str, count(1))
 
     def ask(self, method: str, recording: Recording, line: int, **more: Any) -> Any:
-        """The result of a request about a line of the demo."""
+        """The result of a request about a demo line."""
         params = {
             "textDocument": {"uri": recording.demo.as_uri()},
             "position": {"line": line - 1, "character": 0},
@@ -73,11 +73,11 @@ def editor(request: pytest.FixtureRequest, recording: Recording) -> Iterator[Lsp
         assert reply["result"]["capabilities"]["positionEncoding"] == "utf-16"
         asked = client.wait_for("workspace/configuration")
         client.answer(asked, [SETTINGS["framedex"]] * len(asked["params"]["items"]))
-        client.answer(client.wait_for("workspace/inlayHint/refresh"), None)  # the settings hold from here on
+        client.answer(client.wait_for("workspace/inlayHint/refresh"), None)  # the settings apply from here on
         yield Lsp4ij(client)
 
 
-def test_it_gets_hovers_and_frames(editor: Lsp4ij, recording: Recording) -> None:
+def test_lsp4ij_gets_hovers_and_frames(editor: Lsp4ij, recording: Recording) -> None:
     hover = editor.ask("textDocument/hover", recording, recording.main_calls_make_input)
     assert "3 recorded calls" in hover["contents"]["value"]
     (link,) = editor.ask("textDocument/definition", recording, recording.main_calls_make_input)
@@ -85,14 +85,14 @@ def test_it_gets_hovers_and_frames(editor: Lsp4ij, recording: Recording) -> None
     assert link["targetSelectionRange"]["end"]["character"] == len(line.encode("utf-16-le")) // 2
 
 
-def test_what_its_call_hierarchy_cannot_show_it_gets_as_references(editor: Lsp4ij, recording: Recording) -> None:
+def test_the_call_hierarchy_is_available_as_references(editor: Lsp4ij, recording: Recording) -> None:
     line = recording.device_put_enters_cpp
     params = {"context": {"includeDeclaration": False}, "textDocument": {"uri": recording.library.as_uri()}}
     assert editor.ask("textDocument/references", recording, line, **params)
 
 
-def test_its_intentions_are_the_ways_on_from_a_line(editor: Lsp4ij, recording: Recording) -> None:
-    """Given that LSP4IJ asks for intentions as if by itself, and drops quick fixes of that answer."""
+def test_its_intentions_are_the_steps_from_a_line(editor: Lsp4ij, recording: Recording) -> None:
+    """LSP4IJ requests intentions with an automatic trigger, and drops quick fixes from that answer."""
     here = {"line": recording.main_calls_both - 1, "character": 0}
     context = {"diagnostics": [], "triggerKind": 1}
     actions = editor.ask("textDocument/codeAction", recording, 1, range={"start": here, "end": here}, context=context)

@@ -1,4 +1,4 @@
-"""Names from captures cannot leave the code spans they are shown in."""
+"""Names from captures cannot leave their code spans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_one_code_span_and_nothing_else(name: str) -> None:
+def test_a_name_is_one_code_span(name: str) -> None:
     (paragraph,) = (token for token in MarkdownIt().parse(Markup(True).code(name) + " after") if token.type == "inline")
     assert paragraph.children is not None
     kinds = [child.type for child in paragraph.children]
@@ -41,7 +41,7 @@ def test_a_long_name_keeps_both_ends() -> None:
     assert shown.endswith("last")
 
 
-def test_plain_text_has_no_marks() -> None:
+def test_plain_text_has_no_markup() -> None:
     plain = Markup(False)
     assert plain.lines([plain.strong("a"), plain.code("b")]) == "a\nb"
 
@@ -49,7 +49,7 @@ def test_plain_text_has_no_marks() -> None:
 @pytest.mark.parametrize(
     "text", [*filter(str.strip, HOSTILE), "![a](http://b/c.png)", "_a_ *b* ~~c~~", "&lt;", "1. a", "- a"]
 )
-def test_text_is_text_and_nothing_else(text: str) -> None:
+def test_text_is_escaped(text: str) -> None:
     for shown in (Markup(True).text(text), Markup(True).strong(text)):
         tokens = MarkdownIt("js-default").parse(f"{shown} after")
         inline = [child for token in tokens if token.type == "inline" for child in token.children or ()]
@@ -61,7 +61,7 @@ def test_text_is_text_and_nothing_else(text: str) -> None:
 @pytest.mark.parametrize(
     "url", ["command:x", "javascript:x", "data:text/html,x", "vscode://x", "https:x", "//host/x", ""]
 )
-def test_links_lead_to_pages_and_files_alone(url: str) -> None:
+def test_links_lead_to_web_pages_and_files_only(url: str) -> None:
     assert Markup(True).link("`a`", url) == Markup(False).link("`a`", url) == "`a`"
 
 
@@ -71,7 +71,7 @@ def test_no_address_ends_its_link() -> None:
     assert [child.type for child in paragraph.children or ()] == ["link_open", "text", "link_close"]
 
 
-def test_words_of_our_own_stay_as_they_are() -> None:
+def test_our_own_words_are_unchanged() -> None:
     assert Markup(True).strong("framedex: 3 recorded calls of jit_step (the latest)") == (
         "**framedex: 3 recorded calls of jit_step (the latest)**"
     )

@@ -1,4 +1,4 @@
-"""The server where there is no native part, no JAX, and nothing that Linux alone has: it answers from an index."""
+"""The server without the native part, JAX, and Linux features: it still answers from an index."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ async def test_an_editor_is_answered_on_another_system(recording: Recording, con
     assert not [each for each in client.messages if each.type is types.MessageType.Error]
 
 
-async def test_what_it_cannot_do_there_is_told_and_it_goes_on(tmp_path: Path, connect: Connect) -> None:
-    """Given a project that is not indexed, when it is asked for, then the server says why not, and still answers."""
+async def test_unsupported_requests_are_reported_and_the_server_continues(tmp_path: Path, connect: Connect) -> None:
+    """For a project without an index, the server gives the reason, and still answers."""
     (tmp_path / "demo.py").write_text("print()\n")
     client = await connect(tmp_path, command=tuple(python_without(ANOTHER_SYSTEM, SERVE, FUNCTIONS)))
     params = types.ExecuteCommandParams("framedex.index", [tmp_path.as_uri()])

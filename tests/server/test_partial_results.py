@@ -1,4 +1,4 @@
-"""Long lists come in parts where the client asks for that."""
+"""Long lists are sent in parts if the client requests that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def client() -> Iterator[RawClient]:
         yield started
 
 
-def test_symbols_come_in_parts_and_are_the_same_as_in_one(client: RawClient, recording: Recording) -> None:
+def test_partial_symbols_equal_complete_ones(client: RawClient, recording: Recording) -> None:
     functions = "".join(f"void wanted_{number}() {{}}\n" for number in range(2 * PARTIAL_RESULT_ITEMS + 1))
     (recording.root / "many.cc").write_text(functions)
     with Store(recording.index) as store:

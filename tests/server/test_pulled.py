@@ -1,4 +1,4 @@
-"""What editors show of captures that were pulled from a store: what they show of the captures themselves."""
+"""Captures pulled from a store look the same in editors as the originals."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ async def _callers(client: LanguageClient, program: Path, line: int) -> list[str
 
 
 async def _shown(client: LanguageClient, program: Path) -> list[object]:
-    """What an editor shows on the lines of a program."""
+    """The displays of an editor on the lines of a program."""
     shown: list[object] = [await _callers(client, program, PUT)]
     for line in (PUT, CALL):
         text = await hover(client, program, line)
         assert text is not None and "PJRT_" in text
-        text = re.sub(r"`(shared )?\S*python\S* ", "`", text)  # as such a capture is marked
+        text = re.sub(r"`(shared )?\S*python\S* ", "`", text)  # the label of such a capture
         shown += [re.findall(r"`[^`]+`", text), await definition(client, program, line)]
     return shown
 
 
-async def test_hover_definition_and_call_hierarchy_are_those_of_the_captures(tmp_path: Path, connect: Connect) -> None:
-    """Given a workspace whose index has only captures that were pulled."""
+async def test_hover_definition_and_call_hierarchy_equal_those_of_captures(tmp_path: Path, connect: Connect) -> None:
+    """A workspace whose index has only pulled captures."""
     program, store = recorded_program(), tmp_path / "store"
     expected = await _shown(await connect(program.parent), program)
     framedex("fleet", "add", str(program.parent / "captures"), "--store", str(store), folder=tmp_path)

@@ -1,4 +1,4 @@
-"""Real JAX programs, recorded and indexed, seen through `framedex serve`."""
+"""Real JAX programs, recorded and indexed, queried through `framedex serve`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """A program that was recorded and indexed."""
+    """A recorded and indexed program."""
     return recorded_program()
 
 
@@ -27,7 +27,7 @@ def demo() -> Path:
     return recorded_demo()
 
 
-async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(program: Path, connect: Connect) -> None:
+async def test_hover_shows_compilations_of_a_line_on_any_thread(program: Path, connect: Connect) -> None:
     client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
     text = await hover(client, program, COMPILE)
     assert text is not None
@@ -35,7 +35,7 @@ async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(progr
     assert told.startswith("→") or (told.startswith("⇢") and told.endswith("on a thread without Python [handed-over]"))
 
 
-async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, connect: Connect) -> None:
+async def test_hover_names_the_longest_call_and_the_neighbours(program: Path, connect: Connect) -> None:
     client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
     text = await hover(client, program, PUT)
     assert text is not None
@@ -47,10 +47,8 @@ async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, c
 
 @pytest.mark.exhaustive(keep=["8"])
 @pytest.mark.parametrize("line", [8, 12])
-async def test_go_to_frame_leads_from_the_demo_through_jax_and_ends_before_the_mock(
-    demo: Path, connect: Connect, line: int
-) -> None:
-    # As after `make demo`: the editor has the checkout open, the index is in a folder of it, jax in a tree of its own.
+async def test_go_to_frame_leads_from_the_demo_through_jax_to_the_mock(demo: Path, connect: Connect, line: int) -> None:
+    # As after `make demo`: the editor has the checkout open, the index is in one of its folders, jax in another tree.
     client = await connect(demo.parent.parent, command=(*FRAMEDEX, "serve"))
     column = demo.read_text().splitlines()[line - 1].index("device_put")
     names = [path.name for path in await _way_in(client, demo, line, column)]
@@ -70,7 +68,7 @@ async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(pr
 
 
 async def _way_in(client: LanguageClient, path: Path, line: int, column: int) -> list[Path]:
-    """The files one comes through by going to the first frame, again and again, from a place in a program."""
+    """The files visited by repeatedly going to the first frame, from a location in a program."""
     way: list[Path] = []
     seen = set()
     while (path, line) not in seen and (found := await links(client, path, line, 0 if way else column)):

@@ -1,4 +1,4 @@
-"""The lines of a file that an editor marks in its margin."""
+"""The lines that an editor marks in its margin."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def test_the_recorded_lines_of_a_program_are_listed_with_their_calls(
     assert calls[recording.main_calls_make_input] > 0 and recording.nothing_recorded not in calls
 
 
-async def test_recorded_lines_follow_an_edit_that_is_not_saved(recording: Recording, connect: Connect) -> None:
+async def test_recorded_lines_follow_unsaved_edits(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     before = plain(await ask(client, "recordedLines", _document(recording.demo)))["lines"]
     open_document(client, recording.demo.as_uri(), "# a line above\n" + recording.demo.read_text())

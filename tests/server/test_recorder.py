@@ -1,4 +1,4 @@
-"""Whether the framedex that serves an editor can record programs."""
+"""Whether an editor's framedex can record programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio
 SERVE = "import framedex_server.server\nsys.exit(framedex_server.server.main([]))"
 
 
-async def test_a_whole_installation_can_record(tmp_path: Path, connect: Connect) -> None:
+async def test_a_complete_installation_can_record(tmp_path: Path, connect: Connect) -> None:
     answer = plain(await ask(await connect(tmp_path), "recorder", {}))
     assert answer == {"canRecord": True, "isSupported": True, "message": None, "remedy": None}
 
@@ -26,7 +26,7 @@ async def test_an_installation_without_the_native_part_says_that_it_cannot(tmp_p
     assert "native part of framedex is missing" in answer["message"] and "pip install" in answer["remedy"]
 
 
-async def test_another_system_cannot_record_whatever_is_installed(tmp_path: Path, connect: Connect) -> None:
+async def test_an_unsupported_system_cannot_record(tmp_path: Path, connect: Connect) -> None:
     serve = f"import platform; platform.machine = lambda: 'aarch64'\n{SERVE}"
     client = await connect(tmp_path, command=tuple(python_without(ANOTHER_SYSTEM, serve, FUNCTIONS)))
     answer = plain(await ask(client, "recorder", {}))

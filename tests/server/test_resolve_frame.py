@@ -1,4 +1,4 @@
-"""`framedex/resolveFrame`: the source of a frame that stands in a terminal or a link."""
+"""`framedex/resolveFrame`: the source of a frame in a terminal or a link."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
     return [(Path(each["uri"]).name, each["range"]["start"]["line"] + 1) for each in answer["locations"]]
 
 
-async def test_a_path_of_a_build_leads_to_the_recorded_file_of_that_tail(
+async def test_a_build_path_leads_to_the_recorded_file_with_the_same_tail(
     recording: Recording, connect: Connect
 ) -> None:
     tail = recording.client.relative_to(recording.client.parent.parent)
@@ -39,20 +39,20 @@ async def test_a_symbol_leads_to_the_recorded_function(recording: Recording, con
     assert [name for name, _ in places(answer)] == ["client.cc"]
 
 
-async def test_a_file_that_was_never_indexed_is_found_below_the_sources(tmp_path: Path, connect: Connect) -> None:
+async def test_an_unindexed_file_is_found_in_the_sources(tmp_path: Path, connect: Connect) -> None:
     (tmp_path / "xla" / "pjrt").mkdir(parents=True)
     (tmp_path / "xla" / "pjrt" / "new.cc").write_text("int x;\n")
     answer = await resolved(connect, tmp_path, path="external/xla/xla/pjrt/new.cc", line=1)
     assert places(answer) == [("new.cc", 1)]
 
 
-async def test_several_files_below_the_sources_are_candidates(tmp_path: Path, connect: Connect) -> None:
+async def test_several_files_in_the_sources_are_candidates(tmp_path: Path, connect: Connect) -> None:
     for folder in ("xla", "tsl"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "new.cc").write_text("int x;\n")
     (tmp_path / "framedex.toml").write_text('sources = ["xla", "tsl"]\n')
     answer = await resolved(connect, tmp_path, path="build/./new.cc", line=1)
-    assert answer["locations"] == []  # a name alone proves nothing where a path was printed
+    assert answer["locations"] == []  # a name alone is not enough where the text has a path
     for folder in ("xla", "tsl"):
         (tmp_path / folder / "pjrt").mkdir()
         (tmp_path / folder / "pjrt" / "new.cc").write_text("int x;\n")
@@ -60,7 +60,7 @@ async def test_several_files_below_the_sources_are_candidates(tmp_path: Path, co
     assert [each["how"] for each in answer["locations"]] == ["candidates", "candidates"]
 
 
-async def test_a_frame_of_a_log_leads_below_the_sources_too(tmp_path: Path, connect: Connect) -> None:
+async def test_a_log_frame_leads_into_the_sources(tmp_path: Path, connect: Connect) -> None:
     (tmp_path / "xla" / "pjrt").mkdir(parents=True)
     (tmp_path / "xla" / "pjrt" / "new.cc").write_text("int x;\n")
     log = tmp_path / "crash.log"
@@ -69,7 +69,7 @@ async def test_a_frame_of_a_log_leads_below_the_sources_too(tmp_path: Path, conn
     assert await definition(client, log, 1) == [("new.cc", 1)]
 
 
-async def test_what_is_not_here_says_what_was_tried_and_how_to_map_it(recording: Recording, connect: Connect) -> None:
+async def test_an_unlocated_frame_reports_attempts_and_a_remedy(recording: Recording, connect: Connect) -> None:
     answer = await resolved(connect, recording.root, path="external/x\x1b[2Jy/\u202egone.cc", line=3)
     assert answer["locations"] == []
     assert "There is no file external/x\\x1b[2Jy/\\u202egone.cc on this machine" in answer["message"]
@@ -82,7 +82,7 @@ async def test_what_is_not_here_says_what_was_tried_and_how_to_map_it(recording:
     assert "was recorded, but its source is not on this machine" in sourceless["message"]
 
 
-async def test_what_names_no_frame_is_refused(tmp_path: Path, connect: Connect) -> None:
+async def test_a_request_without_a_frame_is_refused(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     refused: list[dict[str, Any]] = [
         {},
@@ -97,7 +97,7 @@ async def test_what_names_no_frame_is_refused(tmp_path: Path, connect: Connect) 
             await ask(client, "resolveFrame", wanted)
 
 
-async def test_a_hostile_path_leads_nowhere(tmp_path: Path, connect: Connect) -> None:
+async def test_a_hostile_path_is_not_located(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     for path in ("a/\0b.cc", "a/\ud800.cc", "/", "../../no/such.cc", "x/" + "y" * 4000):
         answer = plain(await ask(client, "resolveFrame", {"path": path, "line": 1}))

@@ -1,4 +1,4 @@
-"""Whatever a client sends, and in whatever order: no crash, and one reply to every request."""
+"""Any messages of a client in any order: no crash, and one reply to every request."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from tests.server.recording import Recording, write_index
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[RawClient]:
-    # Into a file: what is wrong with a thousand messages fills a pipe that nobody reads.
+    # Into a file: unread reports of a thousand malformed messages would fill a pipe.
     with RawClient("--log-file", str(tmp_path / "server.log")) as started:
         yield started
 
 
 @pytest.mark.exhaustive(keep=["1"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_request_of_a_fuzz_is_answered_once_and_the_server_goes_on(tmp_path: Path, seed: int) -> None:
-    """All methods, LSP's and framedex's own; FRAMEDEX_FUZZ_SECONDS has it go on for longer."""
+def test_every_fuzzed_request_is_answered_once_and_the_server_continues(tmp_path: Path, seed: int) -> None:
+    """All methods, LSP's and framedex's own; FRAMEDEX_FUZZ_SECONDS extends the run."""
     seconds = float(os.environ.get("FRAMEDEX_FUZZ_SECONDS", "1"))
     assert fuzz(seconds, seed, tmp_path / "server.log")
 
 
 def test_a_message_with_very_many_wrong_values_is_refused_at_once(client: RawClient, recording: Recording) -> None:
-    """A text where a list is due is one of as many wrong values as it has characters."""
+    """A string instead of a list counts as one wrong value per character."""
     client.initialize(recording.root)
     files = {"files": "a" * 3_000_000}
     assert "error" in client.request("workspace/willDeleteFiles", files, 1)
     assert client.request("textDocument/hover", at(recording.demo, 7), 2)["result"]["contents"]
 
 
-def test_a_document_that_is_a_device_or_a_pipe_keeps_nobody_waiting(
+def test_a_document_that_is_a_device_or_pipe_does_not_block(
     client: RawClient, recording: Recording, tmp_path: Path
 ) -> None:
     client.initialize(recording.root)
@@ -52,8 +52,8 @@ def test_a_document_that_is_a_device_or_a_pipe_keeps_nobody_waiting(
         assert "result" in client.request("textDocument/hover", asked, uri)
 
 
-def test_an_object_inside_a_message_is_no_message(client: RawClient, recording: Recording) -> None:
-    """Else whatever text an editor passes on could answer for it, or ask."""
+def test_an_object_inside_a_message_is_not_a_message(client: RawClient, recording: Recording) -> None:
+    """Otherwise any text that an editor forwards could answer or send requests for it."""
     client.initialize(recording.root)
     inner = {"jsonrpc": "2.0", "id": 77, "method": "textDocument/hover", "params": 1}
     client.send({"method": "workspace/didChangeConfiguration", "params": {"settings": inner}})
@@ -63,7 +63,7 @@ def test_an_object_inside_a_message_is_no_message(client: RawClient, recording: 
     assert answer["id"] == 1 and answer["result"]["contents"]
 
 
-def test_a_length_that_cannot_be_is_passed_over(client: RawClient, recording: Recording) -> None:
+def test_an_impossible_length_is_ignored(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     odd = (
         b"Content-Length: 99999999999999999999\r\n\r\n",
@@ -77,14 +77,14 @@ def test_a_length_that_cannot_be_is_passed_over(client: RawClient, recording: Re
         assert client.request("textDocument/hover", at(recording.demo, 7), number)["result"]["contents"], header
 
 
-def test_a_header_may_be_spelt_as_other_clients_do(client: RawClient, recording: Recording) -> None:
+def test_headers_are_case_insensitive(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "textDocument/hover", "params": at(recording.demo, 7)})
     client.send_bytes(b"content-length:%d\r\n\r\n%s" % (len(body), body.encode()))
     assert client.reply_to(1)["result"]["contents"]
 
 
-def test_a_folder_whose_name_cannot_be_spoils_no_later_answer(client: RawClient, recording: Recording) -> None:
+def test_a_folder_with_an_invalid_name_breaks_no_later_answer(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     added = [{"uri": "file:///a%00b", "name": "odd"}, {"uri": "file:x", "name": "relative"}]
     event = {"event": {"added": added, "removed": []}}
@@ -94,7 +94,7 @@ def test_a_folder_whose_name_cannot_be_spoils_no_later_answer(client: RawClient,
 
 @pytest.mark.exhaustive
 def test_no_reply_fails_while_an_indexer_writes(client: RawClient, recording: Recording) -> None:
-    """The short form of the benchmark server-while-indexing: the calls of all captures only ever become more."""
+    """The short form of the benchmark server-while-indexing: the calls of all captures only increase."""
     (recording.root / "framedex.toml").write_text('captures = "all"\n')
     client.initialize(recording.root)
     done = threading.Event()
@@ -126,7 +126,7 @@ def at(path: Path, line: int) -> dict[str, Any]:
     return {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": 0}}
 
 
-def test_a_message_whose_header_is_odd_is_read_and_one_without_length_passed_over(
+def test_a_message_with_an_odd_header_is_read_and_one_without_length_ignored(
     client: RawClient, recording: Recording
 ) -> None:
     client.initialize(recording.root)

@@ -1,4 +1,4 @@
-"""A path means the same file to the command line, to the server and in a text, however it was come by."""
+"""A path means the same file on the command line, in the server and in a text, whatever its origin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ path-map = [
 ]
 """
 
-# `{root}` is the folder of the project, in which everybody works.
+# `{root}` is the folder of the project, the working folder of all parts.
 MEANT = {
     # The path itself.
     "here.cc": ["here.cc"],
@@ -47,7 +47,7 @@ MEANT = {
     "ünï.cc": ["ünï.cc"],
     "link.cc": ["here.cc"],
     "~/home.cc": ["home/home.cc"],
-    # What is no file, or none of ours.
+    # Paths that are not local files.
     "~nobody-of-this-name/home.cc": [],
     "dangling.cc": [],
     "pipe.cc": [],
@@ -68,14 +68,14 @@ MEANT = {
     "/proc/self/root{root}/here.cc": [],
     "/proc/self/cwd/xla/shape.cc": ["xla/xla/shape.cc"],
     "/proc/self/cwd/external/xla/xla/shape.cc": ["xla/xla/shape.cc"],
-    # Rules, of which the longest counts, also before a file that is there.
+    # Rules: the longest one applies, even before an existing file.
     "/their/src/a.cc": ["mapped/a.cc"],
     "/their/src/deep/b.cc": ["deeper/b.cc"],
     "/their/src/gone.cc": [],
     "{root}/literal/c.cc": ["ruled/c.cc"],
     "third_party/eigen/d.cc": ["eigen/d.cc"],
     "/proc/self/cwd/third_party/eigen/d.cc": ["eigen/d.cc"],
-    # The ends of paths.
+    # Path suffixes.
     "external/xla/xla/shape.cc": ["xla/xla/shape.cc"],
     "bazel-out/k8-opt/bin/external/xla/xla/shape.cc": ["xla/xla/shape.cc"],
     "bazel-out/k8-opt/bin/xla/hlo.pb.h": [],
@@ -89,7 +89,7 @@ MEANT = {
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with sources and rules, in which the user is, and an editor that writes down what it opens."""
+    """A project with sources and rules as the working folder, and an editor that logs opened files."""
     for name in FILES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("def f(): pass\n" if name.endswith(".py") else "// one\n// two\n")
@@ -111,7 +111,7 @@ def relative(root: Path, paths: list[str]) -> list[str]:
 
 
 def opened(root: Path, path: str) -> list[str]:
-    """What `framedex open` opens, or else lists."""
+    """The files that `framedex open` opens, or else lists."""
     (root / "opened").unlink(missing_ok=True)
     result = CliRunner().invoke(cli, ["open", "--", f"{path}:1"])
     if result.exit_code == 0:
@@ -122,7 +122,7 @@ def opened(root: Path, path: str) -> list[str]:
 
 
 def resolved(root: Path, path: str) -> list[str]:
-    """Where the resolver finds a frame with this path."""
+    """The resolver's location for a frame with this path."""
     settings, problems = Settings.load(root)
     assert problems == []
     frame = TextFrame(StackFormat.PLAIN, 0, 0, 0, 0, place=TextLocation(path, 1))
@@ -131,7 +131,7 @@ def resolved(root: Path, path: str) -> list[str]:
 
 
 def explained(root: Path, log: Path) -> dict[int, list[str]]:
-    """Where `framedex explain` finds the frames of a log, by their lines."""
+    """The locations by `framedex explain` for a log's frames, by line."""
     result = CliRunner().invoke(cli, ["explain", "--json", str(log)])
     frames = [frame for stack in json.loads(result.stdout)["stacks"] for frame in stack["frames"]]
     located = {frame["line"]: [frame["location"], *frame["candidates"]] for frame in frames}
@@ -141,7 +141,7 @@ def explained(root: Path, log: Path) -> dict[int, list[str]]:
 @pytest.mark.asyncio
 @pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("is_indexed", [False, True])
-async def test_a_path_means_the_same_file_to_all(root: Path, connect: Connect, is_indexed: bool) -> None:
+async def test_a_path_means_the_same_file_in_all_requests(root: Path, connect: Connect, is_indexed: bool) -> None:
     if is_indexed:
         assert CliRunner().invoke(cli, ["index"]).exit_code == 0
     meant = {path.format(root=root): expected for path, expected in MEANT.items()}

@@ -30,7 +30,7 @@ UNITS: dict[str, Callable[[str], int]] = {
 
 @pytest.fixture
 def log(recording: Recording) -> Path:
-    """A crash of the recorded program: Python's traceback, absl's frames with a symbol alone, and a remark."""
+    """A crash of the recorded program: a Python traceback, absl's frames with only a symbol, and a remark."""
     path = recording.root / "crash.log"
     path.write_text(
         "🚀 a line of the log\n"
@@ -65,7 +65,7 @@ def document(path: Path) -> types.TextDocumentIdentifier:
 
 
 def line_with(path: Path, text: str) -> int:
-    """The 1-based line that holds a text."""
+    """The 1-based line with a text."""
     return next(number for number, line in enumerate(path.read_text().split("\n"), 1) if text in line)
 
 
@@ -85,26 +85,24 @@ class TestDefinitionAndHover:
         assert await definition(client, log, line_with(log, "BufferFromHost")) == [("client.cc", 4)]
         assert "[definition]" in (await hover(client, log, line_with(log, "BufferFromHost")) or "")
 
-    async def test_the_call_hierarchy_begins_at_a_frame_whose_name_is_shortened(
+    async def test_the_call_hierarchy_begins_at_a_frame_with_a_shortened_name(
         self, recording: Recording, connect: Connect, log: Path
     ) -> None:
-        """Given absl's `f()` for a function with parameters, then the hierarchy begins at the recorded function."""
+        """For absl's `f()` without its parameters, the hierarchy begins at the recorded function."""
         client = await connect(recording.root)
         where = types.Position(line_with(log, "xla::Client::BufferFromHost()") - 1, 40)
         params = types.CallHierarchyPrepareParams(document(log), where)
         (item,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
         assert item.name == "xla::Client::BufferFromHost"
 
-    async def test_a_path_of_another_machine_is_found_by_its_name_where_that_is_all_there_is(
+    async def test_a_foreign_path_is_found_by_its_name_if_nothing_else_is_known(
         self, recording: Recording, connect: Connect
     ) -> None:
         client = await connect(recording.root)
         open_document(client, "untitled:spy", 'Thread 1 (idle): "Main"\n    device_put (library.py:4)\n', "log")
         assert await definition(client, "untitled:spy", 2) == [("library.py", 4)]
 
-    async def test_a_place_that_the_file_does_not_bear_out_is_marked(
-        self, recording: Recording, connect: Connect
-    ) -> None:
+    async def test_a_location_that_the_file_contradicts_is_marked(self, recording: Recording, connect: Connect) -> None:
         client = await connect(recording.root)
         text = f'Traceback (most recent call last):\n  File "{recording.demo}", line 8, in nobody\nValueError: no\n'
         open_document(client, "untitled:doubt", text, "log")
@@ -121,7 +119,7 @@ class TestDefinitionAndHover:
         assert await definition(client, log, line) == []
         assert "file not on this machine" in (await hover(client, log, line) or "")
 
-    async def test_other_lines_and_sources_are_left_alone(
+    async def test_other_lines_and_sources_have_no_answers(
         self, recording: Recording, connect: Connect, log: Path
     ) -> None:
         client = await connect(recording.root)
@@ -133,7 +131,7 @@ class TestDefinitionAndHover:
             assert await definition(client, source, line_with(log, "in main")) == []
             assert not await client.text_document_document_symbol_async(types.DocumentSymbolParams(document(source)))
 
-    async def test_without_an_index_paths_still_lead_somewhere(self, tmp_path: Path, connect: Connect) -> None:
+    async def test_without_an_index_paths_are_still_links(self, tmp_path: Path, connect: Connect) -> None:
         source = tmp_path / "a.py"
         source.write_text("x = 1\n")
         log = tmp_path / "a.log"
@@ -147,7 +145,9 @@ class TestOutline:
     async def symbols(self, client: LanguageClient, path: Path) -> Sequence[Any]:
         return await client.text_document_document_symbol_async(types.DocumentSymbolParams(document(path))) or ()
 
-    async def test_stacks_have_their_frames(self, recording: Recording, connect: Connect, log: Path) -> None:
+    async def test_document_symbols_of_stacks_contain_frames(
+        self, recording: Recording, connect: Connect, log: Path
+    ) -> None:
         client = await connect(recording.root)
         failure, python = cast("Sequence[types.DocumentSymbol]", await self.symbols(client, log))
         assert (failure.name, python.name) == ("*** SIGSEGV received at time=1700 on cpu 0 ***", "ValueError: 🚀 no")
@@ -163,7 +163,7 @@ class TestOutline:
         if flat and isinstance(flat[0], types.SymbolInformation):
             assert [each.name for each in flat][-2:] == ["main", "device_put"]
 
-    async def test_a_trace_document_is_named_for_its_call(
+    async def test_a_trace_document_is_named_after_its_call(
         self, recording: Recording, connect: Connect, trace: Path
     ) -> None:
         client = await connect(recording.root)
@@ -180,7 +180,7 @@ class TestTheRest:
         assert [(each.start_line, each.end_line) for each in ranges] == [(1, 5), (7, 11), (4, 5)]
         assert ranges[-1].collapsed_text == "… 2 glue or interpreter frames"
 
-    async def test_what_was_recorded_as_glue_folds_though_its_name_does_not_tell(
+    async def test_recorded_glue_folds_despite_its_name(
         self, recording: Recording, connect: Connect, trace: Path
     ) -> None:
         with closing(sqlite3.connect(recording.index)) as database, database:
@@ -200,7 +200,7 @@ class TestTheRest:
 
     @pytest.mark.exhaustive(keep=["utf-16"])
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
-    async def test_tokens_are_functions_paths_and_numbers(
+    async def test_semantic_tokens_are_functions_paths_and_numbers(
         self, recording: Recording, connect: Connect, encoding: str
     ) -> None:
         client = await connect(recording.root, encodings=[encoding])
@@ -233,7 +233,7 @@ class TestTheRest:
         assert tokens.data[0] == 8
         assert len(tokens.data) == 15
 
-    async def test_links_lead_to_lines(self, recording: Recording, connect: Connect, log: Path) -> None:
+    async def test_document_links_lead_to_lines(self, recording: Recording, connect: Connect, log: Path) -> None:
         client = await connect(recording.root)
         links = await client.text_document_document_link_async(types.DocumentLinkParams(document(log))) or ()
         found = {link.range.start.line + 1: link.target for link in links}
@@ -242,7 +242,7 @@ class TestTheRest:
             line_with(log, "in main"): f"{recording.demo.as_uri()}#L8",
         }
 
-    async def test_a_file_that_is_not_here_is_linked_to_in_public_and_opened_nowhere(
+    async def test_a_missing_file_links_to_its_public_source_without_opening(
         self, recording: Recording, connect: Connect
     ) -> None:
         (recording.root / "framedex.toml").write_text(
@@ -257,7 +257,7 @@ class TestTheRest:
         assert await definition(client, log, 1) == []
         assert "https://git.example.org/a.cc?line=3" in (await hover(client, log, 1) or "")
 
-    async def test_selection_grows_from_a_piece_to_the_document(
+    async def test_the_selection_expands_from_a_word_to_the_document(
         self, recording: Recording, connect: Connect, log: Path
     ) -> None:
         client = await connect(recording.root)
@@ -272,7 +272,7 @@ class TestTheRest:
             around = around.parent
         assert texts == [(8, 8, line.index("/")), (8, 8, 2), (7, 11, 0), (0, 12, 0)]
 
-    async def test_a_changed_text_is_read_anew(self, recording: Recording, connect: Connect) -> None:
+    async def test_a_changed_text_is_parsed_again(self, recording: Recording, connect: Connect) -> None:
         client = await connect(recording.root)
         open_document(client, "untitled:log", "nothing yet\n", "log")
         assert await definition(client, "untitled:log", 2) == []
@@ -284,7 +284,7 @@ class TestTheRest:
 
 
 class TestVirtualDocuments:
-    def test_a_client_is_given_the_text_of_a_call(self, recording: Recording) -> None:
+    def test_a_client_can_request_the_text_of_a_call(self, recording: Recording) -> None:
         with RawClient() as client:
             reply = client.initialize(recording.root)["result"]
             assert reply["capabilities"]["workspace"]["textDocumentContent"]["schemes"] == ["framedex-trace"]
@@ -294,7 +294,7 @@ class TestVirtualDocuments:
             content = client.request("workspace/textDocumentContent", {"uri": given["uri"]}, 2)["result"]
             assert content["text"] == given["text"]
 
-    def test_what_is_not_there_is_null(self, recording: Recording) -> None:
+    def test_an_unknown_document_is_null(self, recording: Recording) -> None:
         with RawClient() as client:
             client.initialize(recording.root)
             for number, params in enumerate(({"call": 999}, {"stack": 999}, {"call": 1, "capture": 7}), 1):
@@ -308,10 +308,10 @@ class TestVirtualDocuments:
                 reply = client.request("workspace/textDocumentContent", {"uri": uri}, number)
                 assert reply["error"]["code"] == -32602, uri
 
-    def test_a_folder_of_a_library_beside_the_project_is_answered_by_the_projects_index(
+    def test_a_library_folder_outside_the_project_uses_the_project_index(
         self, recording: Recording, tmp_path: Path
     ) -> None:
-        """Given a URI as `framedex/traceDocument` makes it for a position in a library, then it leads to that trace."""
+        """A URI made by `framedex/traceDocument` for a position in a library leads to that trace."""
         with RawClient() as client:
             client.initialize(recording.root)
             content = client.request(
@@ -319,7 +319,7 @@ class TestVirtualDocuments:
             )["result"]
             assert content["text"].startswith("framedex trace, format 1\ncall 1: ")
 
-    def test_the_folder_of_another_project_is_answered_by_its_own_index(
+    def test_a_folder_of_another_project_uses_its_own_index(
         self, recording: Recording, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         other = tmp_path_factory.mktemp("other")
@@ -335,7 +335,7 @@ class TestVirtualDocuments:
         assert texts[0].startswith("framedex trace, format 1\ncall 8: ")
         assert texts[1] == "none"
 
-    def test_an_index_that_was_named_answers_for_every_folder(
+    def test_a_named_index_answers_for_every_folder(
         self, recording: Recording, tmp_path_factory: pytest.TempPathFactory
     ) -> None:
         other = tmp_path_factory.mktemp("other")

@@ -1,4 +1,4 @@
-"""Calls that stand in the source but were never recorded: the second kind of the call hierarchy."""
+"""Unrecorded calls in the source: the second kind of the call hierarchy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio
 
 @pytest.fixture
 def read(recording: Recording) -> Recording:
-    """The recording, with its sources read: `main` also calls `unused`, which calls `deeper`, in another file."""
+    """The recording with its sources: `main` also calls `unused`, which calls `deeper`, in another file."""
     unused = recording.root / "unused.py"
     unused.write_text("def unused():\n    deeper()\n\ndef deeper():\n    pass\n")
     calls = '[[8, 5, "call", "make_input", ""], [9, 5, "call", "unused", ""], [9, 9, "call", "no_such", ""]]'
@@ -50,13 +50,15 @@ async def main_of(client: LanguageClient, recording: Recording) -> types.CallHie
     return item
 
 
-async def test_only_recorded_callees_are_listed_unless_asked_otherwise(read: Recording, connect: Connect) -> None:
+async def test_only_recorded_callees_are_listed_by_default(read: Recording, connect: Connect) -> None:
     client = await connect(read.root)
     assert [call.to.name for call in await outgoing(client, await main_of(client, read))] == ["make_input", "devices"]
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_calls_never_recorded_follow_marked_and_lead_on(read: Recording, connect: Connect, editor: str) -> None:
+async def test_unrecorded_callees_follow_marked_and_can_be_expanded(
+    read: Recording, connect: Connect, editor: str
+) -> None:
     (read.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = true }\n")
     client = await connect(read.root, editor)
     calls = await outgoing(client, await main_of(client, read))
@@ -73,7 +75,7 @@ async def test_calls_never_recorded_follow_marked_and_lead_on(read: Recording, c
 
 @pytest.fixture
 def called(recording: Recording) -> Recording:
-    """The recording, with sources in which others than `main` call `make_input`, and some that only may."""
+    """The recording with sources where other functions call `make_input`, and some only may."""
     others = recording.root / "others.py"
     others.write_text("".join(f"line {line}\n" for line in range(1, 31)))
     plain = '[[2, 5, "call", "make_input"], [3, 5, "call", "make_input"]]'
@@ -121,7 +123,7 @@ async def make_input_of(client: LanguageClient, recording: Recording) -> types.C
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_callers_never_recorded_follow_the_recorded_ones_marked(
+async def test_unrecorded_callers_follow_the_recorded_ones_and_are_marked(
     called: Recording, connect: Connect, editor: str
 ) -> None:
     client = await connect(called.root, editor)
@@ -136,14 +138,14 @@ async def test_callers_never_recorded_follow_the_recorded_ones_marked(
     assert [where.start.line + 1 for where in calls[3].from_ranges] == [2, 3]
 
 
-async def test_callers_of_a_static_caller_are_told_too(called: Recording, connect: Connect) -> None:
+async def test_callers_of_a_static_caller_are_listed(called: Recording, connect: Connect) -> None:
     client = await connect(called.root)
     calls = await incoming(client, await make_input_of(client, called))
     by_module = next(call.from_ for call in calls if call.from_.name == "by_module")
     assert [call.from_.name for call in await incoming(client, by_module)] == ["leads_on"]
 
 
-async def test_only_recorded_callers_are_listed_where_static_calls_are_switched_off(
+async def test_only_recorded_callers_are_listed_if_static_calls_are_switched_off(
     called: Recording, connect: Connect
 ) -> None:
     (called.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = false }\n")

@@ -52,7 +52,7 @@ async def test_steps_lead_in_to_the_end_of_the_stack_and_out_again(
     }
 
 
-async def test_a_step_stays_on_the_picked_stack(roads: Roads, connect: Connect) -> None:
+async def test_a_step_stays_on_the_selected_stack(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     first = await own(client, "stepIn", roads.demo, 2)
     second = await own(client, "stepIn", roads.library, 2)
@@ -60,7 +60,7 @@ async def test_a_step_stays_on_the_picked_stack(roads: Roads, connect: Connect) 
     assert first["stack"] == second["stack"]
 
 
-async def test_next_and_previous_go_round_the_stacks_through_a_line(roads: Roads, connect: Connect) -> None:
+async def test_next_and_previous_cycle_through_the_stacks_of_a_line(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     listed = await own(client, "stacks", roads.library, 2)
     assert [stack["boundary"] for stack in listed][:2] == ["PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ToHostBuffer"]
@@ -72,7 +72,7 @@ async def test_next_and_previous_go_round_the_stacks_through_a_line(roads: Roads
     assert (await own(client, "previousStack", roads.library, 2))["stack"] == forward[-1]
 
 
-async def test_a_given_stack_can_be_picked_and_shown_whole(roads: Roads, connect: Connect) -> None:
+async def test_a_stack_can_be_selected_and_shown_completely(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     listed = await own(client, "stacks", roads.library, 2)
     wanted = next(stack for stack in listed if stack["boundary"] == "PJRT_Buffer_ToHostBuffer")
@@ -85,7 +85,7 @@ async def test_a_given_stack_can_be_picked_and_shown_whole(roads: Roads, connect
     assert [stack["stack"] for stack in again if stack["selected"]] == [wanted["stack"]]
 
 
-async def test_nothing_recorded_is_null_and_malformed_parameters_are_an_error(
+async def test_unrecorded_code_is_null_and_malformed_parameters_are_an_error(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
@@ -105,7 +105,7 @@ async def highlights(client: Any, path: Path, line: int) -> list[int]:
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_highlights_are_the_lines_of_the_busiest_stack_until_one_is_picked(
+async def test_highlights_are_the_lines_of_the_busiest_or_selected_stack(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
     client = await connect(recording.root, editor)
@@ -117,7 +117,7 @@ async def test_highlights_are_the_lines_of_the_busiest_stack_until_one_is_picked
     assert await highlights(client, recording.demo, make_input) == [11, 9, 5]
 
 
-async def test_a_frame_of_the_picked_stack_is_gone_to_by_its_number(recording: Recording, connect: Connect) -> None:
+async def test_a_frame_of_the_selected_stack_is_opened_by_its_number(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await ask(client, "selectFrame", {"frame": 0}) is None
     await own(client, "stepIn", recording.demo, 11)
@@ -134,9 +134,7 @@ async def test_a_frame_of_the_picked_stack_is_gone_to_by_its_number(recording: R
         await ask(client, "selectFrame", {"frame": "1"})
 
 
-async def test_a_stack_that_the_index_no_longer_has_is_not_picked_any_more(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_a_stack_missing_from_the_index_is_deselected(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     await own(client, "stepIn", recording.demo, 11)
     assert await ask(client, "stack", {}) is not None

@@ -1,4 +1,4 @@
-"""A server that listens stays of use: whoever connects without the token, and whoever left, costs it little."""
+"""A listening server stays usable: clients without the token, and disconnected ones, cost it little."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.server.raw_client import SocketClient, framed
 from tests.server.recording import Recording, write_index
 
 FILES = 128
-"""The files that the server may open."""
+"""The server's limit of open files."""
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def hover_params(recording: Recording) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("first", [b"", b"GET / HTTP/1.1\r\n\r\n"], ids=["silent", "refused"])
-def test_connections_without_a_token_keep_no_client_out(server: Listening, recording: Recording, first: bytes) -> None:
+def test_connections_without_a_token_block_no_client(server: Listening, recording: Recording, first: bytes) -> None:
     with ExitStack() as strangers:
         for _ in range(3 * FILES):
             stranger = strangers.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
@@ -65,7 +65,7 @@ def test_connections_without_a_token_keep_no_client_out(server: Listening, recor
     assert len(told.splitlines()) < FILES
 
 
-def test_a_client_that_has_joined_makes_no_room_for_strangers(server: Listening, recording: Recording) -> None:
+def test_a_joined_client_makes_no_room_for_strangers(server: Listening, recording: Recording) -> None:
     client = server.connect()
     server.join(client, recording.root)
     with ExitStack() as strangers:
@@ -77,7 +77,7 @@ def test_a_client_that_has_joined_makes_no_room_for_strangers(server: Listening,
         assert hovers(client, recording)
 
 
-def test_without_descriptors_a_connection_is_refused_and_later_ones_are_not(
+def test_without_descriptors_one_connection_is_refused_and_later_ones_accepted(
     server: Listening, recording: Recording
 ) -> None:
     client = server.connect()
@@ -95,7 +95,7 @@ def test_without_descriptors_a_connection_is_refused_and_later_ones_are_not(
     assert "Traceback" not in server.log.read_text()
 
 
-def test_sessions_that_have_ended_keep_no_files_open(server: Listening, recording: Recording) -> None:
+def test_ended_sessions_keep_no_files_open(server: Listening, recording: Recording) -> None:
     for number in range(20):
         client = server.connect()
         server.join(client, recording.root, process_id=os.getpid())
@@ -107,7 +107,7 @@ def test_sessions_that_have_ended_keep_no_files_open(server: Listening, recordin
             limit_files(server, max(open_files(server)) + 24)
 
 
-def test_a_log_that_nobody_reads_stops_no_server(tmp_path: Path, recording: Recording) -> None:
+def test_an_unread_log_stops_no_server(tmp_path: Path, recording: Recording) -> None:
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     path = folder / "framedex.sock"
@@ -125,8 +125,8 @@ def test_a_log_that_nobody_reads_stops_no_server(tmp_path: Path, recording: Reco
         assert len(process.stderr.read()) > 50_000
 
 
-def test_the_first_request_is_answered_by_the_clients_settings(tmp_path: Path, recording: Recording) -> None:
-    """Though it comes in one packet with `initialized`."""
+def test_the_first_request_is_answered_with_the_clients_settings(tmp_path: Path, recording: Recording) -> None:
+    """Even though it arrives in one packet with `initialized`."""
     elsewhere = tmp_path / "elsewhere.db"
     write_index(Recording(recording.root, elsewhere), puts=6)
     folder = tmp_path / "run"

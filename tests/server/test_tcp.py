@@ -1,4 +1,4 @@
-"""Several clients of one server process, each with a session of its own, on the loopback or a Unix socket."""
+"""Several clients of one server process, each with its own session, on loopback or a Unix socket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tiers import exhaustive_unless
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A runtime folder of the user's own, whose path is short enough for a socket."""
+    """The user's runtime folder, with a path short enough for a socket."""
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
@@ -58,7 +58,7 @@ def server(request: pytest.FixtureRequest) -> Listening:
 
 @pytest.fixture(params=exhaustive_unless(["port", "socket"], "port"))
 def server_to_end(request: pytest.FixtureRequest, home: Path) -> Iterator[Listening]:
-    """A server that the test ends."""
+    """A server that the test stops."""
     own = listen_on_port(home, os.environ) if request.param == "port" else listen_on_socket(home / "framedex.sock")
     with own as server:
         yield server
@@ -82,7 +82,7 @@ def test_each_client_has_its_own_workspace(server: Listening, tmp_path: Path) ->
     assert "2 recorded calls" in (hover_text(second, two, 1) or "")
 
 
-def test_a_client_that_leaves_ends_its_session_only(server: Listening, recording: Recording) -> None:
+def test_a_disconnected_client_ends_only_its_session(server: Listening, recording: Recording) -> None:
     stays, leaves, vanishes = server.connect(), server.connect(), server.connect()
     for client in (stays, leaves, vanishes):
         server.join(client, recording.root)
@@ -97,7 +97,7 @@ def test_a_client_that_leaves_ends_its_session_only(server: Listening, recording
     assert hover_text(again, recording, 1)
 
 
-def test_the_death_of_a_clients_process_ends_its_session_only(server: Listening, recording: Recording) -> None:
+def test_the_death_of_a_client_process_ends_only_its_session(server: Listening, recording: Recording) -> None:
     editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     of_editor, other = server.connect(), server.connect()
     server.join(of_editor, recording.root, process_id=editor.pid)
@@ -109,10 +109,8 @@ def test_the_death_of_a_clients_process_ends_its_session_only(server: Listening,
     assert hover_text(other, recording, 1)
 
 
-def test_the_end_of_the_server_is_quiet_whatever_its_clients_are_at(
-    server_to_end: Listening, recording: Recording
-) -> None:
-    """A page of traceback for each client would fill a pipe that nobody reads, and the server wait for that."""
+def test_the_server_ends_quietly_whatever_its_clients_do(server_to_end: Listening, recording: Recording) -> None:
+    """A traceback for each client would fill an unread pipe, and block the server."""
     silent, halfway, joined, gone = (server_to_end.connect() for _ in range(4))
     halfway.send_bytes(b"Content-Le")
     server_to_end.join(joined, recording.root)
@@ -135,14 +133,14 @@ def test_an_interrupt_ends_the_server(server_to_end: Listening, recording: Recor
     assert server_to_end.process.wait(timeout=30) == 0
 
 
-def test_an_address_that_is_not_the_loopbacks_is_refused() -> None:
+def test_an_address_outside_the_loopback_is_refused() -> None:
     others = ("0.0.0.0:80", "192.168.0.1:80", "example.org:80", "[::]:80", "localhost.example.org:1")
     for text in (*others, "65536", "-1", "", "x", "٣"):
         with pytest.raises(ValueError):
             Address.parse(text)
 
 
-def test_an_address_of_the_loopback() -> None:
+def test_loopback_addresses_are_accepted() -> None:
     assert Address.parse("80") == Address("127.0.0.1", 80)
     assert Address.parse("localhost:0") == Address("127.0.0.1", 0)
     assert Address.parse("127.0.0.2:1") == Address("127.0.0.2", 1)
@@ -156,7 +154,7 @@ def initialize(token: object, method: str = "initialize") -> bytes:
 
 
 def test_a_web_page_gets_no_answer(on_port: Listening) -> None:
-    """Even one that has the token: what begins as HTTP does is no client."""
+    """Even one with the token: input that starts like HTTP is not a client."""
     body = initialize(on_port.token)
     lines = ("POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.0", "")
     every_header = (
@@ -171,7 +169,7 @@ def test_a_web_page_gets_no_answer(on_port: Listening) -> None:
         assert client.is_closed(), request
 
 
-def test_what_is_no_first_message_ends_the_connection(on_port: Listening, recording: Recording) -> None:
+def test_an_invalid_first_message_ends_the_connection(on_port: Listening, recording: Recording) -> None:
     for content in (
         b"Content-Length: 5\r\n" * 100,
         b"Content-Type: " + b"x" * 2000 + b"\r\n",
@@ -185,7 +183,7 @@ def test_what_is_no_first_message_ends_the_connection(on_port: Listening, record
         framed(b"[" * 100_000),
     ):
         client = on_port.connect()
-        # The server may have ended the connection already.
+        # The server may already have closed the connection.
         with suppress(OSError):
             client.send_bytes(content)
         with suppress(OSError):
@@ -196,7 +194,7 @@ def test_what_is_no_first_message_ends_the_connection(on_port: Listening, record
     assert hover_text(works, recording, 1)
 
 
-def test_without_the_token_a_client_is_told_and_left(on_port: Listening) -> None:
+def test_a_client_without_the_token_gets_an_error_and_is_disconnected(on_port: Listening) -> None:
     wrong: list[object] = [None, "", "x", 7, [], {"token": "x"}, "\udc80", "ü", True]
     for token in wrong:
         client = on_port.connect()
@@ -214,7 +212,7 @@ def test_nothing_is_done_before_the_token(on_port: Listening) -> None:
         assert client.is_closed(), method
 
 
-def test_the_token_stands_in_a_file_of_the_user_alone_while_the_server_listens(home: Path) -> None:
+def test_the_token_file_is_private_and_exists_while_the_server_listens(home: Path) -> None:
     with listen_on_port(home, os.environ) as on_port:
         assert on_port.token_file is not None
         assert on_port.token_file == home / "framedex" / f"serve-{on_port.where}.token"
@@ -226,7 +224,7 @@ def test_the_token_stands_in_a_file_of_the_user_alone_while_the_server_listens(h
         assert not on_port.token_file.exists()
 
 
-def test_the_socket_is_the_users_alone_and_goes_with_the_server(home: Path) -> None:
+def test_the_socket_is_private_and_removed_with_the_server(home: Path) -> None:
     with listen_on_socket(home / "framedex.sock") as on_socket:
         assert isinstance(on_socket.where, Path)
         assert stat.S_IMODE(on_socket.where.stat().st_mode) == 0o600
@@ -236,13 +234,13 @@ def test_the_socket_is_the_users_alone_and_goes_with_the_server(home: Path) -> N
 
 
 def refusal(*arguments: str) -> str:
-    """What a server says that cannot listen."""
+    """The error of a server that cannot listen."""
     done = subprocess.run([*SERVER, *arguments], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     return done.stderr
 
 
-def test_a_socket_on_which_nobody_listens_any_more_is_replaced(home: Path) -> None:
+def test_an_abandoned_socket_is_replaced(home: Path) -> None:
     path = home / "stale.sock"
     with start("--socket", str(path)) as process:
         assert process.stderr is not None and process.stderr.readline()
@@ -255,7 +253,7 @@ def test_a_socket_on_which_nobody_listens_any_more_is_replaced(home: Path) -> No
         process.kill()
 
 
-def test_what_is_no_socket_of_the_user_stays_as_it_is(home: Path) -> None:
+def test_a_file_that_is_not_the_users_socket_is_unchanged(home: Path) -> None:
     file = home / "notes.txt"
     file.write_text("mine")
     assert "not a socket" in refusal("--socket", str(file))
@@ -282,7 +280,7 @@ def test_the_socket_of_another_user_is_refused(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
-def test_another_user_is_not_served_even_where_the_socket_lets_them_in(home: Path) -> None:
+def test_another_user_is_not_served_even_with_socket_access(home: Path) -> None:
     path = home / "framedex.sock"
     with listen_on_socket(path):
         path.chmod(0o777)
@@ -300,6 +298,6 @@ print(connection.recv(100))
     assert done.stdout == "b''\n" or "ConnectionResetError" in done.stderr or "BrokenPipe" in done.stderr, done
 
 
-def test_a_port_in_use_is_told(on_port: Listening) -> None:
+def test_a_port_in_use_is_reported(on_port: Listening) -> None:
     said = refusal("--tcp", str(on_port.where))
     assert "Address already in use" in said and "--socket" in said

@@ -1,4 +1,4 @@
-"""A trace as Markdown: what a person pastes into an issue."""
+"""A trace as Markdown, for pasting into an issue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def markdown(*frames: FrameRow) -> list[str]:
     return text.partition("most recent call last:\n\n")[2].splitlines()
 
 
-def test_glue_is_folded_and_the_numbers_go_on() -> None:
+def test_glue_is_folded_and_numbers_continue() -> None:
     found = markdown(
         frame("outer", "/gone/outer.cc"),
         frame("_PyEval_Vector", "/gone/ceval.c", FrameRole.INTERPRETER),
@@ -51,12 +51,12 @@ def test_glue_is_folded_and_the_numbers_go_on() -> None:
     ]
 
 
-def test_one_glue_frame_takes_less_room_than_its_fold() -> None:
+def test_a_single_glue_frame_is_shown_instead_of_folded() -> None:
     found = markdown(frame("std::invoke", "/gone/invoke.h", FrameRole.GLUE), frame("inner", "/gone/inner.cc"))
     assert [line[0] for line in found] == ["1", "2"]
 
 
-def test_a_file_of_a_package_is_told_by_its_path_in_there(tmp_path: Path) -> None:
+def test_a_package_file_has_its_path_inside_the_package(tmp_path: Path) -> None:
     path = tmp_path / "site-packages" / "jax" / "api.py"
     path.parent.mkdir(parents=True)
     path.write_text("import jax\n")

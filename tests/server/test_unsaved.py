@@ -1,4 +1,4 @@
-"""Questions about documents with edits that are not saved: answers are about the lines that the reader sees."""
+"""Queries about documents with unsaved edits: answers are about the displayed lines."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ TYPED = "# typed\n# and not saved: 🚀\n"
 
 
 @pytest.mark.parametrize("editor", EDITORS)
-async def test_questions_are_about_the_lines_that_are_shown(
-    recording: Recording, connect: Connect, editor: str
-) -> None:
-    """Given two lines typed at the top, then a line has its recording two lines further down, and typed ones none."""
+async def test_requests_refer_to_displayed_lines(recording: Recording, connect: Connect, editor: str) -> None:
+    """With two lines typed at the top, a line has its recording two lines further down, and typed ones none."""
     client = await connect(recording.root, editor)
     saved = recording.main_calls_make_input
     before = await hover(client, recording.demo, saved)
@@ -35,7 +33,7 @@ async def test_questions_are_about_the_lines_that_are_shown(
     assert places(declared) == [("demo.py", recording.make_input_calls_device_put + 2)]
 
 
-async def test_a_hover_is_shown_on_the_line_asked_about(recording: Recording, connect: Connect) -> None:
+async def test_a_hover_is_shown_on_the_requested_line(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     open_document(client, recording.demo.as_uri(), TYPED + recording.demo.read_text())
     document, position = at(recording.demo, recording.main_calls_make_input + 2)
@@ -44,7 +42,7 @@ async def test_a_hover_is_shown_on_the_line_asked_about(recording: Recording, co
 
 
 async def test_steps_lenses_and_hints_follow_the_edits(recording: Recording, connect: Connect) -> None:
-    """Given typed lines above, and a recorded line that was changed, then that one has no hint and the others move."""
+    """With lines typed above and a recorded line changed, the changed one has no hint and the others move."""
     (recording.root / "pyproject.toml").write_text(
         "[tool.framedex]\neditor = { code-lens = true, inlay-hints = true }\n"
     )
@@ -62,13 +60,13 @@ async def test_steps_lenses_and_hints_follow_the_edits(recording: Recording, con
     assert position is not None
 
 
-async def test_what_is_saved_needs_no_mapping(recording: Recording) -> None:
+async def test_saved_documents_need_no_mapping(recording: Recording) -> None:
     text = recording.demo.read_text()
     edits = UnsavedEdits({str(recording.demo): text}.get)
     assert [edits.saved_line(str(recording.demo), line) for line in (1, 5, 99)] == [1, 5, 99]
 
 
-async def test_lines_that_are_only_indented_anew_stay_what_they_are(recording: Recording) -> None:
+async def test_reindented_lines_are_the_same_lines(recording: Recording) -> None:
     text = recording.demo.read_text()
     edits = UnsavedEdits({str(recording.demo): "if True:\r\n" + text.replace("    ", "\t\t").replace("\n", "\r\n")}.get)
     assert [edits.saved_line(str(recording.demo), line) for line in (1, 2, 9)] == [None, 1, 8]
@@ -88,7 +86,7 @@ async def test_lines_that_are_only_indented_anew_stay_what_they_are(recording: R
 async def test_a_file_in_another_encoding_keeps_its_lines(
     recording: Recording, cookie: str, encoding: str, shown: str
 ) -> None:
-    """Given a file that is not UTF-8, its lines are followed in whatever encoding an editor shows it."""
+    """For a non-UTF-8 file, lines are followed in any encoding of the editor."""
     accents = "ж" if encoding == "koi8-r" else "é€" if encoding == "cp1252" else "é"
     content = f"{cookie}x = '{accents}'\ny = 1\n".encode(encoding)
     recording.demo.write_bytes(content)

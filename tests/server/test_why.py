@@ -1,4 +1,4 @@
-"""`framedex/why`: why nothing is shown, in one text for all editors, with a command that helps."""
+"""`framedex/why`: the reason for an empty answer, as one text for all editors, with a helpful command."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ LINE_REQUESTS = ("stepIn", "stepOut", "nextStack", "stacks", "callsThrough", "tr
 
 
 async def why(client: LanguageClient, request: str, path: Path, line: int) -> Any:
-    """Why a request about a line was answered with nothing."""
+    """The reason for an empty answer to a request about a line."""
     return await own(client, "why", path, line, request=request)
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_at_the_end_of_a_stack_the_way_on_is_its_trace(
-    recording: Recording, connect: Connect, editor: str
-) -> None:
+async def test_at_the_end_of_a_stack_its_trace_is_offered(recording: Recording, connect: Connect, editor: str) -> None:
     client = await connect(recording.root, editor)
     end = recording.mock, recording.mock_allocates
     assert await own(client, "stepIn", *end) is None
@@ -43,7 +41,7 @@ async def test_at_the_end_of_a_stack_the_way_on_is_its_trace(
     assert str(await client.workspace_execute_command_async(opened)).endswith(".fdtrace")
 
 
-async def test_a_line_through_which_no_call_went_says_so(recording: Recording, connect: Connect) -> None:
+async def test_a_line_without_calls_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     for request in (*(f"framedex/{name}" for name in LINE_REQUESTS), DEFINITION):
         told = await why(client, request, recording.demo, recording.nothing_recorded)
@@ -60,7 +58,7 @@ async def test_a_frame_without_source_says_so(recording: Recording, connect: Con
     assert told == {"text": "The source of this frame is not on this machine.", "action": None}
 
 
-async def test_a_line_that_is_not_saved_yet_has_no_call(recording: Recording, connect: Connect) -> None:
+async def test_an_unsaved_new_line_has_no_call(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     text = recording.demo.read_text()
     open_document(client, recording.demo.as_uri(), text + "# new\n")
@@ -68,10 +66,10 @@ async def test_a_line_that_is_not_saved_yet_has_no_call(recording: Recording, co
     assert told["text"] == "No recorded call went through this line."
 
 
-async def test_a_line_that_only_other_captures_passed_says_so_and_all_can_answer(
+async def test_a_line_executed_only_by_other_captures_says_so_and_offers_all(
     recording: Recording, connect: Connect
 ) -> None:
-    """Given a second run that did not come to `make_input`, and is picked."""
+    """A second run that did not reach `make_input` is selected."""
     write_hostile_index(recording)
     client = await connect(recording.root)
     line = recording.demo, recording.make_input_calls_device_put
@@ -89,7 +87,7 @@ async def test_a_line_that_only_other_captures_passed_says_so_and_all_can_answer
     assert await own(client, "stacks", *line)
 
 
-async def test_the_end_of_a_stack_of_the_picked_capture_is_no_line_of_others(
+async def test_the_end_of_a_stack_of_the_selected_capture_is_its_own_reason(
     recording: Recording, connect: Connect
 ) -> None:
     write_hostile_index(recording)
@@ -99,14 +97,14 @@ async def test_the_end_of_a_stack_of_the_picked_capture_is_no_line_of_others(
     assert told["text"] == "No frame with source is further inward on this stack."
 
 
-async def test_a_line_of_a_text_says_that_its_source_is_not_known(recording: Recording, connect: Connect) -> None:
+async def test_a_text_line_without_a_known_source_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     log = recording.root / "crash.log"
     log.write_text("no frame\n")
     assert (await why(client, DEFINITION, log, 1))["text"] == "No source found for this line."
 
 
-async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, connect: Connect) -> None:
+async def test_an_unrecorded_program_can_be_recorded(tmp_path: Path, connect: Connect) -> None:
     program = tmp_path / "train.py"
     program.touch()
     client = await connect(tmp_path)
@@ -117,8 +115,8 @@ async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, conne
     assert plain(await ask(client, "why", {"request": "framedex/captures"})) == {"text": told["text"], "action": None}
 
 
-async def test_a_recording_that_is_not_indexed_can_be(recording: Recording, connect: Connect) -> None:
-    """Given a capture without an index, in a session that does not index by itself."""
+async def test_an_unindexed_recording_can_be_indexed(recording: Recording, connect: Connect) -> None:
+    """A capture without an index, in a session that does not index automatically."""
     (recording.root / "framedex.toml").write_text("[editor]\nauto-index = false\n")
     shutil.rmtree(recording.index.parent)
     capture = recording.root / ".framedex" / "captures" / "20261120-133417-22257"
@@ -131,7 +129,7 @@ async def test_a_recording_that_is_not_indexed_can_be(recording: Recording, conn
     assert told["action"] == index
 
 
-async def test_an_index_that_cannot_be_used_is_the_reason_each_time(recording: Recording, connect: Connect) -> None:
+async def test_an_unusable_index_is_the_reason_each_time(recording: Recording, connect: Connect) -> None:
     recording.index.write_bytes(b"")
     client = await connect(recording.root)
     for request in ("framedex/stacks", "framedex/captures", DEFINITION):
@@ -140,9 +138,7 @@ async def test_an_index_that_cannot_be_used_is_the_reason_each_time(recording: R
         assert "\n" not in text
 
 
-async def test_a_question_without_the_request_that_it_is_about_is_an_error(
-    recording: Recording, connect: Connect
-) -> None:
+async def test_a_request_without_its_subject_is_an_error(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     with pytest.raises(JsonRpcException):
         await own(client, "why", recording.demo, 1)

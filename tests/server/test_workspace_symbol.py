@@ -1,4 +1,4 @@
-"""Workspace symbols: by a part of a name to what was recorded, and by a call's id to its end."""
+"""Workspace symbols: by part of a name to the recorded function, and by a call's id to its end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def where(symbol: types.WorkspaceSymbol) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
-async def test_recorded_functions_and_boundaries_are_found_by_a_part_of_their_names(
+async def test_recorded_functions_and_boundaries_are_found_by_substring(
     recording: Recording, connect: Connect, editor: str
 ) -> None:
     client = await connect(recording.root, editor)
@@ -42,14 +42,14 @@ async def test_recorded_functions_and_boundaries_are_found_by_a_part_of_their_na
     assert [where(symbol) for symbol in await symbols(client, "make_input")] == [("demo.py", 3)]
 
 
-async def test_a_trace_is_found_by_the_id_of_its_call(recording: Recording, connect: Connect) -> None:
+async def test_a_trace_is_found_by_its_call_id(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     for query in ("6", "#6", "trace 6"):
         (symbol,) = await symbols(client, query)
         assert (symbol.name, where(symbol)) == ("trace 6: PJRT_Client_Devices", ("mock.cc", 9))
 
 
-async def test_what_is_not_there_is_not_found(recording: Recording, connect: Connect) -> None:
+async def test_an_unknown_name_is_not_found(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     for query in ("", "nothing_of_this_name", "99999"):
         assert await symbols(client, query) == []

@@ -21,7 +21,7 @@ def _load(name: str, path: str) -> ModuleType:
 
 
 def _call_everything(of: object, depth: int = 2) -> None:
-    """Call everything with a few arguments; most calls are refused, which is work as well."""
+    """Call everything with a few arguments; most calls raise, which also counts as work."""
     for name in dir(of):
         if name.startswith("__") or "abort" in name or "leak" in name:
             continue

@@ -11,6 +11,7 @@ import * as compare from "./features/compare";
 import * as costs from "./features/costs";
 import * as flameGraph from "./features/flameGraph";
 import * as highlight from "./features/highlight";
+import * as howTo from "./features/howTo";
 import * as indexing from "./features/indexing";
 import * as install from "./features/install";
 import * as lifecycle from "./features/lifecycle";
@@ -31,7 +32,7 @@ import { Server } from "./server/server";
 const FEATURES: readonly Feature[] = [
   ...[problems, lifecycle, install, statusBar, record, indexing],
   ...[captures, steps, ways, calls, highlight, recordedLines, terminalLinks, uri],
-  ...[activity, traces, compare, costs, flameGraph],
+  ...[activity, traces, compare, costs, howTo, flameGraph],
 ];
 
 /** Activates the extension without waiting for the server: features wait for it, or report that it is not running. */

@@ -21,7 +21,7 @@ export async function sayWhy(framedex: Framedex, request: string, about: object 
   if (why.action === null) {
     return sayBriefly(why.text);
   }
-  const { action } = why;
+  const { action, alternative } = why;
   const help = async (): Promise<unknown> => {
     if (action.command === "framedex.selectCapture") {
       await framedex.picked.answerFrom(null, about);
@@ -30,7 +30,8 @@ export async function sayWhy(framedex: Framedex, request: string, about: object 
     return take(action);
   };
   // The user may leave the notification open, so commands do not wait for it.
-  void inform(why.text, { [action.title]: help }).then(undefined, (error: unknown) => sayBriefly(reasonOf(error)));
+  const second = alternative === undefined ? {} : { [alternative.title]: () => take(alternative) };
+  void inform(why.text, { [action.title]: help, ...second }).then(undefined, (error: unknown) => sayBriefly(reasonOf(error)));
   return undefined;
 }
 
@@ -43,6 +44,17 @@ export async function take({ command, arguments: given }: Action): Promise<unkno
       return vscode.commands.executeCommand("framedex.activity.rebuild", { folder: vscode.Uri.parse(String(given[0])).fsPath });
     default:
       return vscode.commands.executeCommand(command, ...given);
+  }
+}
+
+/** Opens the public page of the frame at which a step ended; if its sources can be fetched, lets the user choose. */
+export async function openOrFetch({ server }: Framedex, page: Action, at: object | undefined): Promise<void> {
+  const why = await server.request<Why>("framedex/why", { ...at, request: "textDocument/definition" });
+  const actions = why?.alternative === undefined ? [page] : [page, why.alternative];
+  const items = actions.map((action) => ({ label: withoutIcons(action.title), action }));
+  const chosen = items.length === 1 ? items[0] : await vscode.window.showQuickPick(items, { title: "framedex: the source is not on this machine" });
+  if (chosen !== undefined) {
+    await take(chosen.action);
   }
 }
 

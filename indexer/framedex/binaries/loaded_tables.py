@@ -39,7 +39,7 @@ _NUMBER_TYPES = {
 }  # by DW_EH_PE's low bits
 _MAX_CIE_BYTES = 256  # bytes of a CIE that are read
 
-_HIGHEST = np.uint64(np.iinfo(np.uint64).max)
+_MAX_ADDRESS = np.uint64(np.iinfo(np.uint64).max)
 
 Addresses = npt.NDArray[np.uint64]
 
@@ -65,7 +65,7 @@ class FunctionExtents:
         """
         table = self._read()
         following = np.searchsorted(table.starts, addresses, side="right")
-        limits = np.append(table.starts, _HIGHEST)[following]
+        limits = np.append(table.starts, _MAX_ADDRESS)[following]
         has_before = np.flatnonzero(following > 0)
         ends = table.ends(following[has_before] - 1)
         is_inside = addresses[has_before] < ends
@@ -91,8 +91,8 @@ class _Table(NamedTuple):
     def ends(self, functions: npt.NDArray[np.intp]) -> Addresses:
         """The ends of these functions, limited to the start of the next function."""
         begins = self.starts[functions]
-        ends = begins + np.minimum(_read_lengths(self.loaded, self.descriptions[functions]), _HIGHEST - begins)
-        bounded: Addresses = np.minimum(ends, np.append(self.starts, _HIGHEST)[functions + 1])
+        ends = begins + np.minimum(_read_lengths(self.loaded, self.descriptions[functions]), _MAX_ADDRESS - begins)
+        bounded: Addresses = np.minimum(ends, np.append(self.starts, _MAX_ADDRESS)[functions + 1])
         return bounded
 
 

@@ -29,7 +29,7 @@ _PART_SUFFIXES = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
 _MAX_PARTS = 16
 _MAX_SAME_NAME = 1 << 10  # functions of one name, as many as files have static ones
 _MAX_NAME_BYTES = 1 << 16
-_HIGHEST = np.iinfo(np.uint64).max
+_MAX_ADDRESS = np.iinfo(np.uint64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class SymbolTable:
         ]
         if not parts:
             return [symbol]
-        whole_function = [symbol] if symbol.mangled == name else self._find_whole(symbol, name)
+        whole_function = [symbol] if symbol.mangled == name else self._find_unsplit_function(symbol, name)
         return [*whole_function, *parts][:_MAX_PARTS]
 
     def functions_named(self, mangled: str) -> list[ElfSymbol]:
@@ -125,7 +125,7 @@ class SymbolTable:
         """The functions with `part` in their mangled name; empty if more than `limit` match."""
         return self._find_matching(re.compile(re.escape(part.encode())), limit)
 
-    def _find_whole(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
+    def _find_unsplit_function(self, part: ElfSymbol, name: str) -> list[ElfSymbol]:
         """The function that a part was split off from; empty if it has no machine code of its own."""
         return [each for each in self.functions_named(name) if each.translation_unit in (None, part.translation_unit)][
             :1
@@ -252,9 +252,9 @@ def _read_functions(table: RawSymbols, begin: int) -> _FunctionColumns:
     chosen = np.flatnonzero(((kind == _STT_FUNC) | (kind == _STT_GNU_IFUNC)) & defined)
     binding = raw["info"][chosen] >> 4
     ranks = np.where(binding == _STB_GLOBAL, 0, np.where(binding == _STB_LOCAL, 2, 1))
-    limit = np.full(1 << 16, _HIGHEST, np.uint64)
+    limit = np.full(1 << 16, _MAX_ADDRESS, np.uint64)
     for index, end in table.section_ends.items():
-        limit[index] = min(max(end, 0), _HIGHEST)
+        limit[index] = min(max(end, 0), _MAX_ADDRESS)
     return _FunctionColumns(
         raw["value"][chosen].astype(np.uint64),
         raw["size"][chosen].astype(np.uint64),
@@ -314,10 +314,10 @@ def _compute_ends(functions: _FunctionColumns, extents: FunctionExtents) -> npt.
     begins.
     """
     starts, sizes = functions.starts, functions.sizes
-    ends = starts + np.minimum(sizes, _HIGHEST - starts)
+    ends = starts + np.minimum(sizes, _MAX_ADDRESS - starts)
     sizeless = np.flatnonzero(sizes == 0)
     if len(sizeless):
-        following = np.append(starts[1:], np.uint64(_HIGHEST))[sizeless]
+        following = np.append(starts[1:], np.uint64(_MAX_ADDRESS))[sizeless]
         ends[sizeless] = np.minimum(following, extents.limits(starts[sizeless]))
     limited: npt.NDArray[np.uint64] = np.minimum(ends, functions.limits)
     return limited

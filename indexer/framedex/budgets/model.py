@@ -19,9 +19,9 @@ from framedex.errors import FramedexError
 from framedex.words import BYTE_COUNT_REMEDY, nearest_name, parse_byte_count
 
 if TYPE_CHECKING:
-    from framedex.model import Compiles, DeviceMemory, Transfers
+    from framedex.model import Compiles, DeviceMemory, Startup, Transfers
 
-    Row = Compiles | Transfers | DeviceMemory
+    Row = Compiles | Transfers | DeviceMemory | Startup
     from framedex.model import PythonLine
 
 _PYTHON_SUFFIXES = (".py", ".pyw", ".ipynb")
@@ -100,11 +100,12 @@ class BudgetSubject(enum.Enum):
     COMPILES = "compiles"
     IMPLICIT_TRANSFERS = "implicit-transfers"
     MEMORY = "memory"
+    TRACE_TIME = "startup.trace_seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An upper limit of compilations, implicit transfers, or bytes per device, for the pattern's matches.
+    """An upper limit of compilations, implicit transfers, bytes per device, or ns of tracing, for a pattern's matches.
 
     `text` is the budget as the user wrote it.
     """
@@ -117,7 +118,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class BudgetViolation:
-    """An exceeded budget: the amount (compilations, transfers or bytes), and its rows.
+    """An exceeded budget: the amount (compilations, transfers, bytes or ns), and its rows.
 
     All rows have one type, largest first.
     """
@@ -149,13 +150,15 @@ class BudgetVerdict:
 
 
 _COUNT_SUBJECTS = {"compiles": BudgetSubject.COMPILES, "implicit_transfers": BudgetSubject.IMPLICIT_TRANSFERS}
-_BUDGET_NAMES = (*_COUNT_SUBJECTS, "memory")
+_BUDGET_NAMES = (*_COUNT_SUBJECTS, "memory", "startup")
+_TRACE_SECONDS = "trace_seconds"
+_MAX_SECONDS = 1e9
 
 
 def parse_budgets(values: Mapping[str, object]) -> tuple[Budget, ...]:
-    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`); None is skipped.
+    """The budgets of keywords (`compiles`, `implicit_transfers` or `implicit-transfers`, `memory`, `startup`).
 
-    Raises FramedexError for a malformed budget.
+    None is skipped. Raises FramedexError for a malformed budget.
     """
     given = {name.replace("-", "_"): value for name, value in values.items() if value is not None}
     for name in given:
@@ -170,6 +173,8 @@ def parse_budgets(values: Mapping[str, object]) -> tuple[Budget, ...]:
         found = [budget for subject, written in counted for budget in parse_count_budgets(subject, written)]
         if "memory" in given:
             found.append(parse_memory_budget(given["memory"]))
+        if "startup" in given:
+            found.append(parse_startup_budget(given["startup"]))
     except ValueError as error:
         raise FramedexError(f"Invalid budget: {error}.") from None
     return tuple(found)
@@ -213,3 +218,13 @@ def parse_memory_budget(value: object) -> Budget:
     if size is None or not 0 <= size <= sys.maxsize:
         raise ValueError(f"{value!r} is not a number of bytes: {BYTE_COUNT_REMEDY}")
     return Budget(BudgetSubject.MEMORY, size, Pattern(), words.size(size))
+
+
+def parse_startup_budget(value: object) -> Budget:
+    """Parse the budget of a start, a mapping with `trace_seconds`. Raises ValueError with a sentence if malformed."""
+    names = {str(name).replace("-", "_"): each for name, each in value.items()} if isinstance(value, Mapping) else {}
+    found = names.get(_TRACE_SECONDS)
+    seconds = found if isinstance(found, int | float) and not isinstance(found, bool) else -1
+    if len(names) != 1 or not 0 <= seconds <= _MAX_SECONDS:
+        raise ValueError(f"{value!r} is not a budget of a start: write startup.{_TRACE_SECONDS} = 10")
+    return Budget(BudgetSubject.TRACE_TIME, round(seconds * 1e9), Pattern(), f"{seconds:g} s")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
 from framedex.costtext import change_text
-from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Transfers
+from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Startup, StartupPart, Transfers
+from framedex.startuptext import traced_line_text
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 _NO_MATCH = {
     BudgetSubject.COMPILES: "matches no compiled function",
     BudgetSubject.IMPLICIT_TRANSFERS: "matches no line that moved data",
+}
+
+
+_UNKNOWN_DATA = {
+    BudgetSubject.MEMORY: "device memory is unknown, because the recording lacks the calls that allocate it",
+    BudgetSubject.TRACE_TIME: "the start is unknown, because the recording lacks its phases",
 }
 
 
@@ -39,6 +46,8 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[BudgetVer
             _judge_rows(of_transfers, [_transfer_item(row) for row in index.transfers()])
         if of_memory := by_subject[BudgetSubject.MEMORY]:
             _judge_memory(of_memory, index)
+        if of_starts := by_subject[BudgetSubject.TRACE_TIME]:
+            _judge_starts(of_starts, index)
     return [each.verdict() for each in of_all]
 
 
@@ -95,7 +104,7 @@ class _BudgetState:
             # A budget of 0 demands that nothing matches.
             problem, doubt = (told, "") if self.budget.limit else ("", told)
         if self.is_unknown:
-            problem = "device memory is unknown, because the recording lacks the calls that allocate it"
+            problem = _UNKNOWN_DATA[self.budget.subject]
         return BudgetVerdict(self.budget, self.matches, self.largest_amount, broken, problem, doubt)
 
     def _suggestion(self) -> str:
@@ -160,6 +169,16 @@ def _judge_memory(judged: Sequence[_BudgetState], index: Index) -> None:
         judged[-1].add_amount(device.peak, [device])
 
 
+def _judge_starts(judged: Sequence[_BudgetState], index: Index) -> None:
+    """Judge the start of each process by the last budget."""
+    starts = index.startup()
+    for each in judged:
+        each.is_unknown |= not starts
+        each.matches += len(starts)
+    for startup in starts:
+        judged[-1].add_amount(startup.duration_of(StartupPart.TRACING), [startup])
+
+
 def _has_memory_data(index: Index) -> bool:
     """Whether the recording would show memory: it has all calls of the PJRT C API, or no calls at all."""
     captures = index.captures()
@@ -192,12 +211,13 @@ def _finding(budget: Budget, broken: BudgetViolation) -> Finding:
     function, message, line, call = _describe(broken, budget)
     more = "".join(f"\n{each}" for each in dict.fromkeys(_row_details(broken.rows, line)))
     is_size = budget.subject is BudgetSubject.MEMORY
+    is_count = not is_size and budget.subject is not BudgetSubject.TRACE_TIME
     return Finding(
         kind=budget.subject.value,
         severity=Severity.ERROR,
         message=f"{message}{more}",
         function=function,
-        count=1 if is_size else broken.amount,
+        count=broken.amount if is_count else 1,
         call=call,
         line=line,
         size=broken.amount if is_size else None,
@@ -215,6 +235,9 @@ def _describe(broken: BudgetViolation, budget: Budget) -> tuple[str, str, Python
         ways = dict.fromkeys(row.how or _UNKNOWN for row in broken.rows if isinstance(row, Transfers))
         message = f"made {words.count(broken.amount, 'implicit transfer')}, {allowed}"
         return ", ".join(ways), message, first.line, first.latest_call
+    if isinstance(first, Startup):
+        message = f"spent {words.duration(broken.amount)} on tracing until its first step, {allowed}"
+        return "start of the process", message, first.line, first.call
     held = first.lines[0] if first.lines else None
     message = f"held {words.size(broken.amount)} at its peak, {allowed}"
     name = f"device {first.device}" if first.device.isdigit() else first.device or "unknown device"
@@ -233,6 +256,8 @@ def _row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
             by = f" by {_format_line(row.line)}" if row.line is not None and row.line != line else ""
             size = f"{words.size(row.size)}{unsized}"
             yield f"{row.how or _UNKNOWN}: {row.direction.value}, {words.count(row.count, 'time')}, {size}{by}"
+        elif isinstance(row, Startup):
+            yield from _tracing_details(row)
         else:
             for held in row.lines[:_MAX_ROWS]:
                 if held.at_peak:
@@ -242,7 +267,18 @@ def _row_details(rows: Sequence[Row], line: PythonLine | None) -> Iterator[str]:
         yield f"and {words.count(len(rows) - _MAX_ROWS, 'more row')}"
 
 
+def _tracing_details(startup: Startup) -> Iterator[str]:
+    """The functions that took longest to trace, and the unrolled loops in them."""
+    for part in startup.parts:
+        for row in part.rows[:_MAX_ROWS] if part.part is StartupPart.TRACING else ():
+            yield f"{words.duration(row.duration)} {row.name}" + (f" by {_format_line(row.line)}" if row.line else "")
+    for line in [each for each in startup.traced_lines if each.repeats > 1][:_MAX_ROWS]:
+        yield f"{_format_line(line.line)}: {traced_line_text(line)}"
+
+
 def _format_limit(budget: Budget) -> str:
+    if budget.subject is BudgetSubject.TRACE_TIME:
+        return f"{words.duration(budget.limit)} is allowed"
     if budget.subject is BudgetSubject.MEMORY:
         return f"{words.size(budget.limit)} is allowed"
     count = "none is" if not budget.limit else "1 is" if budget.limit == 1 else f"{budget.limit:,} are"

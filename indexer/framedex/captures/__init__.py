@@ -12,46 +12,51 @@ Invariants:
 - A system error never counts as damage: `UnreadableCaptureError` stops the reader, and the index stores nothing.
 """
 
-from framedex.captures.folders import (
-    capture_folders,
-    capture_metadata_glob,
-    captures_of_run,
-    captures_within,
-    project_captures_folder,
-)
-from framedex.captures.metadata import (
-    foreign_file,
-    read_metadata,
-    write_end_signal,
-    write_foreign,
-    write_foreign_metadata,
-)
-from framedex.captures.reader import (
-    CaptureStream,
-    RecordCounts,
-    count_records,
-    fingerprint_of,
-    read_capture,
-    recorded_modules,
-)
-from framedex.captures.state import (
-    CaptureState,
-    UnreadableCaptureError,
-    capture_identity,
-    capture_state,
-    is_being_written,
-    is_complete,
-)
-from framedex.captures.stored_files import (
-    SOURCE,
-    Cell,
-    matches_content_name,
-    read_cells,
-    read_kept_program,
-    read_kept_source,
-    write_cells,
-    write_digests,
-)
+from typing import TYPE_CHECKING
+
+from framedex.lazy import export_lazily
+
+if TYPE_CHECKING:
+    from framedex.captures.folders import (
+        capture_folders,
+        capture_metadata_glob,
+        captures_of_run,
+        captures_within,
+        project_captures_folder,
+    )
+    from framedex.captures.metadata import (
+        foreign_file,
+        read_metadata,
+        write_end,
+        write_foreign,
+        write_foreign_metadata,
+    )
+    from framedex.captures.reader import (
+        CaptureStream,
+        RecordCounts,
+        count_records,
+        fingerprint_of,
+        read_capture,
+        recorded_modules,
+    )
+    from framedex.captures.state import (
+        CaptureState,
+        UnreadableCaptureError,
+        capture_identity,
+        capture_state,
+        is_being_written,
+        is_complete,
+    )
+    from framedex.captures.stored_files import (
+        SOURCE,
+        Cell,
+        matches_content_name,
+        read_cells,
+        read_stored_program,
+        read_stored_source,
+        write_cells,
+        write_digests,
+    )
 
 __all__ = [
     "SOURCE",
@@ -75,13 +80,53 @@ __all__ = [
     "project_captures_folder",
     "read_capture",
     "read_cells",
-    "read_kept_program",
-    "read_kept_source",
     "read_metadata",
+    "read_stored_program",
+    "read_stored_source",
     "recorded_modules",
     "write_cells",
     "write_digests",
-    "write_end_signal",
+    "write_end",
     "write_foreign",
     "write_foreign_metadata",
 ]
+
+__getattr__ = export_lazily(
+    __name__,
+    {
+        "folders": (
+            "capture_folders",
+            "capture_metadata_glob",
+            "captures_of_run",
+            "captures_within",
+            "project_captures_folder",
+        ),
+        "metadata": ("foreign_file", "read_metadata", "write_end", "write_foreign", "write_foreign_metadata"),
+        "reader": (
+            "CaptureStream",
+            "RecordCounts",
+            "count_records",
+            "fingerprint_of",
+            "read_capture",
+            "recorded_modules",
+        ),
+        "state": (
+            "CaptureState",
+            "UnreadableCaptureError",
+            "capture_identity",
+            "capture_state",
+            "is_being_written",
+            "is_complete",
+        ),
+        "stored_files": (
+            "SOURCE",
+            "Cell",
+            "matches_content_name",
+            "read_cells",
+            "read_stored_program",
+            "read_stored_source",
+            "write_cells",
+            "write_digests",
+        ),
+    },
+)

@@ -1,20 +1,22 @@
 """The metadata of a capture folder, which make it a capture of a supported version.
 
-`framedex run` adds the signal that ended a program after it has ended, because a program may be killed at any
+`framedex run` adds the exit status or the signal after the program has ended, because a program may be killed at any
 instruction. An imported capture is a folder with the unchanged file of another recorder, and generated metadata.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.model import ImportOrigin, Metadata
 from framedex.nativepart import _native
 from framedex.regularfile import read_regular_text
+from framedex.words import signal_name
 
 
 def read_metadata(path: Path) -> Metadata:
@@ -53,28 +55,67 @@ END_FILE = "end.json"
 _END_FORMAT = "framedex-end"
 
 
-def write_end_signal(capture: Path, signal: str) -> None:
-    """Write the name of the signal that ended the capture's program. Raises OSError if writing fails."""
+@dataclass(frozen=True, slots=True)
+class ProgramEnd:
+    """The end of a program: its exit status, or the name of the signal that killed it, and the time on both clocks.
+
+    Each is None if unknown, as in captures of earlier versions.
+    """
+
+    status: int | None
+    signal: str | None
+    ended_unix_ns: int | None
+    ended_clock_ns: int | None
+
+
+def write_end(capture: Path, status: int) -> None:
+    """Write that the capture's program has just ended. Raises OSError if writing fails.
+
+    `status` is the exit status, or the negative number of the signal that killed the program.
+    """
+    how = {"status": status} if status >= 0 else {"signal": signal_name(-status)}
+    end = {
+        "format": _END_FORMAT,
+        **how,
+        "ended_unix_ns": time.time_ns(),
+        "ended_clock_ns": time.clock_gettime_ns(time.CLOCK_MONOTONIC),
+    }
     temporary_path = capture / f"{END_FILE}.tmp"
-    temporary_path.write_text(json.dumps({"format": _END_FORMAT, "signal": signal}) + "\n", encoding="utf-8")
+    temporary_path.write_text(json.dumps(end) + "\n", encoding="utf-8")
     temporary_path.replace(capture / END_FILE)
 
 
-def read_end_signal(capture: Path) -> str | None:
-    """The name of the signal; None if missing or malformed."""
+def read_end(capture: Path) -> ProgramEnd | None:
+    """The end of the capture's program; None if missing or malformed."""
     try:
-        signal = json.loads(read_regular_text(capture / END_FILE))["signal"]
-    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        end = json.loads(read_regular_text(capture / END_FILE))
+        signal = end.get("signal")
+        numbers = [end.get(key) for key in ("status", "ended_unix_ns", "ended_clock_ns")]
+    except (OSError, ValueError, RecursionError, AttributeError):
         return None
-    return signal if isinstance(signal, str) and signal else None
+    status, ended_unix_ns, ended_clock_ns = (number if type(number) is int else None for number in numbers)
+    signal = signal if isinstance(signal, str) and signal else None
+    return ProgramEnd(status, signal, ended_unix_ns, ended_clock_ns)
 
 
-def add_end_signal(metadata: Metadata, signal: str | None) -> Metadata:
-    """The metadata with the signal, which is also added to the text that the index stores."""
-    if signal is None:
+def read_end_signal(capture: Path) -> str | None:
+    """The name of the signal that killed the capture's program; None if it exited or if unknown."""
+    end = read_end(capture)
+    return end.signal if end is not None else None
+
+
+def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) -> Metadata:
+    """The metadata with the signal that killed the program, which is also added to the text that the index stores.
+
+    If all calls until then were recorded, the text also has `ended_after_ns`, the time since the recording began: calls
+    and waits that had not ended lasted until then.
+    """
+    if end is None or end.signal is None:
         return metadata
-    text = json.dumps({**json.loads(metadata.text), "ended_by": signal})
-    return replace(metadata, ended_by=signal, text=text)
+    added: dict[str, object] = {"ended_by": end.signal}
+    if has_all_calls and end.ended_clock_ns is not None and metadata.started_clock_ns is not None:
+        added["ended_after_ns"] = end.ended_clock_ns - metadata.started_clock_ns
+    return replace(metadata, ended_by=end.signal, text=json.dumps({**json.loads(metadata.text), **added}))
 
 
 _FOREIGN_FILE = "foreign"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from framedex.captures.metadata import add_end_signal, read_end_signal, read_metadata
+from framedex.captures.metadata import add_end, read_end, read_metadata
 from framedex.captures.state import convert_read_errors
 from framedex.captures.stored_files import find_digest, read_digests
 from framedex.errors import raise_if_no_descriptor
@@ -93,7 +93,7 @@ class CaptureStream:
         Raises FramedexError if the folder is not a capture or its version is unsupported. Raises SystemLimitError or
         UnreadableCaptureError, like `next` and `extend`, if the system fails to read a file.
         """
-        metadata = add_end_signal(read_metadata(path), read_end_signal(path))
+        metadata = read_metadata(path)
         with convert_read_errors():
             self._native = _call_stream.CallStream(
                 os.fsencode(path),
@@ -105,6 +105,8 @@ class CaptureStream:
         self.row = 0  # number of calls read
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
+        has_all_calls = not (metadata.selected_by or self._native.stops["reasons"])
+        metadata = add_end(metadata, read_end(path), has_all_calls=has_all_calls)
         self.capture = _build_capture(path, metadata, self._native.definitions())
 
     @property

@@ -32,23 +32,23 @@ SOURCE = "source"
 _CONTENT_NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
 
 
-def read_kept_program(capture: Path, name: str) -> bytes | None:
+def read_stored_program(capture: Path, name: str) -> bytes | None:
     """The compiled program of this name; None if it is missing or its content has changed.
 
     Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
-    return _read_kept_file(capture / _native.PROGRAMS, name)
+    return _read_stored_file(capture / _native.PROGRAMS, name)
 
 
-def read_kept_source(capture: Path, name: str) -> bytes | None:
+def read_stored_source(capture: Path, name: str) -> bytes | None:
     """The source file of this name; None if it is missing or its content has changed.
 
     Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
-    return _read_kept_file(capture / _native.SOURCES, name)
+    return _read_stored_file(capture / _native.SOURCES, name)
 
 
-def _read_kept_file(folder: Path, name: str) -> bytes | None:
+def _read_stored_file(folder: Path, name: str) -> bytes | None:
     match = _CONTENT_NAME.fullmatch(name)
     if match is None:
         return None

@@ -75,6 +75,16 @@ SECTIONS = {
         "ffi": Verb("framedex.commands.verbs.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
         "check": Verb("framedex.commands.verbs.check:check", "Report errors, crashes, leaks and broken budgets."),
     },
+    "Running programs": {
+        "live": Verb(
+            "framedex.commands.verbs.live:live",
+            "Show each thread of a process now: its Python stack, and its calls in progress.",
+        ),
+        "hang": Verb(
+            "framedex.commands.verbs.hang:hang",
+            "Say why a process hangs, with the line of the cause.",
+        ),
+    },
     "Costs by line": {
         "compiles": Verb("framedex.commands.verbs.compiles:compiles", "Show lines that compile, and what changed."),
         "transfers": Verb(

@@ -42,7 +42,7 @@ def compare_recordings(
     pairs = _pair_lines(left, right)
     same = {one: other for one, other in pairs if _is_in_both((one, other))}
     lines = [_compare_line(pair, left, right, noise, aspects) for pair in pairs]
-    different = [each for each in lines if each.quantities or each.roads or each.why]
+    different = [each for each in lines if each.quantities or each.paths or each.why]
     return Differences(
         before=before[1],
         after=after[1],
@@ -84,7 +84,7 @@ def _compare_line(
         before=pair[0],
         after=pair[1],
         quantities=quantities,
-        roads=merge_differing_paths(_stack_paths(one), _stack_paths(other))
+        paths=merge_differing_paths(_stack_paths(one), _stack_paths(other))
         if is_in_both and DiffAspect.ROADS in aspects
         else (),
         why=tuple(dict.fromkeys(_find_reasons(one, other, programs))) if DiffAspect.COMPILES in aspects else (),

@@ -91,7 +91,7 @@ class LineDiff:
     before: PythonLine | None
     after: PythonLine | None
     quantities: tuple[Quantity, ...]
-    roads: tuple[PathFrame, ...]
+    paths: tuple[PathFrame, ...]
     why: tuple[str, ...] = ()
     duration_before: int = 0
     duration_after: int = 0

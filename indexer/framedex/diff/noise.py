@@ -23,7 +23,7 @@ _FEW_MEASUREMENTS_TOLERANCE = 3.0
 In the test with two cores, a compilation took up to 6 times as long as the same one in another run.
 """
 
-_TENTH = 10
+_QUICK_DIVISOR = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def summarize_times(durations: Sequence[int]) -> MeasuredTime:
     """Return the time of similar events, each with its own measurement."""
     if not durations:
         return NO_TIME
-    quick = sorted(durations)[(len(durations) - 1) // _TENTH]
+    quick = sorted(durations)[(len(durations) - 1) // _QUICK_DIVISOR]
     return MeasuredTime(sum(durations), quick, len(durations), len(durations))
 
 

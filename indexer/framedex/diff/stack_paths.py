@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.diff.model import PathFrame
-from framedex.roadtrees import RoadTrees, function_key, name_in_any_build
+from framedex.path_trees import PathTrees, function_key, name_in_any_build
 
 if TYPE_CHECKING:
     from framedex.diff.model import PathFrame
@@ -26,7 +26,7 @@ _Key = tuple[str, str]
 
 def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
     """Return the stack paths of calls as trees."""
-    trees = RoadTrees(function_key)
+    trees = PathTrees(function_key)
     for each in below:
         trees.add_path(each.path, each.calls)
     return trees.cut(limit=sys.maxsize)[0]
@@ -34,7 +34,7 @@ def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
 
 def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode]) -> tuple[PathFrame, ...]:
     """Return both trees merged, restricted to the paths that differ; empty if none do."""
-    return tuple(_differing_frames(_merge([_annotate(road) for road in before], [_annotate(road) for road in after])))
+    return tuple(_differing_frames(_merge([_annotate(root) for root in before], [_annotate(root) for root in after])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,19 +50,19 @@ class _PathNode:
 
 def _annotate(root: PathNode) -> _PathNode:
     found: dict[int, _PathNode] = {}
-    for road in reversed(_all_frames(root)):  # callees before their callers
-        key = name_in_any_build(road.function), road.language
-        below = tuple(found[id(each)] for each in road.roads)
-        ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((road.function,))
-        found[id(road)] = _PathNode(road, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
+    for node in reversed(_all_frames(root)):  # callees before their callers
+        key = name_in_any_build(node.function), node.language
+        below = tuple(found[id(each)] for each in node.callees)
+        ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((node.function,))
+        found[id(node)] = _PathNode(node, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
     return found[id(root)]
 
 
 def _all_frames(root: PathNode) -> list[PathNode]:
-    roads = [root]
-    for road in roads:  # the list grows while it is read
-        roads.extend(road.roads)
-    return roads
+    frames = [root]
+    for node in frames:  # the list grows while it is read
+        frames.extend(node.callees)
+    return frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNo
         yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), (), each.callees)
 
 
-def _branch(depth: int, road: PathNode, before: int, after: int) -> PathFrame:
-    return PathFrame(depth, road.function, road.language, road.place, before, after)
+def _branch(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
+    return PathFrame(depth, node.function, node.language, node.place, before, after)
 
 
 def _differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:

@@ -81,7 +81,7 @@ def _append_part(overflow: IO[bytes], part: bytes) -> tuple[int, int]:
     return place, len(part)
 
 
-_INTERVAL, _BEGINS = "1", "2"  # phases of markers
+_INTERVAL, _INTERVAL_START = "1", "2"  # phases of markers
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Thread:
         self._markers["name"].add(str(call.name))
         self._markers["startTime"].add(start)
         self._markers["endTime"].add("null" if end is None else self._ms(end))
-        self._markers["phase"].add(_BEGINS if end is None else _INTERVAL)
+        self._markers["phase"].add(_INTERVAL_START if end is None else _INTERVAL)
         self._markers["category"].add("0")
         self._markers["data"].add(f'{call.data}, "cause": {{"time": {start}, "stack": {call.stack}}}}}')
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 # Field numbers of TracePacket, TrackEvent and DebugAnnotation.
 _PACKET, _TIMESTAMP, _SEQUENCE, _EVENT, _INTERNED, _FLAGS, _DESCRIPTOR, _FIRST = 1, 8, 10, 11, 12, 13, 60, 87
 _COMPRESSED = 50
-_CATEGORY, _ANNOTATION, _TYPE, _NAME, _TRACK, _COUNTED, _FLOW, _FLOW_END, _STACK = 3, 4, 9, 10, 11, 30, 47, 48, 56
-_BEGINS, _ENDS, _INSTANT, _COUNTER = 1, 2, 3, 4
-_CLEARED, _NEEDED = 1, 2
+_CATEGORY, _ANNOTATION, _TYPE, _NAME, _TRACK, _COUNTER_VALUE, _FLOW, _FLOW_END, _STACK = 3, 4, 9, 10, 11, 30, 47, 48, 56
+_SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
+_STATE_CLEARED, _STATE_NEEDED = 1, 2
 _COMPRESSION_BYTES = 1 << 20
 """Size of packets compressed together, in bytes."""
-_IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _NEEDED)
+_IS_SEQUENCE, _IS_NEEDED = integer(_SEQUENCE, 1), integer(_FLAGS, _STATE_NEEDED)
 
 
 def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
@@ -66,7 +66,7 @@ class _Trace:
 
     def begin(self) -> None:
         """Write the tracks: processes, threads, counters."""
-        self._packet(integer(_FLAGS, _CLEARED) + integer(_FIRST, 1))
+        self._packet(integer(_FLAGS, _STATE_CLEARED) + integer(_FIRST, 1))
         for descriptor in self._tracks.descriptors():
             self._packet(message(_DESCRIPTOR, descriptor))
 
@@ -75,7 +75,7 @@ class _Trace:
         for device in self._content.memory:
             track = integer(_TRACK, self._tracks.device_track(device)) + integer(_TYPE, _COUNTER)
             for time, used in device.over_time:
-                self._event(device.capture, time, track + integer(_COUNTED, used))
+                self._event(device.capture, time, track + integer(_COUNTER_VALUE, used))
 
     def write_calls(self) -> None:
         """Write the begin and end of calls in time order, with flows from dispatching threads."""
@@ -101,7 +101,7 @@ class _Trace:
 
     def _end(self, event: CallEnd) -> None:
         if event.thread not in self._ends:
-            encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _ENDS)
+            encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _SLICE_END)
             self._ends[event.thread] = self._content.thread(event.thread).capture, encoded
         capture, encoded = self._ends[event.thread]
         self._event(capture, event.time, encoded)
@@ -122,7 +122,7 @@ class _Trace:
         """Return the fields shared by the slices of all calls of a kind."""
         line = self._content.line(kind)
         name = kind.function if line is None else f"{format_line(line)} {kind.function}"
-        event = integer(_TYPE, _BEGINS) + integer(_TRACK, self._tracks.thread_track(kind.thread))
+        event = integer(_TYPE, _SLICE_BEGIN) + integer(_TRACK, self._tracks.thread_track(kind.thread))
         event += integer(_NAME, self._interned.name(name)) + integer(_CATEGORY, self._interned.category(kind.boundary))
         event += self._stack(self._content.steps(kind)) + self._annotation("function", kind.function)
         if line is not None:

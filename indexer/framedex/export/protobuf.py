@@ -9,14 +9,14 @@ import struct
 from collections.abc import Iterable
 
 _WORD = 1 << 64
-_SHORT = [bytes([value]) for value in range(0x80)]
+_SMALL_VARINTS = [bytes([value]) for value in range(0x80)]
 _FIXED64, _LENGTH_DELIMITED = 1, 2
 
 
 def varint(value: int) -> bytes:
     """Encode a 64-bit integer; a negative one as its two's complement."""
     if 0 <= value < 0x80:
-        return _SHORT[value]
+        return _SMALL_VARINTS[value]
     if 0 <= value < 0x4000:
         return bytes((value & 0x7F | 0x80, value >> 7))
     value %= _WORD

@@ -32,7 +32,7 @@ _UTF8 = 1  # value in TextEncoding and PositionEncoding: columns count bytes
 _DEFINITION = 1
 _FUNCTION = 17  # value in SymbolInformation.Kind
 _LANGUAGES = {".py": "Python", ".c": "C", ".h": "CPP", ".cc": "CPP", ".cpp": "CPP", ".hpp": "CPP", ".inc": "CPP"}
-_MOST_CALLERS = 10  # maximum number of callers listed for a function
+_MAX_CALLERS = 10  # maximum number of callers listed for a function
 
 
 def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
@@ -82,9 +82,9 @@ def _symbol(calls: CallGraph, function: Function) -> bytes:
         for site, weights in callers
         if site.path
     ]
-    documentation = "\n".join(("Called at run time from:", "", *lines[:_MOST_CALLERS]))
-    if len(lines) > _MOST_CALLERS:
-        documentation += f"\n- and {words.count(len(lines) - _MOST_CALLERS, 'other line')}"
+    documentation = "\n".join(("Called at run time from:", "", *lines[:_MAX_CALLERS]))
+    if len(lines) > _MAX_CALLERS:
+        documentation += f"\n- and {words.count(len(lines) - _MAX_CALLERS, 'other line')}"
     relationships = b"".join(
         message(4, text(1, symbol) + integer(2, 1))
         for symbol in sorted(map(calls.symbol, calls.reached_boundaries(function)))
@@ -100,7 +100,7 @@ def _format_amount(weights: CallWeights) -> str:
 
 _Key = TypeVar("_Key")
 
-_SIMPLE = re.compile(r"[A-Za-z0-9_+$-]+")
+_SIMPLE_IDENTIFIER = re.compile(r"[A-Za-z0-9_+$-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def _call_site(step: ExportedFrame) -> FunctionLine:
 
 def _escape(name: str) -> str:
     """Return a name escaped for a symbol: in backquotes, which are doubled inside, unless it is a simple identifier."""
-    return name if _SIMPLE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+    return name if _SIMPLE_IDENTIFIER.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)(?:<.*>)?$", re.DOTALL)

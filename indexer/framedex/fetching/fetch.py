@@ -46,14 +46,14 @@ class ObjectSource(Protocol):
         """The address of the supplier."""
         ...
 
-    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
+    def fetch_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Fetch a commit with all its folders into a store, and return its id.
 
         None if the supplier does not have it.
         """
         ...
 
-    def bring_contents(
+    def fetch_contents(
         self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
     ) -> None:
         """Fetch the contents of files, as many as the supplier has."""
@@ -158,10 +158,10 @@ def fetch_sources(
         fetching = _FetchOperation(ObjectStore(cache.store(wanted.component), [lock]), wanted, suppliers, progress)
         try:
             fetching.store.prepare()
-            known = replace(wanted, commit=fetching.bring_commit())
+            known = replace(wanted, commit=fetching.fetch_commit())
             folder = cache.checkout(wanted.component, known.commit)
             if not folder.is_dir():  # else it was already fetched by its commit, and is now wanted by its tag
-                files = fetching.bring_files(known)
+                files = fetching.fetch_files(known)
                 with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
                     tag = "" if wanted.commit else wanted.tag
                     write_checkout(folder, fetching.store.folder, known, tag, files, [lock], advance)
@@ -182,7 +182,7 @@ class _FetchOperation:
         self.supplier_address: str | None = None
         self._wanted, self._suppliers, self._progress = wanted, suppliers, progress
 
-    def bring_commit(self) -> str:
+    def fetch_commit(self) -> str:
         """Ensure that the store has the commit and its folders, and return its id."""
         wanted, store = self._wanted, self.store
         commit = wanted.commit or store.commit_of(f"refs/tags/{wanted.tag}")
@@ -192,14 +192,14 @@ class _FetchOperation:
             self.supplier_address = supplier.address
             with self._progress.task(f"Fetching the list of files of {wanted.title}", None) as advance:
                 steps = _ProgressSteps(advance)
-                found = supplier.bring_commit(store, wanted, steps.advance_to)
+                found = supplier.fetch_commit(store, wanted, steps.advance_to)
             if found is not None:
                 store.keep(found)
                 self.supplier_address = None
                 return found
         raise GitFailedError("not our ref: it does not have the commit")
 
-    def bring_files(self, known: WantedCommit) -> list[TreeFile]:
+    def fetch_files(self, known: WantedCommit) -> list[TreeFile]:
         """Ensure that the store has the contents of the files to write, and return all files of the commit."""
         files = self.store.files(known.commit)
         missing = self.store.missing(dict.fromkeys(file.content for file in files_to_write(files)))
@@ -208,7 +208,7 @@ class _FetchOperation:
             for supplier in self._suppliers if missing else ():
                 self.supplier_address = supplier.address
                 steps.begin()
-                supplier.bring_contents(self.store, known, missing, steps.advance_to)
+                supplier.fetch_contents(self.store, known, missing, steps.advance_to)
                 missing = self.store.missing(missing)
                 if not missing:
                     break
@@ -241,29 +241,31 @@ class _ProgressSteps:
 
 
 _NO_GIT = re.compile(r"there is no git")
-_TOO_OLD = re.compile(r"unknown option|framedex-origin' does not appear")
-_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
+_TOO_OLD_GIT = re.compile(r"unknown option|framedex-origin' does not appear")
+_DISK_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
 _NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
-_NOT_ALLOWED = re.compile(
+_ACCESS_DENIED = re.compile(
     r"[Aa]uthentication|could not read (?:Username|Password)|Permission denied \(|error: 40[13]|Host key"
 )
 _DAMAGED = re.compile(
     r"too short to be a packfile|packfile .* (?:cannot be|is truncated|does not match)|corrupt|inflate|bad object"
     r"|unable to read|loose object|not a tree|not a git repository|bad config|invalid sha1 pointer"
 )
-_LONGEST = 400  # maximum characters of quoted git output
+_MAX_QUOTED_CHARACTERS = 400  # maximum characters of quoted git output
 
 
 def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: Path) -> FramedexError:
     """Return the error for a failed git command with the output `output`; `address` is that of the remote, if any."""
     where = f" from {address}" if address else ""
-    quoted = printable(output if len(output) <= _LONGEST else f"{output[:_LONGEST]}...").rstrip(".")
+    quoted = printable(
+        output if len(output) <= _MAX_QUOTED_CHARACTERS else f"{output[:_MAX_QUOTED_CHARACTERS]}..."
+    ).rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
     if _NO_GIT.search(output):
         return FramedexError(what, f"Install git, or bring the sources yourself.\n{manual_instructions(wanted)}")
-    if _TOO_OLD.search(output):
+    if _TOO_OLD_GIT.search(output):
         return FramedexError(what, f"git 2.31 or later is needed.\n{manual_instructions(wanted)}")
-    if _FULL.search(output):
+    if _DISK_FULL.search(output):
         return FramedexError(
             what,
             f"Make room on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder;"
@@ -283,7 +285,7 @@ def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: P
             "That repository does not have the commit, does not give commits by their ids, or is served as plain files."
             f" Fetch it where that is possible.\n{manual_instructions(wanted)}",
         )
-    if _NOT_ALLOWED.search(output):
+    if _ACCESS_DENIED.search(output):
         return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")
     return FramedexError(
         what, f"The download is kept: run the command again to continue.\n{manual_instructions(wanted)}"

@@ -58,9 +58,9 @@ class ObjectStore:
             left.unlink(missing_ok=True)
         self.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 
-    def run(self, *arguments: str, given: bytes = b"") -> None:
+    def run(self, *arguments: str, input_bytes: bytes = b"") -> None:
         """Run a command that uses no network. Raises GitFailedError."""
-        self.repository.run(*_BARE, *arguments, given=given)
+        self.repository.run(*_BARE, *arguments, input_bytes=input_bytes)
 
     def commit_of(self, reference: str, objects: Sequence[Path] = ()) -> str | None:
         """Return the commit of a reference or an id; None if the store does not have it."""
@@ -105,14 +105,16 @@ class ObjectStore:
     def missing(self, contents: Iterable[str], objects: Sequence[Path] = ()) -> list[str]:
         """Return the ids that the store does not have. Raises GitFailedError if git cannot check them."""
         asked = "".join(f"{content}\n" for content in contents).encode()
-        told = self._query("cat-file", "--batch-check=%(objectname)", given=asked, objects=objects, must=True) or b""
+        told = (
+            self._query("cat-file", "--batch-check=%(objectname)", input_bytes=asked, objects=objects, must=True) or b""
+        )
         return [line.split()[0] for line in told.decode().splitlines() if line.endswith(" missing")]
 
     def _query(
-        self, *arguments: str, given: bytes = b"", objects: Sequence[Path] = (), must: bool = False
+        self, *arguments: str, input_bytes: bytes = b"", objects: Sequence[Path] = (), must: bool = False
     ) -> bytes | None:
         git = Git(self.folder, _LISTING_TIMEOUT_S, objects)
-        found = git.output(*_BARE, *arguments, given=given)
+        found = git.output(*_BARE, *arguments, input_bytes=input_bytes)
         if found is None and must:
             raise GitFailedError(git.error or f"git {arguments[0]} failed")
         return found
@@ -152,7 +154,7 @@ class Repository:
     def run(
         self,
         *arguments: str,
-        given: bytes = b"",
+        input_bytes: bytes = b"",
         read_from: IO[bytes] | None = None,
         into: IO[bytes] | None = None,
         configuration: Mapping[str, str] | None = None,
@@ -161,12 +163,12 @@ class Repository:
         patience: float | None = None,
         report_progress: ReportProgress = lambda _done, _total: None,
     ) -> None:
-        """Run a command with `given` or a file as input, and optionally a file as output.
+        """Run a command with `input_bytes` or a file as input, and optionally a file as output.
 
         Raises GitFailedError, also after `patience` seconds of silence. Any exception, such as an interruption,
         terminates the command.
         """
-        with _open_input(given) as text:
+        with _open_input(input_bytes) as text:
             try:
                 command = start_git(
                     self.folder,
@@ -192,10 +194,10 @@ class Repository:
             raise GitFailedError(said or f"git {arguments[0]} ended with status {command.returncode}")
 
 
-def _open_input(given: bytes) -> IO[bytes]:
+def _open_input(input_bytes: bytes) -> IO[bytes]:
     """Return a file in memory as the input of a command. A pipe would have to be filled while reading the output."""
     file = os.fdopen(os.memfd_create("given"), "w+b")
-    file.write(given)
+    file.write(input_bytes)
     file.seek(0)
     return file
 
@@ -295,10 +297,10 @@ def write_checkout(
     written = files_to_write(files)
     kept = {file.path for file in written}
     left_out = [file.path for file in files if file.path not in kept]
-    git.run("update-index", "-z", "--skip-worktree", "--stdin", given=_join_paths(left_out))
+    git.run("update-index", "-z", "--skip-worktree", "--stdin", input_bytes=_join_paths(left_out))
     for first in range(0, len(written), _CHUNK):
         chunk = [file.path for file in written[first : first + _CHUNK]]
-        git.run("checkout-index", "--index", "--quiet", "-z", "--stdin", given=_join_paths(chunk))
+        git.run("checkout-index", "--index", "--quiet", "-z", "--stdin", input_bytes=_join_paths(chunk))
         advance(len(chunk))
     os.rename(unfinished, folder)  # noqa: PTH104 - Path.replace would replace an empty folder
 

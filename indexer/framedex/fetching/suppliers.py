@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.fetching.addresses import REMOTE
+from framedex.fetching.addresses import REMOTE, is_local, local_folder
 from framedex.fetching.store import NOT_SERVED, SILENCE_TIMEOUT_S, GitFailedError, ObjectStore, ReportProgress
 from framedex.fetching.wanted import WantedCommit
 from framedex.git import Git
@@ -46,14 +46,14 @@ class Remote:
     timeout_s: float = SILENCE_TIMEOUT_S
     batch: int = _BATCH
 
-    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
+    def fetch_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Fetch the commit, by its id or else by its tag.
 
         Raises WrongCommitError if the tag points to another commit.
         """
         return self._fetch_commit(store, wanted, report_progress, "--filter=blob:none")
 
-    def bring_contents(
+    def fetch_contents(
         self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
     ) -> None:
         """Fetch the contents by their ids, or the whole commit if the server does not support that."""
@@ -63,7 +63,7 @@ class Remote:
                 self._fetch(
                     store,
                     *("--filter=blob:none", "--stdin", _NAME),
-                    given="".join(f"{content}\n" for content in batch).encode(),
+                    input_bytes="".join(f"{content}\n" for content in batch).encode(),
                     report_progress=partial(_report_from, first, report_progress),
                 )
             except GitFailedError as error:
@@ -95,17 +95,19 @@ class Remote:
             return commit
         raise GitFailedError("neither a commit nor a tag is known")
 
-    def _fetch(self, store: ObjectStore, *arguments: str, given: bytes = b"", report_progress: ReportProgress) -> None:
+    def _fetch(
+        self, store: ObjectStore, *arguments: str, input_bytes: bytes = b"", report_progress: ReportProgress
+    ) -> None:
         store.repository.run(
             *("--git-dir", ".", *_FETCH, *arguments),
-            given=given,
+            input_bytes=input_bytes,
             configuration={
                 f"remote.{_NAME}.url": self.address,
                 f"remote.{_NAME}.promisor": "true",
                 f"remote.{_NAME}.partialclonefilter": "blob:none",
                 # If framedex is killed, git itself gives up on a silent server.
                 **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.timeout_s))},
-                **({"fetch.negotiationAlgorithm": "noop"} if given or "--no-filter" in arguments else {}),
+                **({"fetch.negotiationAlgorithm": "noop"} if input_bytes or "--no-filter" in arguments else {}),
             },
             protocols=":".join(REMOTE),
             patience=self.timeout_s,
@@ -141,7 +143,7 @@ class Clone:
         """The folder of the clone."""
         return str(self.folder)
 
-    def bring_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
+    def fetch_commit(self, store: ObjectStore, wanted: WantedCommit, report_progress: ReportProgress) -> str | None:
         """Copy the commit with its folders; None if the clone does not have all of them."""
         commit = wanted.commit or commit_of(self.folder, f"refs/tags/{wanted.tag}")
         if commit is None or store.commit_of(commit, [self.objects]) is None:
@@ -150,7 +152,7 @@ class Clone:
         _record_shallow_commit(store, commit)
         return commit
 
-    def bring_contents(
+    def fetch_contents(
         self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
     ) -> None:
         """Copy the file contents that the clone has."""
@@ -159,11 +161,11 @@ class Clone:
             self._copy(store, here, report_progress)
 
     def _copy(self, store: ObjectStore, ids: Sequence[str], report_progress: ReportProgress) -> None:
-        given = "".join(f"{each}\n" for each in ids).encode()
+        input_bytes = "".join(f"{each}\n" for each in ids).encode()
         with tempfile.TemporaryFile(dir=store.folder / "objects" / "pack", prefix="tmp_") as pack:
             store.repository.run(
                 *("--git-dir", ".", "pack-objects", "--stdout", "--progress", "--window=0"),
-                given=given,
+                input_bytes=input_bytes,
                 into=pack,
                 objects=[self.objects],
                 report_progress=report_progress,
@@ -179,3 +181,11 @@ def _record_shallow_commit(store: ObjectStore, commit: str) -> None:
     unfinished = store.folder / "shallow.tmp"
     unfinished.write_text("".join(f"{each}\n" for each in sorted({*known, commit})))
     unfinished.replace(file)
+
+
+def supplier_at(address: str) -> Remote | Clone:
+    """Return the supplier at an address: a repository, or a clone in a local folder.
+
+    Raises FramedexError if a folder is not a clone.
+    """
+    return Clone.at(Path(local_folder(address))) if is_local(address) else Remote(address)

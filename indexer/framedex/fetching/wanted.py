@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.errors import FramedexError
-from framedex.releases.builds import Build, pinning_jax
+from framedex.releases.builds import Build, pinning_jax_revision
 from framedex.releases.repository import REPOSITORIES
 from framedex.releases.roots import COMPONENTS, RootState, build_text, is_commit, shorten_revision
 
-USUAL = ("xla", "jax")
+DEFAULT_COMPONENTS = ("xla", "jax")
 """The components fetched by default. Python's own sources are seldom needed."""
 
 NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "jax"}
@@ -66,13 +66,13 @@ def wanted_sources(
 ) -> tuple[list[WantedCommit], list[FramedexError]]:
     """Return the recorded commits of the named components that no source folder has.
 
-    `names` default to `USUAL`. The second list has an error for each component with an unknown commit. A name may
-    include a commit: `xla@5a9e73...`. Raises FramedexError for a name that cannot be fetched.
+    `names` default to `DEFAULT_COMPONENTS`. The second list has an error for each component with an unknown commit. A
+    name may include a commit: `xla@5a9e73...`. Raises FramedexError for a name that cannot be fetched.
     """
     there = {state.component for state in states if state.matches}
     wanted: dict[tuple[str, str], WantedCommit] = {}
     unknown = []
-    for name in names or USUAL:
+    for name in names or DEFAULT_COMPONENTS:
         component, _, commit = name.partition("@")
         if component not in NAMES or (commit and not is_commit(commit)):
             raise FramedexError(
@@ -81,12 +81,7 @@ def wanted_sources(
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
-            one = WantedCommit(
-                NAMES[component],
-                commit,
-                "",
-                f"{COMPONENTS[NAMES[component]]} {shorten_revision(commit)}, as you name it",
-            )
+            one = named_commit(NAMES[component], commit)
         elif build is None:
             if names:
                 raise FramedexError(
@@ -96,7 +91,7 @@ def wanted_sources(
         elif NAMES[component] in there and not names:
             continue
         elif not build.revision:
-            jax = pinning_jax(build, builds)
+            jax = pinning_jax_revision(build, builds)
             if not jax:
                 unknown.append(_unknown_commit_error(build))
                 continue
@@ -109,6 +104,11 @@ def wanted_sources(
             one = _wanted_of_build(build)
         wanted.setdefault(one.key, one)
     return list(wanted.values()), unknown
+
+
+def named_commit(component: str, commit: str) -> WantedCommit:
+    """Return the sources of a component at a commit that the user names."""
+    return WantedCommit(component, commit, "", f"{COMPONENTS[component]} {shorten_revision(commit)}, as you name it")
 
 
 def jax_at(revision: str) -> WantedCommit:

@@ -1,9 +1,9 @@
 """Captures of many processes and hosts in one store of Parquet files, queried by DuckDB: docs/how-to/fleet.md.
 
 Start at:
-- `adding.py`, then `place.py`, `identities.py`, `rows.py`, `calls.py`: add a capture, complete and once
+- `adding.py`, then `store_root.py`, `identities.py`, `rows.py`, `calls.py`: add a capture, complete and once
 - `origin.py`: the job of a capture
-- `asking.py`, then `views.sql` and `questions.py`: SQL and prepared questions
+- `store_queries.py`, then `views.sql` and `questions.py`: SQL and prepared questions
 - `pulling.py`, then `as_shared.py`: copy captures into an index
 - `compacting.py` and `dropping.py`, then `committed.py`, `drops.py`, `marks.py`, `needs.py`, `sweeping.py`: keep a
   store small

@@ -22,25 +22,27 @@ from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import CommittedCapture, remedy, rows_of_capture
 from framedex.fleet.drops import generation_of, read_drops
 from framedex.fleet.identities import id_of
-from framedex.fleet.marks import mark, names_going
+from framedex.fleet.marks import mark, marked_names
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in, own_name, part_of
-from framedex.fleet.place import GRACE
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, STACKS
+from framedex.fleet.store_root import GRACE_PERIOD
 from framedex.fleet.tables import KEYS, column_of, write_rows
 from framedex.index.file.values import to_storable
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
     from framedex.progress import Progress
 
 _DAY = 86_400 * 10**9  # ns
-_LOOK_AGAIN = (
-    GRACE.total_seconds() / 6
-)  # relisting a folder must notice marks of other processes well before GRACE ends
-_IN_TIME = GRACE.total_seconds() / 2  # after a longer add, files that it found or wrote at first may have been removed
+_MARK_CHECK_INTERVAL_S = (
+    GRACE_PERIOD.total_seconds() / 6
+)  # relisting a folder must notice marks of other processes well before GRACE_PERIOD ends
+_RECHECK_AFTER_S = (
+    GRACE_PERIOD.total_seconds() / 2
+)  # after a longer add, files that it found or wrote at first may have been removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class CaptureAdder:
         old = [each for each in others if each.is_own and each.calls < stream.row]
         mark(place, (name for each in old for name in (each.file, f"calls/{each.part}", f"call_kinds/{each.part}")))
         place.put(f"{captures_in(origin.day)}/{name}", committed)
-        if not 0 <= time.time() - since < _IN_TIME:
+        if not 0 <= time.time() - since < _RECHECK_AFTER_S:
             # A sweep may have removed the files while no row referred to them. The row now protects them.
             self._known.clear()
             put()
@@ -219,9 +221,9 @@ class CaptureAdder:
         """
         looked, found = self._known.get(folder, (0.0, set()))
         # `monotonic` stops while this computer sleeps; other hosts continue.
-        if not 0 <= time.time() - looked < _LOOK_AGAIN:
+        if not 0 <= time.time() - looked < _MARK_CHECK_INTERVAL_S:
             looked, found = time.time(), set()
-            going = names_going(self._root)
+            going = marked_names(self._root)
             for name in self._root.names(folder):
                 if name not in going:
                     found |= set(column_of(self._root, name, KEYS[folder.partition("/")[0]]))

@@ -38,20 +38,20 @@ from framedex.shared.columns import encode_batch
 from framedex.shared.contents import Definitions
 from framedex.shared.packing import pack_value
 from framedex.shared.tables import FrameTables
-from framedex.sharing.told import shared_metadata
+from framedex.sharing.metadata import shared_metadata
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.store_queries import StoreConnection
 
 Integers = npt.NDArray[np.int64]
 
-LACKING = (
+PULLED_CAPTURE_PROBLEM = (
     "It was pulled from a store. Stores keep calls, stacks and lines, but not runtime objects, compiled programs, FFI"
     " sites or links between threads: `framedex memory` and `framedex waits` show little or nothing of it."
 )
 """The problem that is shown with every pulled capture."""
 
-_MOST_CALLS = 1 << 32  # the reader holds 4 bytes for each
+_MAX_CALLS = 1 << 32  # the reader holds 4 bytes for each
 _THREAD = re.compile(r"(?:(.*) \()?(\d{1,18})\)?", re.DOTALL)
 
 
@@ -81,7 +81,7 @@ class _StoredCaptureReader:
         self._connection = connection
         self._row = row
         self._metadata = Metadata.parse(row["metadata"])
-        if not 0 <= row["calls"] < _MOST_CALLS:
+        if not 0 <= row["calls"] < _MAX_CALLS:
             raise ValueError("its number of calls is out of range")
         kinds = connection.rows(
             "SELECT boundary, function, thread, stack, error FROM call_kinds WHERE capture = ? ORDER BY first_call",
@@ -132,7 +132,7 @@ class _StoredCaptureReader:
             boundaries=tuple(Function(boundary, name) for boundary, name in self._boundaries),
             threads=tuple(_thread(label, self._metadata.pid) for label in self._threads),
             calls=self._row["calls"],
-            problems=(LACKING, *json.loads(self._row["problems"])),
+            problems=(PULLED_CAPTURE_PROBLEM, *json.loads(self._row["problems"])),
             stops=StopReasons(),
             builds=tuple(builds_at(tables.paths, self._metadata)),
         )

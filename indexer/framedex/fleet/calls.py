@@ -28,7 +28,7 @@ CALLS_AT_ONCE = 1 << 17
 _DICTIONARY = ["capture", "boundary", "function", "thread", "stack", "error", "arguments"]
 # Slowly growing numbers are stored as differences.
 _DELTAS = dict.fromkeys(("call", "parent", "start"), "DELTA_BINARY_PACKED")
-_LARGEST_DICTIONARY = 1 << 28  # bytes; without a dictionary, argument texts take ten times the room
+_MAX_DICTIONARY_BYTES = 1 << 28  # bytes; without a dictionary, argument texts take ten times the room
 
 AS_WRITTEN = pa.schema(
     [
@@ -132,7 +132,7 @@ def calls_writer(path: Path) -> Any:
         compression="zstd",
         use_dictionary=_DICTIONARY,
         column_encoding=_DELTAS,
-        dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+        dictionary_pagesize_limit=_MAX_DICTIONARY_BYTES,
         store_schema=False,
     )
 

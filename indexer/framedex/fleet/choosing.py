@@ -13,7 +13,7 @@ from framedex.index.file.values import to_storable
 from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.store_queries import StoreConnection
 
 _DIGITS = frozenset("0123456789abcdef")
 

@@ -20,7 +20,7 @@ from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
 COLUMNS = ("capture", "day", "job", "started", "calls", "stacks", "signature", "generation", "part", "shared_by")
 _ID = re.compile("[0-9a-f]{32}")

@@ -27,7 +27,7 @@ from framedex.fleet.sweeping import StoreState, SweepResult, sweep
 from framedex.fleet.tables import calls_in, rows_of, write_rows
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
     from framedex.progress import Progress
 
 CALLS_IN_A_PART = 1 << 24

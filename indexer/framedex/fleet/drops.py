@@ -13,10 +13,10 @@ from framedex.errors import FramedexError
 from framedex.fleet.identities import id_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
 FOLDER = "drops"
-_MOST = 1 << 31  # generations; rows have them in 64 bits
+_MAX_GENERATION = 1 << 31  # generations; rows have them in 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def read_drops(store: StoreRoot) -> dict[str, Drop]:
             drop = Drop(told["before"], told["job"], told["generation"])
             if not all(each is None or isinstance(each, str) for each in (drop.before, drop.job)):
                 raise TypeError("it is malformed")
-            if type(drop.generation) is not int or not 0 <= drop.generation < _MOST:
+            if type(drop.generation) is not int or not 0 <= drop.generation < _MAX_GENERATION:
                 raise ValueError("the generation is out of range")
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise FramedexError(

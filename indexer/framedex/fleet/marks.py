@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from framedex.fleet.identities import id_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
 FOLDER = "going"
 
@@ -42,6 +42,6 @@ def marks(store: StoreRoot) -> dict[str, tuple[datetime, list[str]]]:
     return found
 
 
-def names_going(store: StoreRoot) -> set[str]:
+def marked_names(store: StoreRoot) -> set[str]:
     """Return the names of all marked files."""
     return {name for _, names in marks(store).values() for name in names}

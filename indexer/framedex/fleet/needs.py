@@ -14,8 +14,8 @@ from framedex.fleet.schema import CALL_KINDS, FRAMES, STACKS
 from framedex.fleet.tables import rows_of
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
     from framedex.fleet.rows import Row
+    from framedex.fleet.store_root import StoreRoot
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def is_stack(row: Row) -> bool:
 def is_description(key: str, description: str, rows: list[Row]) -> bool:
     """Return whether a description matches the rows of a frame. Sorts the rows by depth."""
     rows.sort(key=lambda row: row["depth"])
-    told = [{name: value for name, value in row.items() if name not in _OF_NO_ROW} for row in rows]
+    told = [{name: value for name, value in row.items() if name not in _DERIVED_COLUMNS} for row in rows]
     return description == id_of(key, *told)
 
 
@@ -95,7 +95,7 @@ def naming_score(rows: Iterable[Row]) -> int:
     return sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
 
 
-_OF_NO_ROW = ("id", "known", "description")
+_DERIVED_COLUMNS = ("id", "known", "description")
 
 
 def _user_frame(row: Row) -> tuple[bool, str]:

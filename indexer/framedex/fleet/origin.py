@@ -16,7 +16,7 @@ _RANKS = (
     *("FRAMEDEX_RANK", "JAX_PROCESS_ID", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"),
     *("JOB_COMPLETION_INDEX", "TPU_WORKER_ID"),
 )
-_MOST_RANKS = 1 << 31
+_MAX_RANKS = 1 << 31
 _LATEST = 1 << 62  # ns since 1970, in 2116; leaves room in 64 bits for durations
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -52,4 +52,4 @@ class Origin:
 
 
 def _is_rank(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 11 and int(text) < _MOST_RANKS
+    return text.isascii() and text.isdecimal() and len(text) < 11 and int(text) < _MAX_RANKS

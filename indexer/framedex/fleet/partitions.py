@@ -12,10 +12,10 @@ from framedex.fleet.identities import id_of
 if TYPE_CHECKING:
     from framedex.fleet.origin import Origin
 
-_LONGEST = 128  # characters of a name; file systems take 255
+_MAX_NAME_CHARACTERS = 128  # characters of a name; file systems take 255
 
 _PART = re.compile(r"day=\d{4}-\d\d-\d\d/job=[^/]+/(?:([0-9a-f]{32})-[0-9a-f]{8}|[0-9a-f]{32})\.parquet")
-_OWN = re.compile(r"(?:.*/)?([0-9a-f]{32})-[0-9a-f]{8}\.parquet")
+_PART_FILE = re.compile(r"(?:.*/)?([0-9a-f]{32})-[0-9a-f]{8}\.parquet")
 
 
 def is_part(name: str, capture: str) -> bool:
@@ -26,7 +26,7 @@ def is_part(name: str, capture: str) -> bool:
 
 def owner_of(name: str) -> str | None:
     """Return the capture that a file belongs to; None for a shared file."""
-    match = _OWN.fullmatch(name)
+    match = _PART_FILE.fullmatch(name)
     return match[1] if match else None
 
 
@@ -52,7 +52,7 @@ def job_name(job: str) -> str:
     Names with two dots get a hash as well, without the dots: some libraries read them as the parent folder.
     """
     name = "%2D" if job == "-" else quote(job, safe="", errors="surrogateescape") or "-"
-    if len(name) > _LONGEST or ".." in name:
-        told = name[: _LONGEST - 33].replace("..", "")
+    if len(name) > _MAX_NAME_CHARACTERS or ".." in name:
+        told = name[: _MAX_NAME_CHARACTERS - 33].replace("..", "")
         name = f"{told}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     return name

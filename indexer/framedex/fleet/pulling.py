@@ -13,7 +13,7 @@ from framedex.ingest.imports import ImportedFile, import_file
 from framedex.shared.reading import UNSOUND
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.store_queries import StoreConnection
     from framedex.index import Store
     from framedex.path_resolution.files import PathRule
     from framedex.progress import Progress

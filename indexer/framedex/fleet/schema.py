@@ -35,7 +35,7 @@ CAPTURES = pa.schema(
         ("shared_by", pa.int64()),  # number of captures in these files
     ]
 )
-OF_FILES = ("signature", "generation", "part", "shared_by")
+FILE_COLUMNS = ("signature", "generation", "part", "shared_by")
 """Internal columns of `captures` about files. SQL queries do not see them."""
 
 CALLS = pa.schema(

@@ -23,16 +23,16 @@ from framedex.fleet.drops import FOLDER as DROPS
 from framedex.fleet.drops import read_drops
 from framedex.fleet.identities import id_of
 from framedex.fleet.marks import FOLDER as GOING
-from framedex.fleet.marks import mark, marks, names_going
+from framedex.fleet.marks import mark, marked_names, marks
 from framedex.fleet.needs import needed_rows
-from framedex.fleet.place import GRACE
+from framedex.fleet.store_root import GRACE_PERIOD
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
-_OF_CALLS = ("calls", "call_kinds")
-_OF_STACKS = ("stacks", "frames")
+_CALL_TABLES = ("calls", "call_kinds")
+_STACK_TABLES = ("stacks", "frames")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StoreState:
     @classmethod
     def read(cls, store: StoreRoot) -> StoreState:
         """Read the state of a store. Malformed files of captures are left out, as in queries."""
-        going = names_going(store)
+        going = marked_names(store)
         rows: list[CommittedCapture] = []
         unread = set()
         for name in store.files_below("captures"):
@@ -87,11 +87,13 @@ class SweepResult:
 
 
 def sweep(store: StoreRoot) -> SweepResult:
-    """Remove unreferenced files whose mark is older than GRACE. Raises FramedexError if the store fails."""
+    """Remove unreferenced files whose mark is older than GRACE_PERIOD. Raises FramedexError if the store fails."""
     for folder in (DROPS, GOING):
         store.clean(folder)
     known = marks(store)  # read first: later marks are not due
-    latest = store.now() - GRACE  # read before the rows: adds that rely on due files have written their row by then
+    latest = (
+        store.now() - GRACE_PERIOD
+    )  # read before the rows: adds that rely on due files have written their row by then
     state = StoreState.read(store)
     at_once, later = _unneeded_of_captures(store, state)
     later |= _unneeded_stacks(store, state)
@@ -138,7 +140,7 @@ def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str]
     at_once = files - {row.file for row in kept}
     later = files - at_once - {row.file for row in count}
     parts = {row.part for row in count}
-    for table in _OF_CALLS:
+    for table in _CALL_TABLES:
         for name in _table_files(store, table):
             part = name.partition("/")[2]
             if part in of_dropped:
@@ -150,8 +152,8 @@ def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str]
 
 def _unneeded_stacks(store: StoreRoot, state: StoreState) -> set[str]:
     """Return the unused files of stacks and frames: no capture needs their rows, or a merged file has them all."""
-    files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _OF_STACKS})
-    for table in _OF_STACKS:
+    files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _STACK_TABLES})
+    for table in _STACK_TABLES:
         for name in _table_files(store, table):
             files[name.partition("/")[2].rpartition("/")[0]][table].append(name)
     partitions = state.partitions()

@@ -10,7 +10,7 @@ from framedex.fleet.libraries import compute, pa, parquet
 from framedex.fleet.schema import CALLS
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
 KEYS = {"stacks": "id", "frames": "description"}
 """The key column of these tables. Several rows of `frames` share a key."""

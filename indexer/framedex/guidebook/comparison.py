@@ -45,14 +45,14 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
     functions = tuple(
         ComparedFunction(name, totals[0].get(name), totals[1].get(name)) for name in sorted({*totals[0], *totals[1]})
     )
-    roads = (
-        road
+    changed_steps = (
+        step
         for one in observations.tasks
         for other in observations.tasks
         if one.name == other.name and one.run in sides[0].runs and other.run in sides[1].runs
-        for road in _find_differences(one, other)
+        for step in _find_differences(one, other)
     )
-    return Comparison(sides[0], sides[1], functions, tuple(roads))
+    return Comparison(sides[0], sides[1], functions, tuple(changed_steps))
 
 
 def find_changed_paths(observations: Observations) -> tuple[ChangedStep, ...]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.model import CaptureRow
 
 
-_LARGEST_PROGRAM = 1 << 18  # bytes
+_MAX_PROGRAM_BYTES = 1 << 18  # bytes
 
 
 def observe(index: Index, captures: Collection[int] | None = None) -> Observations:
@@ -85,7 +85,7 @@ def _read_source(path: Path, started_unix_ns: int | None) -> str | None:
     try:
         with open_regular(path) as file:
             is_changed = started_unix_ns is not None and os.fstat(file.fileno()).st_mtime_ns > started_unix_ns
-            return None if is_changed else file.read(_LARGEST_PROGRAM).decode()
+            return None if is_changed else file.read(_MAX_PROGRAM_BYTES).decode()
     except (OSError, ValueError):
         return None
 

@@ -20,19 +20,19 @@ from framedex.errors import FramedexError
 from framedex.imports.values import WeightRules
 from framedex.model import ImportedFrame, Language, Module, NativeFrame, Stack, Thread
 
-MOST_FRAMES = 4_000_000
-MOST_IN_STACKS = 20_000_000
+MAX_FRAMES = 4_000_000
+MAX_STACK_FRAMES = 20_000_000
 """Frames in all distinct stacks together. Without shared prefixes each takes 400 bytes while the index is written."""
-MOST_ROWS = 100_000_000
-MOST_WEIGHT = 1 << 53
+MAX_ROWS = 100_000_000
+MAX_WEIGHT = 1 << 53
 """The total weight of all samples, so that no sum overflows 64 bits."""
-DEEPEST = 10_000
+MAX_STACK_DEPTH = 10_000
 """The innermost frames of a stack that are kept."""
-LONGEST_NAME = 1 << 16
+MAX_NAME_LENGTH = 1 << 16
 
 _MODULE = "<module>"
 _COLUMNS = 5  # kind, start, duration, calls, argument
-_AT_ONCE = 1 << 16  # rows per write
+_ROWS_PER_WRITE = 1 << 16  # rows per write
 
 
 class SampleRows:
@@ -46,11 +46,11 @@ class SampleRows:
 
     def add(self, *row: int) -> None:
         """Add a row. Raises ValueError if there are too many rows, and FramedexError if the disk is full."""
-        if self._count >= MOST_ROWS:
-            raise ValueError(f"it has more than {MOST_ROWS:,} samples")
+        if self._count >= MAX_ROWS:
+            raise ValueError(f"it has more than {MAX_ROWS:,} samples")
         self._count += 1
         self._pending.extend(row)
-        if len(self._pending) >= _AT_ONCE * _COLUMNS:
+        if len(self._pending) >= _ROWS_PER_WRITE * _COLUMNS:
             self._write()
 
     def table(self) -> npt.NDArray[np.int64]:
@@ -107,8 +107,8 @@ class ProfileBuilder:
         """The number of a frame."""
         found = self._frames.get(frame)
         if found is None:
-            if len(self._frames) >= MOST_FRAMES:
-                raise ValueError(f"it has more than {MOST_FRAMES:,} frames")
+            if len(self._frames) >= MAX_FRAMES:
+                raise ValueError(f"it has more than {MAX_FRAMES:,} frames")
             if isinstance(frame, ImportedFrame):
                 _check_names(frame.function, frame.file, frame.module)
             found = self._frames[frame] = len(self._frames)
@@ -148,8 +148,8 @@ class ProfileBuilder:
             self.leave_out("sample", "without a stack")
             return
         self.weight += calls + duration
-        if self.weight > MOST_WEIGHT:
-            raise ValueError(f"its values add up to more than {MOST_WEIGHT:,}")
+        if self.weight > MAX_WEIGHT:
+            raise ValueError(f"its values add up to more than {MAX_WEIGHT:,}")
         told = {**self.weighing.unweighted(values), **(labels or {})}
         text = json.dumps(told) if told else "{}"
         argument = self._arguments.setdefault(text, len(self._arguments))
@@ -158,14 +158,14 @@ class ProfileBuilder:
 
     def _stack(self, frames: Sequence[int]) -> int:
         """The number of a stack."""
-        kept = tuple(frames[:DEEPEST])
+        kept = tuple(frames[:MAX_STACK_DEPTH])
         found = self._stacks.get(kept)
         if found is None:
             self._in_stacks += len(kept)
-            if self._in_stacks > MOST_IN_STACKS:
-                raise ValueError(f"its stacks have more than {MOST_IN_STACKS:,} frames")
+            if self._in_stacks > MAX_STACK_FRAMES:
+                raise ValueError(f"its stacks have more than {MAX_STACK_FRAMES:,} frames")
             found = self._stacks[kept] = len(self._stacks)
-        if len(frames) > DEEPEST:
+        if len(frames) > MAX_STACK_DEPTH:
             self._cut.add(found)
         return found
 
@@ -217,5 +217,5 @@ class ProfileBuilder:
 
 
 def _check_names(*names: str) -> None:
-    if max(map(len, names)) > LONGEST_NAME:
-        raise ValueError(f"a name in it has more than {LONGEST_NAME:,} characters")
+    if max(map(len, names)) > MAX_NAME_LENGTH:
+        raise ValueError(f"a name in it has more than {MAX_NAME_LENGTH:,} characters")

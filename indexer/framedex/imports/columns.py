@@ -12,15 +12,15 @@ from framedex.model import ObjectColumns
 
 Integers = npt.NDArray[np.int64]
 
-_NONE = np.zeros(0, np.int64)
+_NO_NUMBERS = np.zeros(0, np.int64)
 WITHOUT_OBJECTS: dict[str, Any] = {
-    "changed": _NONE.reshape(0, 4),
+    "changed": _NO_NUMBERS.reshape(0, 4),
     "types": (),
-    "objects": ObjectColumns(*([_NONE] * 14)),
-    "numbers": _NONE.reshape(0, 2),
-    "violations": _NONE.reshape(0, 4),
+    "objects": ObjectColumns(*([_NO_NUMBERS] * 14)),
+    "numbers": _NO_NUMBERS.reshape(0, 2),
+    "violations": _NO_NUMBERS.reshape(0, 4),
     "chains": (),
-    "links": _NONE.reshape(0, 4),
+    "links": _NO_NUMBERS.reshape(0, 4),
 }
 """The empty parts of a batch without objects, causes and FFI runs."""
 

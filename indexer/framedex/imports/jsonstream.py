@@ -12,10 +12,10 @@ from framedex import words
 from framedex.imports.source import Source
 from framedex.shared.archive import estimate_memory
 
-_AT_ONCE = 1 << 20
-LARGEST = 256 << 20
+_CHUNK_CHARACTERS = 1 << 20
+MAX_VALUE_CHARACTERS = 256 << 20
 """The maximum number of characters of one value."""
-LARGEST_IN_MEMORY = 2 << 30
+MAX_MEMORY_BYTES = 2 << 30
 """The maximum estimated size of one value as Python values, in bytes: larger than those of real profiles."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -121,8 +121,8 @@ class _TextBuffer:
         """Read more than `least` characters. Returns False at the end of the file."""
         self._held = self._held[self._at :]
         self._at = 0
-        if len(self._held) > LARGEST:
-            raise ValueError(f"a value in it has more than {LARGEST:,} characters")
+        if len(self._held) > MAX_VALUE_CHARACTERS:
+            raise ValueError(f"a value in it has more than {MAX_VALUE_CHARACTERS:,} characters")
         pieces = [self._held]
         size = 0
         for piece in self._pieces:
@@ -131,12 +131,12 @@ class _TextBuffer:
             if size > least:
                 break
         self._held = "".join(pieces)
-        if least and estimate_memory(self._held) > LARGEST_IN_MEMORY:
-            raise ValueError(f"a value in it needs more than {words.size(LARGEST_IN_MEMORY)} of memory")
+        if least and estimate_memory(self._held) > MAX_MEMORY_BYTES:
+            raise ValueError(f"a value in it needs more than {words.size(MAX_MEMORY_BYTES)} of memory")
         return size > 0
 
     def _decode_pieces(self, source: Source) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with source.open() as file:
-            while data := file.read(_AT_ONCE):
+            while data := file.read(_CHUNK_CHARACTERS):
                 yield decoder.decode(data)

@@ -75,13 +75,13 @@ def read_profile(path: Path, foreign: ImportOrigin) -> ProfileBuilder:
     try:
         wanted.read(Source(path), builder)
         if not builder.kinds:
-            _refuse_nothing(foreign.origin, builder)
+            _refuse_weightless(foreign.origin, builder)
     except (OSError, ValueError, RecursionError, OverflowError) as error:
         raise unreadable(Path(foreign.origin), error, wanted.name) from error
     return builder
 
 
-def _refuse_nothing(origin: str, builder: ProfileBuilder) -> NoReturn:
+def _refuse_weightless(origin: str, builder: ProfileBuilder) -> NoReturn:
     """Reject a file without weighted samples. Raises FramedexError if another value has a weight, else ValueError."""
     if builder.weighing is None or not builder.other_values:
         raise ValueError(". ".join(("no sample in it has a stack and a weight", *builder.problems)).rstrip("."))

@@ -51,7 +51,7 @@ class Sequence:
         """Forget all interned data, since numbers have new meanings from here on."""
         self.is_valid = True
         self.interned.clear()
-        self._make_anew()
+        self._clear_caches()
         self.defaults = Message(b"")
 
     def learn(self, message: Message) -> None:
@@ -61,7 +61,7 @@ class Sequence:
             for entry in message.contents(kind):
                 if known.setdefault(number := Message(entry).integer(1), entry) != entry:
                     known[number] = entry
-                    self._make_anew()
+                    self._clear_caches()
 
     def entry(self, kind: int, number: int) -> Message | None:
         """The interned entry with a number; None if it was lost."""
@@ -73,7 +73,7 @@ class Sequence:
         entry = self.entry(kind, number)
         return "" if entry is None else entry.text(2)
 
-    def _make_anew(self) -> None:
+    def _clear_caches(self) -> None:
         self.frames.clear()
         self.stacks.clear()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from framedex.imports.building import ProfileBuilder
 
-MOST = 50_000_000
+MAX_SLICES = 50_000_000
 """The maximum number of slices. A slice takes 48 bytes, and another 64 if begin and end are separate events."""
 _END = -1  # marks an end instead of a frame
 

@@ -15,7 +15,7 @@ from framedex.regularfile import open_regular
 HEAD = 1 << 16
 """The number of first bytes that detect a format."""
 
-_LONGEST_LINE = 1 << 24
+_MAX_LINE_BYTES = 1 << 24
 _MARK = b"\xef\xbb\xbf"  # byte order mark of UTF-8
 _GZIP = b"\x1f\x8b"
 _UNPACKED = 16 << 20
@@ -66,9 +66,9 @@ class Source:
     def lines(self) -> Iterator[str]:
         """The lines of the file, without line breaks."""
         with self.open() as file:
-            while line := file.readline(_LONGEST_LINE):
-                if len(line) == _LONGEST_LINE:
-                    raise ValueError(f"one of its lines has more than {_LONGEST_LINE:,} bytes")
+            while line := file.readline(_MAX_LINE_BYTES):
+                if len(line) == _MAX_LINE_BYTES:
+                    raise ValueError(f"one of its lines has more than {_MAX_LINE_BYTES:,} bytes")
                 yield line.rstrip(b"\r\n").decode("utf-8", "replace")
 
 

@@ -22,7 +22,7 @@ Integers = npt.NDArray[np.int64]
 class ForeignStream:
     """Streams the samples of an imported file as calls, with the interface of `CaptureStream`.
 
-    A sample is a row. The totals of its kind hold its weight: a number of calls, or a time.
+    Each sample is a row. The totals of its kind hold its weight: a number of calls, or a time.
     """
 
     def __init__(self, path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from framedex.protobuf import Message
 
 _PROCESSES, _THREAD, _TRACK = 2, 44, 60  # of a packet
-_DEEPEST = 100
+_MAX_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Tracks:
         """The id and name of the thread of a track. The id is 0 for a track without a thread."""
         found = self.tracks.get(track)
         tid, named, seen = 0, [], 0
-        while found is not None and seen < _DEEPEST:
+        while found is not None and seen < _MAX_DEPTH:
             seen += 1
             if found.name:
                 named.append(found.name)

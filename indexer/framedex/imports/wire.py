@@ -9,12 +9,12 @@ import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
-LARGEST = 256 << 20
+MAX_FIELD_BYTES = 256 << 20
 """The maximum number of bytes of one field."""
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes by wire type
-_LONGEST_VARINT = 10  # bytes
+_MAX_VARINT_BYTES = 10  # bytes
 
 
 class TruncatedFieldError(ValueError):
@@ -25,7 +25,7 @@ class TruncatedFieldError(ValueError):
 
 
 class FieldTooLargeError(ValueError):
-    """A field declares a size above LARGEST."""
+    """A field declares a size above MAX_FIELD_BYTES."""
 
     def __init__(self, size: int) -> None:
         super().__init__(f"one of its fields declares {size:,} bytes")
@@ -66,13 +66,13 @@ def within_first_field(head: bytes) -> bytes:
 
     The field may be longer than these bytes.
     """
-    length_ends = next((place for place in range(1, min(len(head), _LONGEST_VARINT + 1)) if head[place] < 0x80), 0)
+    length_ends = next((place for place in range(1, min(len(head), _MAX_VARINT_BYTES + 1)) if head[place] < 0x80), 0)
     return head[length_ends + 1 :]
 
 
 def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
     value = shift = 0
-    while shift < 7 * _LONGEST_VARINT:
+    while shift < 7 * _MAX_VARINT_BYTES:
         byte = file.read(1)
         if not byte:
             if may_end and not shift:
@@ -86,7 +86,7 @@ def _varint(file: BinaryIO, *, may_end: bool = False) -> int | None:
 
 
 def _read(file: BinaryIO, size: int) -> bytes:
-    if size > LARGEST:
+    if size > MAX_FIELD_BYTES:
         raise FieldTooLargeError(size)
     content = file.read(size)
     if len(content) < size:

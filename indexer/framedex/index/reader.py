@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
 from framedex.folders import check_index_path
-from framedex.index.file.conventions import FOLLOWED
+from framedex.index.file.conventions import FOLLOWED_PREFIX
 from framedex.index.file.database import (
     LOCK_TIMEOUT_S,
     ImmutableConnection,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         DeviceMemory,
         FrameRow,
         Location,
+        Startup,
         Table,
         Transfers,
         WaitsAndLoops,
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
+
+_CAPTURE_IDS = "SELECT id FROM main.captures"
 
 
 class Index:
@@ -146,6 +149,11 @@ class Index:
         """The project's own URL templates."""
         return self._reader.links
 
+    @property
+    def identity(self) -> tuple[int, ...] | None:
+        """The opened file's device and inode; None if the file was missing."""
+        return self._identity
+
     def was_replaced(self) -> bool:
         """Whether the file at `path` was replaced since it was opened, so that it must be opened again.
 
@@ -199,6 +207,10 @@ class Index:
         """Return the ids of incompletely indexed captures: in progress, followed, or interrupted."""
         return frozenset(row[0] for row in self._reader.rows("SELECT id FROM main.captures WHERE reading IS NOT NULL"))
 
+    def capture_ids(self) -> frozenset[int]:
+        """Return the ids of all captures. The id of a removed capture is never used again."""
+        return self.get_cached("capture ids", lambda: frozenset(row[0] for row in self._reader.rows(_CAPTURE_IDS)))
+
     def needs_capture(self, identity: str, path: str, signature: str) -> bool:
         """Return whether the index lacks this state of a capture. It does not lack a copy of an indexed capture."""
         query = "SELECT path, signature, reading FROM main.captures WHERE identity = ?"
@@ -206,7 +218,7 @@ class Index:
         if known is None:
             return True
         is_read = known[1] == signature and known[2] is None
-        return known[0] == to_storable(path) and not is_read and not (known[2] or "").startswith(FOLLOWED)
+        return known[0] == to_storable(path) and not is_read and not (known[2] or "").startswith(FOLLOWED_PREFIX)
 
     def capture(self, capture: int) -> CaptureContents:
         """Return the contents of the capture with this id."""
@@ -271,6 +283,18 @@ class Index:
         from framedex.index.ask.costs.compilations import captures_with_compiles
 
         return captures_with_compiles(self._reader)
+
+    def startup(self) -> Table[Startup]:
+        """Return the time from the start of each process until its first step, by part and line; durations in ns."""
+        from framedex.index.ask.costs.startup import startup
+
+        return startup(self._reader)
+
+    def captures_with_startup(self) -> list[int]:
+        """Return the ids of captures with data for `startup`."""
+        from framedex.index.ask.costs.phases import captures_with_startup
+
+        return captures_with_startup(self._reader)
 
     def frame(self, frame_id: int) -> FrameRow | None:
         """Return the frame with this id, or None."""

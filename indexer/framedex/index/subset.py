@@ -21,6 +21,7 @@ _CAPTURE_TABLES = ("call_kinds", "compilations", "executions", "transfers")
 _PASSED_NODES = (
     "WITH RECURSIVE up(node) AS ("
     " SELECT l.node FROM captures p JOIN main.call_links l ON l.call BETWEEN p.first_call AND p.last_call"
+    " UNION SELECT f.node FROM captures p JOIN main.phases f ON f.capture = p.id"
     + "".join(
         f" UNION SELECT s.{leaf} FROM captures p JOIN main.capture_stacks x ON x.capture = p.id"
         " JOIN main.stacks s ON s.id = x.stack"
@@ -32,11 +33,13 @@ _PASSED_NODES = (
 
 def hide_other_captures(connection: sqlite3.Connection, captures: Collection[int]) -> None:
     """Hide all captures and their calls, except for the captures with these ids."""
-    chosen = ", ".join(map(str, sorted(captures)))
+    chosen = "IN (SELECT id FROM temp.chosen_captures)"
     with _write_temporary_tables(connection):
-        connection.execute(f"CREATE TEMP VIEW captures AS SELECT * FROM main.captures WHERE id IN ({chosen})")
+        connection.execute("CREATE TEMP TABLE chosen_captures(id INTEGER PRIMARY KEY)")
+        connection.executemany("INSERT INTO chosen_captures VALUES (?)", [(capture,) for capture in sorted(captures)])
+        connection.execute(f"CREATE TEMP VIEW captures AS SELECT * FROM main.captures WHERE id {chosen}")
         for table in _CAPTURE_TABLES:
-            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE capture IN ({chosen})")
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE capture {chosen}")
 
 
 def fill_totals(connection: sqlite3.Connection) -> None:

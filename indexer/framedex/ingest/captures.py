@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,12 +29,13 @@ from framedex.errors import FramedexError, SystemLimitError
 from framedex.ffi import parse_ffi_joins
 from framedex.imports.stream import ForeignStream
 from framedex.index import Store
-from framedex.index.file.conventions import FOLLOWED
+from framedex.index.file.conventions import FOLLOWED_PREFIX
 from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.naming import CaptureFrameNamer
+from framedex.ingest.phases import name_phases
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.recorded_files import RecordedSources, StoredPrograms, find_moves
 from framedex.ingest.report import CaptureReport
@@ -46,6 +47,9 @@ from framedex.shared.reading import SharedStream
 
 BATCH_CALLS = 1 << 18
 """Calls committed together. An interrupted run loses at most these, some tenths of a second of work."""
+
+_GROUP_KIB = 1 << 16
+"""KiB of stored captures that are read again together. An interrupted run loses at most these, some seconds of work."""
 
 
 AnyStream = CaptureStream | ForeignStream | SharedStream
@@ -94,6 +98,13 @@ def read_captures(
     added: list[CaptureReport] = []
     pending = [state for state in states if needs_reading(store, state)]
     with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
+        for group in _group_stored_captures(store, pending):
+            try:
+                added += _read_again(store, group, namer, advance)
+            except SystemLimitError:
+                raise
+            except FramedexError:
+                continue  # each is read on its own below
         for state in pending:
             # Another process may have read it meanwhile.
             if needs_reading(store, state):
@@ -109,6 +120,37 @@ def read_captures(
                 except (CaptureTakenError, UnreadableCaptureError) as error:
                     refused[state.path] = error
     return added
+
+
+def _group_stored_captures(store: Store, states: Iterable[CaptureState]) -> Iterator[list[CaptureState]]:
+    """Yield groups of captures whose stored calls are stale, each of at most `_GROUP_KIB` of files."""
+    group: list[CaptureState] = []
+    size = 0
+    for state in states:
+        known = store.known_capture(state.identity)
+        if known is not None and known.calls and known.unfinished_signature != state.signature:
+            if group and size + _size_kib(state) > _GROUP_KIB:
+                yield group
+                group, size = [], 0
+            group.append(state)
+            size += _size_kib(state)
+    yield group
+
+
+def _read_again(
+    store: Store, states: Sequence[CaptureState], namer: CaptureFrameNamer, advance: AdvanceCallback
+) -> list[CaptureReport]:
+    """Replace stored captures in one transaction: with each of them alone, all totals would be rebuilt.
+
+    Raises FramedexError, and changes nothing, if one of them cannot be read.
+    """
+    with store.transaction():
+        stale = [state for state in states if needs_reading(store, state)]
+        if len(stale) < 2:
+            return []
+        known = (store.known_capture(state.identity) for state in stale)
+        store.empty_captures([capture.id for capture in known if capture is not None])
+        return [_read_capture(store, state, open_stream(state.path), namer, advance) for state in stale]
 
 
 def open_stream(path: Path) -> AnyStream:
@@ -209,6 +251,7 @@ def build_capture_record(
         options=kept.options,
         note=kept.note,
         source=RecordedSources(capture, namer.former_folders).source,
+        phases=name_phases(capture),
     )
     return record, tuple(problems)
 
@@ -267,13 +310,13 @@ def _started_unix_seconds(capture: Capture) -> float:
         return 0.0
 
 
-_FOLLOWER_MARK = re.compile(rf"{FOLLOWED}(\d+), begun at (\d+), since (\d+)")
+_FOLLOWER_MARK = re.compile(rf"{FOLLOWED_PREFIX}(\d+), begun at (\d+), since (\d+)")
 _START_TIME_FIELD = 19  # the index of the field in /proc/PID/stat, counted after the name; see proc(5)
 
 
 def make_follower_mark() -> str:
     """Return a unique mark of this process and this call."""
-    return f"{FOLLOWED}{os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
+    return f"{FOLLOWED_PREFIX}{os.getpid()}, begun at {_process_start_ticks(os.getpid())}, since {time.monotonic_ns()}"
 
 
 def is_followed(signature: str | None) -> bool:

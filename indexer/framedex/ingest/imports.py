@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.captures.state import identity_of_import
-from framedex.imports.keeping import kept_file
+from framedex.imports.copying import copied_file
 from framedex.imports.reading import format_of
 from framedex.index import Store
 from framedex.ingest.pipeline import ingest_captures
@@ -51,7 +51,8 @@ def import_file(
     that was made here by the file it was made from. The other parameters are as for `ingest_captures`. Raises
     FramedexError without any change if the file cannot be read completely.
     """
-    with kept_file(file, captures, value, folders, origin) as store_file, _blame_shared_file(file), store.transaction():
+    copy = copied_file(file, captures, value, folders, origin)
+    with copy as store_file, _blame_shared_file(file), store.transaction():
         stored = store_file()  # only one process writes an index at a time
         report = ingest_captures(store, [stored.folder], roots, progress, rules=rules, debuginfod=debuginfod)
         for _, error in report.refused:

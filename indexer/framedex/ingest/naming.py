@@ -221,7 +221,7 @@ def build_unnamed_frame(binary: BinaryId, offset: int, start: int | None) -> Fra
     return FrameRecord(function, binary, offset, 0, None)
 
 
-_LONGEST_LINE = (1 << 31) - 1
+_MAX_LINE_NUMBER = (1 << 31) - 1
 _ANGLES = re.compile("([<>])")
 # `pkg.(*T).f` is Go; names of slices look like `f(7)`, `xla::Run (f)` or `dot::(f32[2])`.
 _NO_DECLARATION = re.compile(r"/|\.\(|\)\.|\(\d|\w\[\d| \((?!anonymous namespace\))|\A\[")
@@ -255,7 +255,7 @@ class ImportedFrameConverter:
 
         Recorders rarely have its qualified name and first line, so the local file provides them.
         """
-        name, first_line, line = frame.function, frame.first_line, min(frame.line, _LONGEST_LINE)
+        name, first_line, line = frame.function, frame.first_line, min(frame.line, _MAX_LINE_NUMBER)
         file = self._find_file(frame)
         path = self._paths.resolve(file)
         outline = self._outlines.outline_of(path) if path is not None else None
@@ -296,7 +296,7 @@ class ImportedFrameConverter:
             first_line=0,
             location=None,
         )
-        path, line = self._find_compiled_file(frame), min(frame.line, _LONGEST_LINE)
+        path, line = self._find_compiled_file(frame), min(frame.line, _MAX_LINE_NUMBER)
         location = None if path is None or not line else Location(path, line, LocationEvidence.EXACT)
         return FrameRecord(function, None, 0, int(frame.is_inlined), location)
 

@@ -29,7 +29,7 @@ from framedex.path_resolution.files import PathMap, file_exists, find_file
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.path_resolution.precedence import LocalFile, find_local_file
 from framedex.regularfile import read_regular_text
-from framedex.shared.keeping import kept_excerpts
+from framedex.shared.keeping import stored_excerpts
 
 NamedDefinition = tuple[str, Definition]
 """A short name and its definition."""
@@ -59,7 +59,7 @@ def locate_mapped_frames(store: Store, mapped: dict[str, LocalFile]) -> None:
     Call it after reading the files, in a transaction.
     """
     by_path: dict[str, list[RecordedLine]] = defaultdict(list)
-    for place in store.sources.recorded_places(mapped):
+    for place in store.sources.recorded_locations(mapped):
         by_path[place.path].append(place)
     definitions = store.sources.find_definitions
     placements = [
@@ -71,7 +71,7 @@ def locate_mapped_frames(store: Store, mapped: dict[str, LocalFile]) -> None:
 
 def _shared_excerpts(store: Store) -> dict[str, str]:
     """Return the excerpts of shared captures, by the recorded paths."""
-    return {path: text for capture in store.captures() for path, text in kept_excerpts(capture.path).items()}
+    return {path: text for capture in store.captures() for path, text in stored_excerpts(capture.path).items()}
 
 
 def _find_shared_excerpt(recorded: str, texts: Mapping[str, str]) -> LocalFile | None:

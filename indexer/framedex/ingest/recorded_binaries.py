@@ -98,7 +98,7 @@ class RecordedBinaries:
         if opened[0]:
             self._copy_binary(path)
             return opened
-        if kept_copy := self._open_kept_copy(module):
+        if kept_copy := self._open_stored_copy(module):
             return kept_copy
         mapped_path = self._rules.apply(module.path)
         if mapped_path is None:
@@ -111,7 +111,7 @@ class RecordedBinaries:
         if self._stored is not None and (digest := self._contents.digest_of(path)):
             self._stored.keep(path, digest)
 
-    def _open_kept_copy(self, module: Module) -> Opened | None:
+    def _open_stored_copy(self, module: Module) -> Opened | None:
         digest = self._recorded_digest(module)
         if self._stored is None or (copy := self._stored.find(digest)) is None:
             return None

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property, partial
 
-from framedex.captures import SOURCE, matches_content_name, read_cells, read_kept_program, read_kept_source
+from framedex.captures import SOURCE, matches_content_name, read_cells, read_stored_program, read_stored_source
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import RecordedSource, StoredMemory, StoredProgram
 from framedex.model import Capture, Program, ProgramFrame, ProgramMemory, ProgramOp
@@ -115,7 +115,7 @@ class StoredPrograms:
 
     def program(self, name: str) -> StoredProgram | None:
         """Return a program."""
-        data = read_kept_program(self._capture.path, name)
+        data = read_stored_program(self._capture.path, name)
         if data is None:
             return None
         return StoredProgram(
@@ -126,7 +126,7 @@ class StoredPrograms:
 
     def memory(self, name: str) -> StoredMemory | None:
         """Return the memory inside an optimised program."""
-        data = read_kept_program(self._capture.path, name)
+        data = read_stored_program(self._capture.path, name)
         if data is None:
             return None
         read = partial(_read_located_memory, data, RecordedPaths.from_capture(self._capture))
@@ -134,12 +134,12 @@ class StoredPrograms:
 
     def options(self, name: str) -> str | None:
         """Return the options of a compilation by their names, as JSON."""
-        data = read_kept_program(self._capture.path, name)
+        data = read_stored_program(self._capture.path, name)
         return None if data is None else json.dumps(read_options(data))
 
     def note(self, name: str) -> str | None:
         """Return JAX's note on a program, as JSON."""
-        data = read_kept_program(self._capture.path, name)
+        data = read_stored_program(self._capture.path, name)
         note_fields = None if data is None else read_note(data)
         return None if note_fields is None else json.dumps(asdict(note_fields))
 
@@ -200,6 +200,6 @@ class RecordedSources:
             if isinstance(path, str) and isinstance(content, str) and isinstance(modified, int):
                 real = paths.resolve(path)
                 if real is not None:
-                    read = partial(read_kept_source, self._capture.path, content)
+                    read = partial(read_stored_source, self._capture.path, content)
                     found[real] = RecordedSource(modified, read, partial(matches_content_name, name=content))
         return found

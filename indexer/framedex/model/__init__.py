@@ -133,6 +133,7 @@ if TYPE_CHECKING:
         NativeSymbol,
         SourceFile,
     )
+    from framedex.model.startup import PhaseKind, Startup, StartupPart, StartupRow, StartupTotals, TracedLine
     from framedex.model.totals import (
         BoundaryTotals,
         CallActivity,
@@ -225,6 +226,7 @@ __all__ = [
     "ObjectRow",
     "OutOfMemory",
     "Parameter",
+    "PhaseKind",
     "Program",
     "ProgramBuffer",
     "ProgramFrame",
@@ -253,6 +255,10 @@ __all__ = [
     "StackHit",
     "StackPath",
     "Staleness",
+    "Startup",
+    "StartupPart",
+    "StartupRow",
+    "StartupTotals",
     "StaticCall",
     "StaticCaller",
     "StaticCallers",
@@ -264,6 +270,7 @@ __all__ = [
     "ThreadTime",
     "Timeline",
     "Trace",
+    "TracedLine",
     "TransferDirection",
     "Transfers",
     "WaitReason",
@@ -400,6 +407,7 @@ __getattr__ = export_lazily(
             "NativeSymbol",
             "SourceFile",
         ),
+        "startup": ("PhaseKind", "Startup", "StartupPart", "StartupRow", "StartupTotals", "TracedLine"),
         "totals": ("CallActivity", "BoundaryTotals", "FlameGraph", "FlameKind", "FlameNode", "ThreadTime", "Timeline"),
         "traces": ("CallDispatch", "FfiSite", "HandlerOrigin", "Section", "SectionKind", "Trace"),
     },

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from framedex.model.rows import PythonLine, Table
 
 
-LEAST_TEMPORARY_SHARE = 0.1
+MIN_TEMPORARY_SHARE = 0.1
 """The part of a device's peak from which on the temporaries of programs are shown line by line."""
 
 SAME_KEYS = "function, arguments and settings as before"
@@ -64,6 +64,8 @@ class Compiles:
     callers, nearest first. `function` is the name of the jitted function (`f`, `<lambda>`), empty if unknown.
     `compiles` counts compilations, `loads` counts executables loaded from a compilation cache, `failed` counts errors
     of both. `changes` are between consecutive compilations of this function, from any line, most frequent first.
+    `traces`, `lowerings` and `lookups` in the compilation cache count JAX's work before, with their durations. A trace
+    includes the functions that it traced inside. The counts are 0 if these phases were not recorded.
     """
 
     line: PythonLine | None
@@ -80,6 +82,12 @@ class Compiles:
     latest_call: int
     problem: str = ""
     """A sentence about missing facts of the programs."""
+    traces: int = 0
+    trace_duration: int = 0
+    lowerings: int = 0
+    lower_duration: int = 0
+    lookups: int = 0
+    lookup_duration: int = 0
 
 
 class TransferDirection(enum.Enum):
@@ -263,7 +271,7 @@ class DeviceMemory:
     @property
     def large_program(self) -> ProgramPeak | None:
         """The program if its temporaries are a notable part of the peak, or if memory ran out."""
-        is_large = self.temporaries >= LEAST_TEMPORARY_SHARE * self.peak
+        is_large = self.temporaries >= MIN_TEMPORARY_SHARE * self.peak
         return self.program if is_large or self.failures else None
 
 
@@ -280,7 +288,7 @@ class Waits:
     """The time that a Python thread was blocked on the runtime in a line; durations in ns.
 
     Of `count` waits, `unsure` have no recorded end of the awaited work: they count until the thread's next call.
-    `unended` have no recorded end at all: they took at least until its last call. The calls are the blocking ones, or
+    `unended` had not ended when the recording ended: they took at least until then. The calls are the blocking ones, or
     the ones before the waits.
     """
 

@@ -53,7 +53,7 @@ class DisplayedFrame:
 class PathNode:
     """A frame in a tree of merged stacks, outermost first.
 
-    `calls` passed it; `roads` are inner frames, most calls first.
+    `calls` passed it; `callees` are its inner frames, most calls first.
 
     `folded` counts hidden frames of the interpreter and glue between the parent and this frame.
     """
@@ -63,7 +63,7 @@ class PathNode:
     place: DisplayedLocation
     calls: int
     folded: int
-    roads: tuple[PathNode, ...]
+    callees: tuple[PathNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class ObservedFunction:
     p90: int | None
     longest: int | None
     lines: tuple[tuple[DisplayedLocation, int], ...]
-    roads: tuple[PathNode, ...]
-    roads_left_out: int  # calls omitted from the tree to limit its size
+    paths: tuple[PathNode, ...]
+    omitted_calls: int  # calls omitted from the tree to limit its size
     examples: tuple[Example, ...]
     errors: tuple[ObservedError, ...]
     before: tuple[NameCount, ...]
@@ -143,7 +143,7 @@ class StepCall:
     thread: str
     duration: int | None  # ns
     error: str
-    road: tuple[PathNode, ...]
+    path: tuple[PathNode, ...]
     repeated: int  # the number of identical calls that follow directly and are hidden
 
 
@@ -304,4 +304,4 @@ class Comparison:
     left: ComparedRuns
     right: ComparedRuns
     functions: tuple[ComparedFunction, ...]
-    roads: tuple[ChangedStep, ...]
+    changed_steps: tuple[ChangedStep, ...]

@@ -22,7 +22,7 @@ from IPython.display import display
 from framedex.errors import FramedexError
 from framedex.notebook.answers import index_captures, register_formatters, unregister_formatters
 from framedex.notebook.kernel import JaxRuntime, explain_no_calls
-from framedex.notebook.options import FRESH, Options, format_help, parse_cell_options, parse_kernel_options
+from framedex.notebook.options import FRESH_OPTION, Options, format_help, parse_cell_options, parse_kernel_options
 
 if TYPE_CHECKING:  # it needs the native part, and traces can be viewed without that
     from framedex.notebook.recording import CellRecording
@@ -40,7 +40,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Unload the extension; called by `%unload_ext framedex`. JAX keeps its runtime."""
+    """Unload the extension; called by `%unload_ext framedex`. JAX continues to use the recording runtime."""
     shell.__dict__.pop(_MAGIC).remove()
 
 
@@ -182,6 +182,6 @@ def _start_recording_first(lines: list[str]) -> list[str]:
     """Replace a leading `%%framedex` with a line that starts the recording; return other cells unchanged."""
     first: Any = _FIRST_LINE.fullmatch(lines[0]) if lines else None
     options = (first["options"] or "") if first else ""
-    if first is None or FRESH in options.split():
+    if first is None or FRESH_OPTION in options.split():
         return lines
     return [f"get_ipython().run_line_magic({_BEGIN_MAGIC!r}, {options!r})\n", *cell_magic(lines[1:])]

@@ -20,7 +20,7 @@ from framedex.commands.launching.options import (
 )
 from framedex.errors import FramedexError
 
-FRESH = "--fresh"
+FRESH_OPTION = "--fresh"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def _with_machine_options(command: Any) -> Any:
 @click.command("%%framedex", add_help_option=False)
 @click.option("-o", "name", default="", metavar="NAME", help="Bind the answers to this variable.")
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
-@click.option(FRESH, is_flag=True, help="Run the cell as plain Python in a new process.")
+@click.option(FRESH_OPTION, is_flag=True, help="Run the cell as plain Python in a new process.")
 @recording_options
 @_with_machine_options
 def _cell_command(**chosen: Any) -> Options:

@@ -54,4 +54,4 @@ HOST_CALLBACKS = frozenset(
 """Runs of host callbacks, as the mock records them: their operands are copied to the host."""
 
 CALLBACK_RESULT = "PJRT_CopyToDeviceStream_AddChunk"
-"""Sends a result of a host callback to its device. Its thread ran the callback just before."""
+"""Sends a result of a host callback to its device. The sending thread ran the callback just before this call."""

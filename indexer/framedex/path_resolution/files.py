@@ -95,7 +95,7 @@ def _stat_file(path: str) -> FoundFile | None:
 BUILD_FOLDER = "/proc/self/cwd"
 """The working folder that Bazel makes compilers record. It is not a folder of this machine."""
 
-HOW_TO_MAP = (
+PATH_RULE_REMEDY = (
     "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
     " path-map in framedex.toml maps its folders to yours."
 )

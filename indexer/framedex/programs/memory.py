@@ -51,7 +51,7 @@ _UNSHARABLE_OPCODES = frozenset(
 )
 
 _Origin = tuple[int, tuple[int, ...]]  # the id of an instruction, and the index of an array in its shape
-_Leaves = tuple[tuple[tuple[int, ...], Shape], ...]  # the arrays of a shape, each after its index
+_ArrayLeaves = tuple[tuple[tuple[int, ...], Shape], ...]  # the arrays of a shape, each after its index
 _Value = tuple[frozenset[_Origin], ...]  # for each leaf of a shape, the buffers that it may be
 
 
@@ -138,7 +138,7 @@ class _Analysis:
         self._instructions: dict[int, Instruction] = {}
         self._users: dict[int, list[int]] = {}
         self._entered: set[int] = set()
-        self._leaves: dict[int, _Leaves] = {}  # by instruction
+        self._leaves: dict[int, _ArrayLeaves] = {}  # by instruction
         self._starts: dict[
             int, list[int]
         ] = {}  # by instruction, for each part of its shape the number of its first leaf

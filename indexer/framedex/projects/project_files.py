@@ -177,7 +177,7 @@ def _target_name(folder: str, taken: set[str]) -> str:
 _NAME = r"[^\W\d]\w*"
 _PARAMETERS = rf"\( *(?:(?:{_NAME} *, *)*(?:{_NAME}(?: *\.\.\.)?|\.\.\.))? *\)"
 _DEFINITION = re.compile(rf"{_NAME}(?:{_PARAMETERS})?(?:=[^\x00-\x1f\x7f\ud800-\udfff]*)?")
-_DROPPED = re.compile(rf"{_NAME}\(|.*#")
+_DROPPED_BY_CMAKE = re.compile(rf"{_NAME}\(|.*#")
 
 
 def is_definition(text: str) -> bool:
@@ -190,12 +190,12 @@ def is_dropped_by_cmake(definition: str) -> bool:
 
     CMake's cmLocalGenerator::CheckDefinition drops macros with parameters, and values with a `#`.
     """
-    return _DROPPED.match(definition) is not None
+    return _DROPPED_BY_CMAKE.match(definition) is not None
 
 
 # Clang rejects unknown keys, so the output path marks a file as ours.
 _OUTPUT = "framedex-cmake/"
-_BEGINNING = 400
+_HEAD_BYTES = 400
 
 
 def compile_commands_text(project: Project) -> str:
@@ -212,7 +212,7 @@ def compile_commands_text(project: Project) -> str:
 def is_own_compile_commands(path: Path) -> bool:
     """Return whether `compile_commands_text` wrote this file. Raises OSError if it is unreadable."""
     with open_regular(path) as file:
-        return f'{{"output": "{_OUTPUT}'.encode() in file.read(_BEGINNING)
+        return f'{{"output": "{_OUTPUT}'.encode() in file.read(_HEAD_BYTES)
 
 
 def _format_entry(project: Project, path: str, common: list[str]) -> str:

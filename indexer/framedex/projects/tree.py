@@ -37,7 +37,7 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     counts = {"tests": 0, "excluded": 0, "unnamed": 0, "in_output": 0}
     files: set[str] = set()
     unreadable: list[str] = []
-    outward: list[str] = []
+    external_links: list[str] = []
 
     def stays_inside(link: str, target: str) -> bool:
         if _is_inside(target, real):
@@ -45,7 +45,7 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
         path = _relative(link, real)
         is_wanted = language_of(link) == "cpp" or os.path.isdir(target)  # noqa: PTH112 - Path.is_dir may raise
         if is_wanted and not (is_excluded(path) or is_output(path)):
-            outward.append(path)
+            external_links.append(path)
         return False
 
     for found in find_files(Path(real), unreadable.append, stays_inside):
@@ -63,7 +63,11 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
         else:
             files.add(path)
     return SourceTree(
-        Path(real), tuple(sorted(files)), unreadable=tuple(unreadable), outward=tuple(sorted(outward)), **counts
+        Path(real),
+        tuple(sorted(files)),
+        unreadable=tuple(unreadable),
+        external_links=tuple(sorted(external_links)),
+        **counts,
     )
 
 
@@ -102,10 +106,9 @@ class SourceTree:
     """The C and C++ files of a tree.
 
     `root` is a real path; `files` are relative to it and sorted. Files that were left out are only counted: `tests`,
-    the
-    `excluded`, those `in_output` (the folder to write to), and the `unnamed`, whose names are not UTF-8. `outward` are
-    the
-    links to folders and C++ files outside the tree, relative to it. `unreadable` folders are absolute.
+    the `excluded`, those `in_output` (the folder to write to), and the `unnamed`, whose names are not UTF-8.
+    `external_links` are the links to folders and C++ files outside the tree, relative to it. `unreadable` folders are
+    absolute.
     """
 
     root: Path
@@ -114,7 +117,7 @@ class SourceTree:
     excluded: int
     in_output: int
     unnamed: int
-    outward: tuple[str, ...]
+    external_links: tuple[str, ...]
     unreadable: tuple[str, ...]
 
 
@@ -134,7 +137,7 @@ class IncludeRoots:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A tree and its compile settings. `standard` is that of C++; each of `defines` is an `is_definition`."""
+    """A tree and its compile settings. `standard` is the C++ standard. Each of `defines` is an `is_definition`."""
 
     tree: SourceTree
     roots: IncludeRoots

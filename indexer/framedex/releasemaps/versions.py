@@ -28,7 +28,7 @@ CALL_KINDS = ("call", "argument", "new", "braces", "variable", "initializer", "o
 IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
 """The flags added to a call kind's number: see `WrittenCall`."""
 
-_LOW, _HIGH = 7, 1 << 5  # the bits of a call kind's number: the low bits, and the one above the flags
+_LOW_MASK, _HIGH_BIT = 7, 1 << 5  # the bits of a call kind's number: the low bits, and the one above the flags
 
 NUMBER_SEPARATOR = ","
 """The separator of the integer arguments of one call in their stored text."""
@@ -36,7 +36,7 @@ NUMBER_SEPARATOR = ","
 ABSENT = 255
 """The version number of a release that does not have the file."""
 
-_MOST_LINES = 1 << 31
+_MAX_LINES = 1 << 31
 _FIXED = 13  # columns between the texts and the versions
 
 
@@ -142,7 +142,7 @@ class FileVersions:
             count = len(self._keys)
             _check(len(steps) == len(lines_between) and (count or not steps), "a version is cut off")
             lines = list(accumulate(lines_between))
-            _check(not lines or (lines[0] > 0 and lines[-1] < _MOST_LINES), "a line is none")
+            _check(not lines or (lines[0] > 0 and lines[-1] < _MAX_LINES), "a line is none")
             self._read[version] = [(at % count, line) for at, line in zip(accumulate(steps), lines, strict=True)]
         return self._read[version]
 
@@ -174,11 +174,11 @@ class FileVersions:
             strict=True,
         ):
             line += _decode_signed(below)
-            _check(0 < line < _MOST_LINES, "a line is none")
+            _check(0 < line < _MAX_LINES, "a line is none")
             numbers = frozenset(map(int, self._text(passed).split(NUMBER_SEPARATOR))) if passed else frozenset()
             yield WrittenCall(
                 line,
-                CALL_KINDS[flags & _LOW | (8 if flags & _HIGH else 0)],
+                CALL_KINDS[flags & _LOW_MASK | (8 if flags & _HIGH_BIT else 0)],
                 self._text(callee),
                 arguments - 1 if arguments else None,
                 numbers,
@@ -200,7 +200,7 @@ class FileVersions:
 def kind_number(kind: str) -> int:
     """The stored number of a call kind."""
     number = CALL_KINDS.index(kind)
-    return number & _LOW | (_HIGH if number > _LOW else 0)
+    return number & _LOW_MASK | (_HIGH_BIT if number > _LOW_MASK else 0)
 
 
 def encode_signed(difference: int) -> int:

@@ -180,8 +180,8 @@ def _number(texts: Mapping[str, int], text: str | None) -> int:
     return 0 if text is None else texts[text]
 
 
-_LARGEST_DICTIONARY = 1 << 15  # the window of zlib, in bytes
-_SHORTEST = 4  # bytes of a text worth a reference
+_MAX_DICTIONARY_BYTES = 1 << 15  # the window of zlib, in bytes
+_MIN_REFERENCE_BYTES = 4  # bytes of a text worth a reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +246,9 @@ def _build_dictionary(files: Sequence[bytes]) -> bytes:
     used = Counter(text for data in files for text in texts_of(data))
     texts, size = [], 0
     for text in sorted(used, key=lambda text: (-used[text], text)):
-        if len(text) >= _SHORTEST and used[text] > 1:
+        if len(text) >= _MIN_REFERENCE_BYTES and used[text] > 1:
             size += len(text) + 1
-            if size > _LARGEST_DICTIONARY:
+            if size > _MAX_DICTIONARY_BYTES:
                 break
             texts.append(text)
     return b"\0".join(reversed(texts))

@@ -34,7 +34,7 @@ _INTERPRETER = re.compile(
 )
 _GIT_HASH = re.compile(r"^_git_hash\b[^=\n]*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
 _RELEASED = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?")
-_LARGEST_VERSION_FILE = 1 << 16  # bytes
+_MAX_VERSION_FILE_BYTES = 1 << 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def _read_commit_in_package(folder: Path, version: str) -> str | None:
     """The commit in a package's version.py, if that file is of this version; else None."""
     try:
         with open_regular(folder / "version.py") as file:
-            text = file.read(_LARGEST_VERSION_FILE).decode(errors="replace")
+            text = file.read(_MAX_VERSION_FILE_BYTES).decode(errors="replace")
     except (OSError, ValueError):
         return None
     said = _GIT_HASH.search(text)
@@ -215,7 +215,7 @@ def find_pinned_xla_commit(read_file: Callable[[str], str | None]) -> str | None
     return None
 
 
-def pinning_jax(build: Build, builds: Sequence[Build]) -> str:
+def pinning_jax_revision(build: Build, builds: Sequence[Build]) -> str:
     """Return the JAX commit or tag that pins an `xla` build: that of its jaxlib. Empty if unknown."""
     jaxlibs = [other for other in builds if other.component == "jaxlib" and other.revision]
     found = [jaxlib for jaxlib in jaxlibs if jaxlib.folder == build.folder]
@@ -230,7 +230,7 @@ def add_pinned_commits(builds: Sequence[Build], xla_commit_of: Callable[[str], s
     """
     return [
         replace(build, revision=xla_commit_of(jax) or "")
-        if build.component == "xla" and not build.revision and (jax := pinning_jax(build, builds))
+        if build.component == "xla" and not build.revision and (jax := pinning_jax_revision(build, builds))
         else build
         for build in builds
     ]

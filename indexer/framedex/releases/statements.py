@@ -51,17 +51,17 @@ _NAME = compiled_on_use(rf"^\W*name{_FIELD}{_PACKAGE}[\"']?,?\s*$", re.IGNORECAS
 _VERSION_OF_NAME = compiled_on_use(rf"^\W*version{_FIELD}{_VERSION}[\"']?,?\s*$", re.IGNORECASE)
 _QUESTION = compiled_on_use(rf"(?<![\w./-]){_JAX}{_MARKS}{_VERSION_WORD}(?: are you using)?\W*$", re.IGNORECASE)
 _ANSWER = compiled_on_use(rf"^(?:Out\[\d+\]:)?[^\w\n]*{_VERSION}\W*$")
-_OF_JAX = compiled_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
+_JAX_VERSION = compiled_on_use(r"\d{1,2}(?:\.\d{1,3}){2}(?!\d|\.\d)")
 _CHANGED = compiled_on_use(rf"^\s*(?P<sign>[-+]) {_PACKAGE}(?:\[[\w,. -]{{0,80}}\])?==")
 # A release that a program requires, rejects or will install is not the release of the text.
-_WANTED = compiled_on_use(
+_REQUIREMENT_WORDS = compiled_on_use(
     r"requir|need|depend|compatib|expect|minimum|upgrade|at least|older|newer|support|suggest|uninstall|>=|<=|!=|~="
     r"|existing installation|deprecat|\bremov|\bworks?\b|\bworked\b|\bfixed\b|\bsince\b|introduced|regress|downgrad"
     r"|\bas of\b|prior to|\bwill\b|\blatest\b|\bbefore\b|\bearlier\b|\blater\b|previous",
     re.IGNORECASE,
 )
 # A release that somebody reports as unaffected is not the release of the text.
-_UNAFFECTED = compiled_on_use(
+_UNAFFECTED_WORDS = compiled_on_use(
     r"\bnot (?:happen|occur|reproduc|affected|present|seen)|n't (?:happen|occur|reproduce|see)\b|\bunaffected"
     r"|\bcannot reproduce|\b(?:is|are|was|were|runs?|ran) (?:fine|ok(?:ay)?|good)\b"
     r"|\bfine (?:with|on|in|under|using)\b|\bpass(?:es|ed)\b|\bsucceed(?:s|ed)?\b"
@@ -72,7 +72,7 @@ _MORE_CELLS = compiled_on_use(
     rf"[*_`]{{0,3}}\s{{0,80}}[|│┃]\s{{0,80}}[*_`]{{0,3}}v?(?P<version>{_NUMBER})(?=[*_`]{{0,3}}\s{{0,80}}(?:[|│┃]|$))"
 )
 # The rest of a requirement: its environment marker, hash, and the package that requires it.
-_ASIDE = compiled_on_use(
+_REQUIREMENT_TAIL = compiled_on_use(
     r";\s*(?:python_|sys_platform|platform_|implementation_|extra|os_name|\().*|(?<=\s)#\s*via\b.*|(?<=\s)--hash=.*"
 )
 
@@ -81,12 +81,12 @@ _AFTER_WORD = (
     *(" 0.", " v", "  ", "\t", ":", "=", "@", " @", "|", " |", " │", " (", ", 0.", "'", '"', "`", "*", "-0.", "-v0"),
     *(" is ", " version", "_version", "_VERSION", ".__version__", ".version"),
 )
-_OTHERS = (
+_OTHER_TRIGGERS = (
     *("==0.", "==1.", "==2.", ".dist-info", "Successfully installed ", "Python v", "ython: 3.", "ython 3."),
     *("ython  ", "ython=3.", "ython version", " [required: ", "already satisfied: "),
     *('name = "', "Name: ", 'name":', 'version = "', "Version: ", 'version":'),
 )
-TRIGGERS = (*_OTHERS, *(f"{word}{after}" for word in _WORDS for after in _AFTER_WORD))
+TRIGGERS = (*_OTHER_TRIGGERS, *(f"{word}{after}" for word in _WORDS for after in _AFTER_WORD))
 """A line without any of these states no release, unless it answers a question on the previous line."""
 
 _MAX_LINES_TO_VERSION = 4  # after a record's name
@@ -125,7 +125,7 @@ class StatementReader:
 
     def read(self, line: str) -> Iterator[Release]:
         """The releases that the next line states."""
-        line = _ASIDE.sub("", line).rstrip()
+        line = _REQUIREMENT_TAIL.sub("", line).rstrip()
         found = [*self._read_across_lines(line), *_read_within_line(line)]
         return filter(None, (_build_release(*each) for each in found))
 
@@ -158,7 +158,7 @@ class StatementReader:
 
 def triggers_in(text: str) -> re.Pattern[str] | None:
     """A pattern of the triggers that a text contains; None without triggers."""
-    triggers = [trigger for trigger in _OTHERS if trigger in text]
+    triggers = [trigger for trigger in _OTHER_TRIGGERS if trigger in text]
     triggers += [f"{word}{after}" for word in _WORDS if word in text for after in _AFTER_WORD]
     return re.compile("|".join(map(re.escape, triggers))) if triggers else None
 
@@ -190,7 +190,7 @@ def _read_within_line(line: str) -> Iterator[tuple[str, str]]:
             for pattern in patterns:
                 yield from ((match["package"], match["version"]) for match in pattern.finditer(line))
             return
-    if _WANTED.search(line):
+    if _REQUIREMENT_WORDS.search(line):
         return
     found = [
         (name, version)
@@ -199,7 +199,7 @@ def _read_within_line(line: str) -> Iterator[tuple[str, str]]:
         for version in _versions(match, line)
         for name in _names(match["package"])
     ]
-    if len({version for _, version in found}) > 1 or not _UNAFFECTED.search(line):
+    if len({version for _, version in found}) > 1 or not _UNAFFECTED_WORDS.search(line):
         yield from found
 
 
@@ -235,7 +235,7 @@ def _build_release(package: str, version: str) -> Release | None:
     name, version = imported_name(package), release_version(version)
     if name == "python":
         return Release(name, ".".join(version.split(".")[:2]))
-    return Release(name, version) if name not in ("jax", "jaxlib") or _OF_JAX.match(version) else None
+    return Release(name, version) if name not in ("jax", "jaxlib") or _JAX_VERSION.match(version) else None
 
 
 _SITE = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")

@@ -30,17 +30,17 @@ DEFINITIONS = "definitions.json"
 _PARTS = re.compile(r"definitions\.json|calls/\d{6}|sources/\d{6}")
 _END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entries twice, size, offset, comment length
 _END_MARK = b"PK\5\6"
-_LONGEST_COMMENT = 1 << 16
+_MAX_COMMENT_BYTES = 1 << 16
 
-_MOST_PARTS = 60_000
-_LARGEST_LIST = 8 << 20  # bytes of the central directory; the next limits are in bytes too
-_LARGEST_MANIFEST = 16 << 20
-_LARGEST = {"definitions.json": 512 << 20, "calls": 256 << 20, "sources": 16 << 20}
-_LARGEST_ALL = 16 << 30
+_MAX_PARTS = 60_000
+_MAX_DIRECTORY_BYTES = 8 << 20  # bytes of the central directory; the next limits are in bytes too
+_MAX_MANIFEST_BYTES = 16 << 20
+_MAX_PART_BYTES = {"definitions.json": 512 << 20, "calls": 256 << 20, "sources": 16 << 20}
+_MAX_TOTAL_BYTES = 16 << 30
 _RATIO = 400
 """The highest compression ratio of an honest file; a file of one repeated byte reaches 1000."""
 _UNPACKED = 16 << 20
-_LARGEST_VALUES = 1 << 30  # bytes of the Python values that JSON becomes
+_MAX_JSON_MEMORY_BYTES = 1 << 30  # bytes of the Python values that JSON becomes
 _BYTES_OF_VALUES = {"{": 200, "[": 64, '"': 30, ",": 36}
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # fixed, so that equal contents give equal bytes
@@ -80,17 +80,17 @@ class ArchiveWriter:
         info.compress_type = zipfile.ZIP_DEFLATED
         info.create_system = 3  # Unix, on every system
         info.external_attr = 0o100644 << 16
-        largest = _LARGEST.get(name.partition("/")[0], _LARGEST_MANIFEST)
+        largest = _MAX_PART_BYTES.get(name.partition("/")[0], _MAX_MANIFEST_BYTES)
         is_json = name in (DEFINITIONS, MANIFEST)
-        if len(data) > largest or len(self._parts) > _MOST_PARTS or (is_json and grows_too_large(data)):
-            raise too_large()
+        if len(data) > largest or len(self._parts) > _MAX_PARTS or (is_json and grows_too_large(data)):
+            raise too_large_error()
         try:
             self._zip.writestr(info, data)
         except zipfile.LargeZipFile as error:
-            raise too_large() from error
+            raise too_large_error() from error
 
 
-def too_large() -> FramedexError:
+def too_large_error() -> FramedexError:
     """The error for a capture that exceeds the limits of the reader."""
     return FramedexError(
         "The capture is too large for one file.", "Record fewer calls with --include, --sample or --limit."
@@ -153,13 +153,13 @@ def fits(head: bytes) -> bool:
 def _check_list(file: IO[bytes]) -> int:
     """Check the limits of the central directory before zipfile reads it. Returns the file size in bytes."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _END.size - _LONGEST_COMMENT))
+    file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES))
     tail = file.read()
     at = tail.rfind(_END_MARK)
     if at < 0 or len(tail) - at < _END.size:
         raise DamagedArchiveError("it is not a complete zip file: its end is missing")
     _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
-    if entries > _MOST_PARTS or length > _LARGEST_LIST:
+    if entries > _MAX_PARTS or length > _MAX_DIRECTORY_BYTES:
         raise DamagedArchiveError("it has more parts than a shared capture may have")
     file.seek(0)
     return size
@@ -176,10 +176,10 @@ def _check_entries(infos: list[zipfile.ZipInfo], size: int) -> None:
             raise DamagedArchiveError("it has an unknown part")
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise DamagedArchiveError("one of its parts uses an unsupported compression or encryption")
-        if info.file_size > _LARGEST.get(info.filename.partition("/")[0], _LARGEST_MANIFEST):
+        if info.file_size > _MAX_PART_BYTES.get(info.filename.partition("/")[0], _MAX_MANIFEST_BYTES):
             raise DamagedArchiveError("one of its parts is larger than a shared capture allows")
     whole = sum(info.file_size for info in infos)
-    if whole > min(_LARGEST_ALL, _UNPACKED + _RATIO * size):
+    if whole > min(_MAX_TOTAL_BYTES, _UNPACKED + _RATIO * size):
         raise DamagedArchiveError("its decompressed size is larger than a shared capture allows")
 
 
@@ -193,7 +193,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def grows_too_large(data: bytes) -> bool:
     """Whether JSON needs more memory as Python values than a shared capture allows."""
-    return estimate_memory(data) > _LARGEST_VALUES
+    return estimate_memory(data) > _MAX_JSON_MEMORY_BYTES
 
 
 def estimate_memory(text: bytes | str) -> int:

@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
-from framedex.shared.archive import grows_too_large, parse_json, too_large
+from framedex.shared.archive import grows_too_large, parse_json, too_large_error
 
 Integers = npt.NDArray[np.int64]
 
 _LENGTH = 4  # bytes
-_OF_CALLS = ("kind", "inside", "start", "duration", "argument")
+_CALL_COLUMNS = ("kind", "inside", "start", "duration", "argument")
 _TABLES = {"samples": 2, "spans": 3, "durations": 4, "changed": 4, "numbers": 2, "violations": 4, "links": 4}
 _TOTALS = tuple(field.name for field in fields(KindTotals))
 _OBJECTS = tuple(field.name for field in fields(ObjectColumns))
 _WIDTHS = (1, 2, 4, 8)
-_MOST_VALUES = 1 << 26  # in all columns of a batch, at 8 bytes in memory; a batch has 262,144 calls
-_DEEPEST = 64  # levels of nesting in arguments; recorded arguments have a few
-_COLUMNS = len(_OF_CALLS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
+_MAX_VALUES = 1 << 26  # in all columns of a batch, at 8 bytes in memory; a batch has 262,144 calls
+_MAX_ARGUMENT_DEPTH = 64  # levels of nesting in arguments; recorded arguments have a few
+_COLUMNS = len(_CALL_COLUMNS) + len(_TOTALS) + len(_TABLES) + len(_OBJECTS)
 
 NO_OBJECT = -(1 << 63)
 """Marks a missing value in a column of objects."""
@@ -59,12 +59,12 @@ def encode_batch(batch: CallBatch, arguments: Callable[[str], str], text: Callab
     }
     told = json.dumps(head, separators=(",", ":")).encode()
     if grows_too_large(told):
-        raise too_large()
+        raise too_large_error()
     return b"".join([len(told).to_bytes(_LENGTH, "little"), told, *(column.tobytes() for column in columns)])
 
 
 def _columns_of(batch: CallBatch) -> Iterator[Integers]:
-    for name in _OF_CALLS:
+    for name in _CALL_COLUMNS:
         column = getattr(batch, name)
         yield np.diff(column, prepend=0) if name == "start" else column
     for name in _TOTALS:
@@ -97,7 +97,7 @@ class BatchDecoder:
             _check_arguments(text)
         chains = tuple(tuple(_integers(chain, None)) for chain in head["chains"])
         taken = iter(columns)
-        calls = dict(zip(_OF_CALLS, taken, strict=False))
+        calls = dict(zip(_CALL_COLUMNS, taken, strict=False))
         calls["start"] = np.cumsum(calls["start"])
         totals = KindTotals(**dict(zip(_TOTALS, taken, strict=False)))
         tables = {name: next(taken).reshape(-1, width) for name, width in _TABLES.items()}
@@ -124,7 +124,7 @@ class BatchDecoder:
                 raise ValueError("a kind of calls refers to a missing definition")
         for chain in batch.chains:
             _check_range(np.array(chain, np.int64), 0, bounds.frames)
-        for name in _OF_CALLS:
+        for name in _CALL_COLUMNS:
             _check_length(getattr(batch, name), len(batch))
         _check_range(batch.kind, 0, self._kinds)
         _check_range(batch.argument, 0, self._arguments)
@@ -191,7 +191,7 @@ def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
         if width not in _WIDTHS or not 0 <= length <= (len(data) - at) // width:
             raise ValueError("a column is truncated")
         held += length
-        if held > _MOST_VALUES:
+        if held > _MAX_VALUES:
             raise ValueError("its columns are longer than a shared capture allows")
         columns.append(np.frombuffer(data, f"<i{width}", length, at).astype(np.int64))
         at += width * length
@@ -219,10 +219,10 @@ def _check_arguments(text: str) -> None:
     value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError("the arguments of a call are not a JSON object")
-    if text.count("[") + text.count("{") <= _DEEPEST:
+    if text.count("[") + text.count("{") <= _MAX_ARGUMENT_DEPTH:
         return
     inner: list[Any] = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_ARGUMENT_DEPTH):
         values = [each for of in inner for each in (of.values() if isinstance(of, dict) else of)]
         inner = [each for each in values if isinstance(each, dict | list)]
     if inner:

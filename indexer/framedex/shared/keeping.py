@@ -20,7 +20,7 @@ _FOLDER = "sources"
 _NAME = re.compile(r"\w[\w .+-]{0,99}\.\w{1,9}", re.ASCII)
 
 
-def keep_shared(folder: Path, foreign: ImportOrigin) -> None:
+def unpack_shared(folder: Path, foreign: ImportOrigin) -> None:
     """Turn a folder with a shared file into a capture. Raises FramedexError if the file is malformed, and OSError.
 
     No path in the file becomes a path here. Each text gets a numbered folder, and keeps its file name if that is plain.
@@ -41,7 +41,7 @@ def keep_shared(folder: Path, foreign: ImportOrigin) -> None:
     write_foreign_metadata(folder, told)
 
 
-def kept_excerpts(folder: Path) -> dict[str, str]:
+def stored_excerpts(folder: Path) -> dict[str, str]:
     """The local copies of recorded files, by recorded path; empty for a capture that is not shared."""
     try:
         told = json.loads(read_regular_text(folder / EXCERPTS))

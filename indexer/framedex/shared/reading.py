@@ -29,8 +29,8 @@ from framedex.shared.contents import Definitions, SharedProgram
 from framedex.shared.packing import unpack_value
 from framedex.shared.tables import FrameRecords
 
-_MOST_IN_STACKS = 20_000_000
-_MOST_FRAMES = 4_000_000
+_MAX_STACK_FRAMES = 20_000_000
+_MAX_FRAMES = 4_000_000
 UNSOUND = (ValueError, LookupError, TypeError, OverflowError, RecursionError)
 """The exceptions that a malformed file can raise while it is read."""
 
@@ -53,8 +53,8 @@ def read_definitions(archive: ArchiveReader) -> Definitions:
     """Read the definitions of a shared file. Raises ValueError or LookupError if they are inconsistent."""
     definitions = unpack_value(Definitions, archive.read_json(DEFINITIONS))
     frames = len(definitions.frames)
-    if frames > _MOST_FRAMES or sum(len(stack.frames) + len(stack.python) for stack in definitions.stacks) > (
-        _MOST_IN_STACKS
+    if frames > _MAX_FRAMES or sum(len(stack.frames) + len(stack.python) for stack in definitions.stacks) > (
+        _MAX_STACK_FRAMES
     ):
         raise DamagedArchiveError("it has more frames than a shared capture allows")
     if not all(definitions.frames):

@@ -26,7 +26,7 @@ from framedex.sharing import harmless
 from framedex.sharing.emptying import empty_texts
 from framedex.sharing.names import NameReplacer
 from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, name_of_file
-from framedex.sharing.replacement import GONE, TextReplacer
+from framedex.sharing.replacement import REDACTED, TextReplacer
 from framedex.words import SHARED_MARK
 
 _PROBLEMS = re.compile(r"The capture was cut short by [\d,]+ calls? while it was shared\.")
@@ -162,7 +162,7 @@ class DefinitionRules:
         """The rules for each kind of description, by the keys of docs/reference/capture-format.md."""
         target, platform = self._text_rule(self._names.redact_target), self._text_rule(self._redact_platform)
         site = self._text_rule(self._replacement.site)
-        shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else GONE)
+        shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else REDACTED)
         return {
             "ffi_target": {
                 "target": target,
@@ -183,7 +183,7 @@ class DefinitionRules:
                 "frames": self._redact_frames,
             },
             "ffi_problem": {
-                "kind": lambda value: value if value == "not_registered" else GONE,
+                "kind": lambda value: value if value == "not_registered" else REDACTED,
                 "target": target,
                 "platform": platform,
                 "registered_for": lambda value: list(map(self._redact_platform, _texts(value))),
@@ -215,7 +215,7 @@ class DefinitionRules:
             empty_texts(program),
             name=self._names.redact_program(program.name),
             lines=tuple(map(self._redact_lines, program.lines)),
-            problem=program.problem if _PROBLEMS_OF_PROGRAMS.fullmatch(program.problem) else GONE,
+            problem=program.problem if _PROBLEMS_OF_PROGRAMS.fullmatch(program.problem) else REDACTED,
             signature=None if program.signature is None else self._redact_signature(program.signature),
         )
 
@@ -294,13 +294,13 @@ class DefinitionRules:
                 NoteArgument(self._names.redact_argument(each.name), self._redact_type(each.type), each.is_weak)
                 for each in note.arguments
             ),
-            statics=tuple((self._replacement.remove("argument"), GONE) for _ in note.statics),
+            statics=tuple((self._replacement.remove("argument"), REDACTED) for _ in note.statics),
             keys=None if note.keys is None else tuple(self._redact_key(*key) for key in note.keys),
         )
 
     def _redact_key(self, kind: str, subject: str, value: str) -> tuple[str, str, str]:
         """Redact a fact about a trace; equal values stay equal, so that the cause of a recompilation is still known."""
-        known = kind if kind in KEY_KINDS else GONE
+        known = kind if kind in KEY_KINDS else REDACTED
         return known, self._names.redact_name("subject", subject), self._names.redact_name("value", value)
 
     # The run

@@ -22,7 +22,7 @@ def empty_texts(value: Emptied) -> Emptied:
 
 
 def _empty(kind: Any, value: Any) -> Any:
-    if value is None or not _holds_text(kind):
+    if value is None or not _contains_text(kind):
         return value
     if isinstance(value, str):
         return ""
@@ -37,16 +37,16 @@ def _empty(kind: Any, value: Any) -> Any:
 
 
 @cache
-def _holds_text(kind: Any) -> bool:
+def _contains_text(kind: Any) -> bool:
     origin = get_origin(kind)
     if origin in (Union, types.UnionType, tuple):
-        return any(each is not Ellipsis and _holds_text(each) for each in get_args(kind))
+        return any(each is not Ellipsis and _contains_text(each) for each in get_args(kind))
     if origin is not None:
         return issubclass(origin, Mapping)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return False
     if _is_of_fields(kind):
-        return any(map(_holds_text, _hints(kind).values()))
+        return any(map(_contains_text, _hints(kind).values()))
     return kind not in (int, float, bool, type(None))
 
 

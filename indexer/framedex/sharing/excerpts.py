@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from framedex import words
 from framedex.index.ask.capture.capture import CaptureContents
+from framedex.index.write.records import RecordedSource
 from framedex.model import Language, LocationEvidence
 from framedex.model.locations import is_local
 from framedex.path_resolution.files import is_process_path
-from framedex.regularfile import read_regular_text
+from framedex.regularfile import decode_text, read_regular_text
 from framedex.releases import published
 from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
-from framedex.shared.keeping import kept_excerpts
-from framedex.sources.file_versions import file_state
+from framedex.shared.keeping import stored_excerpts
+from framedex.sources.file_versions import blob_name, read_stable
 
-AROUND = 5
+CONTEXT_LINES = 5
 """Lines of context before and after each referenced line."""
 
-_LARGEST = 16 << 20  # bytes of a file
-_MOST = 10_000  # files
+_MAX_FILE_BYTES = 16 << 20  # bytes of a file
+_MAX_FILES = 10_000  # files
 
 
 class SourceAmount(StrEnum):
@@ -43,22 +44,28 @@ class SharedTexts:
     problems: tuple[str, ...]
 
 
-def excerpts(definitions: Definitions, contents: CaptureContents, sources: SourceAmount) -> SharedTexts:
-    """Collect the texts of the files that a capture refers to.
+def excerpts(
+    definitions: Definitions,
+    contents: CaptureContents,
+    sources: SourceAmount,
+    recorded: Callable[[str], RecordedSource | None],
+) -> SharedTexts:
+    """Collect the texts of the files that a capture refers to; `recorded` returns a file of the capture by its path.
 
-    Skips installed files, files with a public page, and files that changed since the recording.
+    Skips installed files, files with a public page, and files that changed since the recording and whose recorded text
+    is unknown.
     """
     if sources is SourceAmount.NONE:
         return SharedTexts({}, definitions, ())
-    kept = kept_excerpts(Path(contents.row().path))
+    kept = stored_excerpts(Path(contents.row().path))
     members: dict[str, str] = {}
     shared: list[SharedSource] = []
     changed: list[str] = []
     for number, lines in sorted(_lines(definitions).items()):
         path = definitions.paths[number]
-        if not is_own(path, definitions) or len(members) >= _MOST:
+        if not is_own(path, definitions) or len(members) >= _MAX_FILES:
             continue
-        text = _text(kept.get(path, path), contents, is_kept=path in kept)
+        text = _kept_text(kept[path]) if path in kept else _recorded_text(path, contents, recorded(path))
         if text is None:
             changed.append(path)
             continue
@@ -98,22 +105,30 @@ def _places(definitions: Definitions) -> Iterator[SharedSourceLine]:
             yield SharedSourceLine(function.module, function.first_line, LocationEvidence.EXACT)
 
 
-def _text(path: str, contents: CaptureContents, is_kept: bool) -> str | None:
-    """The text of a file; None if it is missing or changed since the recording. Texts from an earlier share stay."""
-    state = file_state(path)
-    if state is None or state.size > _LARGEST:
-        return None
-    if not is_kept and state.blob not in contents.recorded_states(path):
-        return None
+def _kept_text(path: str) -> str | None:
+    """The text from an earlier share; None if it is missing."""
     try:
         return read_regular_text(Path(path))
     except OSError:
         return None
 
 
+def _recorded_text(path: str, contents: CaptureContents, source: RecordedSource | None) -> str | None:
+    """The text of a file as recorded: the stored one, else the present one if it is the same. None if neither is."""
+    content = source.read() if source is not None else None
+    if content is None:
+        present = read_stable(path)
+        if present is None or (source is not None and not source.is_content(present.content)):
+            return None
+        content = present.content
+    if len(content) > _MAX_FILE_BYTES or blob_name(content) not in contents.recorded_states(path):
+        return None
+    return decode_text(content)
+
+
 def _keep_nearby_lines(text: str, lines: set[int]) -> str:
     """Keep the lines around some lines, and empty the others. Line numbers stay the same."""
-    kept = {near for line in lines for near in range(line - AROUND, line + AROUND + 1)}
+    kept = {near for line in lines for near in range(line - CONTEXT_LINES, line + CONTEXT_LINES + 1)}
     return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n"), 1))
 
 

@@ -18,8 +18,8 @@ _DTYPE = (
     r"(?:pred|token|bool|bf16|bfloat16|c64|c128|complex(?:64|128)|float0|key<(?:fry|u?rbg|unsafe_rbg)>"
     r"|[suf](?:int|loat)?\d{1,2}|int\d{1,2})"
 )
-_SMALL = r"(?:f|float)[468]_?e\d{1,2}m\d{1,2}(?:b11)?(?:fn|fnu|fnuz)?"
-_ELEMENT = rf"(?:{_DTYPE}|{_SMALL})"
+_SMALL_FLOAT = r"(?:f|float)[468]_?e\d{1,2}m\d{1,2}(?:b11)?(?:fn|fnu|fnuz)?"
+_ELEMENT = rf"(?:{_DTYPE}|{_SMALL_FLOAT})"
 _ARRAY = rf"{_ELEMENT}\[[\d,? <=]*\](?:\{{[\d,]*\}})?"
 _ARRAYS = re.compile(rf"\(?{_ARRAY}(?:, {_ARRAY})*\)?(?:, )?(?:\.\.\.)?", re.IGNORECASE)
 _ELEMENTS = re.compile(rf"(?:{_ELEMENT}|INVALID)(?:, (?:{_ELEMENT}|INVALID))*", re.IGNORECASE)

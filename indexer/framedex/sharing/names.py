@@ -18,7 +18,7 @@ from framedex.shared.contents import Definitions, SharedFunction
 from framedex.sharing import harmless
 from framedex.sharing.paths import PYTHON, is_system_file
 
-ALWAYS = frozenset({"jax", "jaxlib", "framedex_native", "framedex", "libtpu", "numpy", "ml_dtypes"})
+PUBLIC_PACKAGES = frozenset({"jax", "jaxlib", "framedex_native", "framedex", "libtpu", "numpy", "ml_dtypes"})
 """Packages whose names reveal nothing about the user."""
 
 _FUNCTION, _ARGUMENT, _FILE = "is the name of a function", "is the name of an argument", "is a file"
@@ -29,7 +29,7 @@ _GPU_PACKAGE = re.compile(
 )
 _FRAMEDEX = re.compile(rf"{PYTHON}/(?:site|dist)-packages/framedex_native/")
 _LIBRARY = re.compile(rf"{PYTHON}/lib(?:64)?/python\d+\.\d+/([^/]+)")
-_OF_NO_FILE = re.compile(
+_PSEUDO_FILE = re.compile(
     r"<(?:string|stdin|unknown|module|lambda|genexpr|(?:list|dict|set)comp)>|\[(?:vdso|vsyscall|heap|stack"
     r"|outside every module)\]|"
 )
@@ -42,13 +42,13 @@ _POOLS = (
     *("tf_XLATfrtCpuClient", "XLATfrtCpuClient", "tf_XLAPjRtCpuClient", "XLAPjRtCpuClient", "tf_xla-cpu-codegen"),
     *("tf_xla-cpu-llvm-codegen", "tf_pjrt_thread_pool", "tf_pjrt_async_work", "tf_Compute"),
 )
-_LONGEST_THREAD = 15  # characters: Linux truncates thread names
+_MAX_THREAD_NAME = 15  # characters: Linux truncates thread names
 _NUMBERED = re.compile(r"(.+?)(?:[/_-]?\d{1,6})?", re.ASCII)  # longer numbers may be phone or card numbers
-_NUMBERED_OTHERWISE = re.compile(
+_NUMBERED_THREAD = re.compile(
     r"python[23]\.\d{1,2}|ThreadPoolExecutor-\d{1,6}_\d{1,6}|/(?:host|device):(?:CPU|GPU|TPU)(?::\d{1,6})?(?: python)?",
     re.ASCII,
 )
-_OF_FUNCTION = re.compile(r"(Thread-\d+) \(\w+\)")
+_THREAD_OF_FUNCTION = re.compile(r"(Thread-\d+) \(\w+\)")
 _PYTHON_NAME = re.compile(r"(?:[\w.]|<(?:locals|lambda|module|genexpr|listcomp|dictcomp|setcomp)>){1,400}")
 _PLAIN_NAMES = frozenset({"", "<module>", "<lambda>", "main", "_lambda", "_lambda_", "unnamed"})
 _PROGRAM = re.compile(r"(jit|pmap|shmap|xmap|remat|checkpoint|custom_jvp|custom_vjp)([_(])(.+?)(\)?)")
@@ -70,7 +70,7 @@ class NameReplacer:
 
     def __init__(self, packages: Collection[str] | None) -> None:
         self._are_hidden = packages is not None
-        self._packages = ALWAYS.union(package.partition(".")[0] for package in packages or ())
+        self._packages = PUBLIC_PACKAGES.union(package.partition(".")[0] for package in packages or ())
         self._numbers: dict[str, dict[str, str]] = defaultdict(dict)
         self._kept_names: dict[str, dict[str, None]] = defaultdict(dict)
         self._public: set[str] = set()
@@ -142,7 +142,7 @@ class NameReplacer:
 
     def redact_file(self, path: str) -> str:
         """Redact the file name in a path whose folders are redacted already."""
-        if self._is_public(path) or path in self._framedex_files or _OF_NO_FILE.fullmatch(path):
+        if self._is_public(path) or path in self._framedex_files or _PSEUDO_FILE.fullmatch(path):
             return path
         if not path.startswith("/"):
             return self._numbered_name("file", path, "<file_{}>")
@@ -157,7 +157,7 @@ class NameReplacer:
 
     def redact_thread(self, name: str) -> str:
         """Redact the name of a thread."""
-        plain = _OF_FUNCTION.sub(r"\1", name)
+        plain = _THREAD_OF_FUNCTION.sub(r"\1", name)
         return plain if _is_system_thread(plain) else self._numbered_name("thread", name)
 
     def redact_program(self, name: str) -> str:
@@ -245,16 +245,16 @@ class NameReplacer:
         if frozen := _FROZEN.fullmatch(path):
             return harmless.is_standard_module(frozen[1])
         if package := _PACKAGE.match(path):
-            return package[1].removesuffix(".py") in ALWAYS or _GPU_PACKAGE.match(path) is not None
+            return package[1].removesuffix(".py") in PUBLIC_PACKAGES or _GPU_PACKAGE.match(path) is not None
         if library := _LIBRARY.match(path):
             return harmless.is_standard_module(library[1].removesuffix(".py"))
         return _MAPPED.fullmatch(path) is not None or _BUILT.match(path) is not None or is_system_file(path)
 
 
 def _is_system_thread(name: str) -> bool:
-    if not name or _NUMBERED_OTHERWISE.fullmatch(name):
+    if not name or _NUMBERED_THREAD.fullmatch(name):
         return True
     match = _NUMBERED.fullmatch(name)
     if match is not None and match[1] in _POOLS:
         return True
-    return len(name) == _LONGEST_THREAD and any(pool.startswith(name) for pool in _POOLS)
+    return len(name) == _MAX_THREAD_NAME and any(pool.startswith(name) for pool in _POOLS)

@@ -35,7 +35,7 @@ _SYSTEM_NAME = re.compile(
     r"|ffi|atomic|gomp|omp|numa|cuda|cudart|cublas(?:Lt)?|cudnn(?:_(?:ops|cnn|adv|graph|heuristic)(?:_infer|_train)?)?|cufft|cusolver|cusparse|cupti|nccl|nvrtc|nvidia-(?:ml|ptxjitcompiler|nvvm)|nvJitLink"
     r"|hsa-runtime64|amdhip64|MIOpen|rccl))(?:-[\d.]+)?\.so(?:\.[\d.]+)?"
 )
-_OWN = re.compile(rf"(?:{PROJECT}|{PYTHON}|{ELSEWHERE})(?:/|$)")
+_REDACTED_PATH = re.compile(rf"(?:{PROJECT}|{PYTHON}|{ELSEWHERE})(?:/|$)")
 
 # Names that are not paths: `xla@5a9e73cbd929:xla/shape.cc` from a release map, `<string>`, `[vdso]`.
 _NAMED = re.compile(r"[<\[].*[>\]]|[A-Za-z]+@[0-9a-f]{7,64}(?:\+(?:nearest|changes))*:[\w./+-]+|", re.DOTALL)
@@ -55,7 +55,7 @@ class PathRedactor:
 
     def plain(self, path: str) -> str:
         """Redact an absolute path. A redacted path stays unchanged."""
-        return path if _OWN.match(path) else self._absolute(path)
+        return path if _REDACTED_PATH.match(path) else self._absolute(path)
 
     def file(self, name: str) -> str:
         """Redact the file name in a capture: an absolute path, or any name from another recorder."""

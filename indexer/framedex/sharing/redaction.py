@@ -18,7 +18,7 @@ from framedex.sharing import harmless
 from framedex.sharing.definitions import DefinitionRules
 from framedex.sharing.names import NameReplacer
 from framedex.sharing.paths import PathRedactor
-from framedex.sharing.replacement import GONE, TextReplacer
+from framedex.sharing.replacement import REDACTED, TextReplacer
 from framedex.sharing.suspects import SuspectCollector
 
 _PATH = re.compile(
@@ -27,7 +27,7 @@ _PATH = re.compile(
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # Numbers and addresses in JSON that are not part of a path, a name or a token.
 _NUMBER = re.compile(r'(?<=[ \[(])-?\d+(?=[,\]})])|(?<=")0x[0-9a-f]{1,16}(?=")')
-_MOST_SHAPES = 1 << 14
+_MAX_SHAPES = 1 << 14
 _NOT_KEPT = "not kept: "
 _DIGESTS = frozenset({"executable_fingerprint"})
 
@@ -156,7 +156,7 @@ class Redactor(Redaction):
 
     def _member(self, name: str, value: Any) -> tuple[str, Any]:
         if not harmless.is_field(name):
-            return GONE, self._replacement.remove("argument")
+            return REDACTED, self._replacement.remove("argument")
         return name, self._argument(name, value)
 
     def _value(self, field: str, value: str) -> str:
@@ -181,7 +181,7 @@ def _shape(text: str) -> str:
 
 
 def _add_shape(shapes: set[str], shape: str) -> None:
-    if len(shapes) < _MOST_SHAPES:
+    if len(shapes) < _MAX_SHAPES:
         shapes.add(shape)
 
 

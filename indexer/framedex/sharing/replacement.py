@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 
-GONE = "(redacted)"
+REDACTED = "(redacted)"
 """The mark of a removed text."""
 
 _SIZE = re.compile(r"-[0-9a-f]{1,8}$")
@@ -25,7 +25,7 @@ class TextReplacer:
     def remove(self, kind: str) -> str:
         """Return the mark, and count a removed text of this kind."""
         self.counts[kind] += 1
-        return GONE
+        return REDACTED
 
     def digest(self, value: str) -> str:
         """Return a digest of 16 hexadecimal digits; empty for an empty text."""

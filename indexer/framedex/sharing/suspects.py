@@ -6,11 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-_MOST = 200  # suspects of each kind
-_LONGEST = 120  # characters
+_MAX_SUSPECTS = 200  # suspects of each kind
+_MAX_CHARACTERS = 120  # characters
 
 _PUBLIC = re.compile(r"/(?:project|python|elsewhere|usr|lib|lib64|bin|proc|dev)(?:/|$)")
-_LOOKS = {
+_SUSPECT_PATTERNS = {
     "a path": re.compile(r"(?<![\w)\]>.}/])(?:/[\w.@+-]+){2,}|\b[A-Za-z]:\\[\w\\.-]+"),
     "a mail address": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "a host": re.compile(
@@ -35,13 +35,13 @@ class SuspectCollector:
         if "/" not in text and "." not in text and "\\" not in text and "@" not in text and len(text) < 10:
             return False
         has_some = False
-        for kind, pattern in _LOOKS.items():
+        for kind, pattern in _SUSPECT_PATTERNS.items():
             for match in pattern.finditer(text):
                 if kind == "a path" and _PUBLIC.match(match[0]):
                     continue
                 has_some = True
-                if len(self._found[kind]) < _MOST:
-                    self._found[kind][match[0][:_LONGEST]] = None
+                if len(self._found[kind]) < _MAX_SUSPECTS:
+                    self._found[kind][match[0][:_MAX_CHARACTERS]] = None
         return has_some
 
     def found(self) -> Iterator[tuple[str, str]]:

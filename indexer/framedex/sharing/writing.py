@@ -14,8 +14,10 @@ from framedex.ffi.joins import BOUNDARY
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.ingest.captures import AnyStream
 from framedex.ingest.ffi import name_sites
-from framedex.ingest.recorded_files import StoredPrograms
+from framedex.ingest.recorded_files import RecordedSources, StoredPrograms
 from framedex.model import CallBatch, CompileNote, Program
+from framedex.model.startup import PHASE_DESCRIPTIONS
+from framedex.path_resolution.moved_files import FolderMoves
 from framedex.programs.notes import build_note
 from framedex.progress import Progress
 from framedex.releases import Build
@@ -32,9 +34,9 @@ from framedex.shared.packing import pack_value
 from framedex.shared.reading import SharedStream
 from framedex.shared.tables import FrameTables
 from framedex.sharing.excerpts import SourceAmount, excerpts
+from framedex.sharing.metadata import shared_metadata
 from framedex.sharing.naming import IndexedNames
 from framedex.sharing.redaction import Redaction
-from framedex.sharing.told import shared_metadata
 
 _CALLS_AT_ONCE = 1 << 18
 
@@ -77,7 +79,8 @@ def share(
                 if not len(batch):
                     break
         definitions = gathered.definitions(contents.builds(), with_clock)
-        texts = excerpts(definitions, contents, sources)
+        recorded = RecordedSources(stream.capture, FolderMoves()).source
+        texts = excerpts(definitions, contents, sources, recorded)
         definitions = redaction.definitions(texts.definitions)
         for member, text in texts.members.items():
             writing.add(member, redaction.text(text).encode("utf-8", "surrogateescape"))
@@ -115,10 +118,10 @@ class _DefinitionCollector:
         for kind in batch.kinds:
             stack = capture.stacks[kind.stack].frames
             if capture.functions[kind.function].boundary == BOUNDARY and stack and stack[0] not in self._handlers:
-                self._meet_handler(stack[0])
+                self._replay_handler(stack[0])
         for arguments in batch.arguments:
             if '.kept": "' in arguments:
-                self._meet_kept(json.loads(arguments))
+                self._replay_stored(json.loads(arguments))
 
     def definitions(self, builds: tuple[Build, ...], with_clock: bool) -> Definitions:
         """Return the collected definitions."""
@@ -144,9 +147,11 @@ class _DefinitionCollector:
             calls=stream.row,
             problems=self._problems(),
             stops=capture.stops,
-            # Descriptions of sources name texts that are not shared.
+            # Descriptions of sources name texts that are not shared, and phases name files of the process.
             descriptions=tuple(
-                (each.kind, json.dumps(each.content)) for each in capture.descriptions if each.kind != SOURCE
+                (each.kind, json.dumps(each.content))
+                for each in capture.descriptions
+                if each.kind not in (SOURCE, *PHASE_DESCRIPTIONS)
             ),
             sites=shared_sites,
             builds=builds,
@@ -162,13 +167,13 @@ class _DefinitionCollector:
         cut = (f"The capture was cut short by {words.count(missing, 'call')} while it was shared.",) if missing else ()
         return (*dict.fromkeys((*stream.capture.problems, *stream.problems)), *cut)
 
-    def _meet_handler(self, entry: int) -> None:
+    def _replay_handler(self, entry: int) -> None:
         handler = self._names.handler(entry)
         if handler is not None:
             made_from = None if handler.implementation is None else self._tables.frame(handler.implementation)
             self._handlers[entry] = SharedHandler(entry, handler.signature, made_from)
 
-    def _meet_kept(self, arguments: Mapping[str, Any]) -> None:
+    def _replay_stored(self, arguments: Mapping[str, Any]) -> None:
         program, options, note = (arguments.get(f"{key}.kept") for key in ("program", "compile_options", "jax"))
         if isinstance(program, str) and program not in self._programs:
             kept = self._stored_programs.program(program)

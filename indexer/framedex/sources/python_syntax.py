@@ -134,6 +134,21 @@ class PythonScopes:
         return self._scopes[key]
 
 
+def find_repeated_lines(content: bytes) -> frozenset[int]:
+    """The lines in the bodies of loops and in comprehensions, without functions defined there; empty for invalid code.
+
+    The header of a loop is not repeated.
+    """
+    module = parse_python(content)
+    found: set[int] = set()
+    for node in ast.walk(module) if module is not None else ():
+        body = node.body if isinstance(node, _Loop) else [node] if isinstance(node, _COMPREHENSIONS) else []
+        for each in _walk_scope(body):
+            if isinstance(each, ast.expr) or (isinstance(each, ast.stmt) and not _inner_blocks(each)):
+                found.update(range(each.lineno, _last_line(each) + 1))
+    return frozenset(found)
+
+
 def _build_scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
     """All code with one name and first line, such as two lambdas."""
     parts: list[StatementPart] = []

@@ -1,7 +1,7 @@
 """Find the stacks in a text of mixed formats: one JAX crash log has stacks by absl, Python and HLO.
 
 The text is scanned once, line by line. A line is offered first to the open stack, then to every reader that may begin
-a stack. Time and memory are bounded: lines longer than `LONGEST_LINE` are skipped, and at most `MOST_FRAMES` frames
+a stack. Time and memory are bounded: lines longer than `MAX_LINE_LENGTH` are skipped, and at most `MAX_FRAMES` frames
 are kept.
 """
 
@@ -10,11 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from framedex.text_stacks.lines import BLANK, LONGEST_LINE, LineAssigner, ReaderSelection, create_readers, line_scanner
+from framedex.text_stacks.lines import (
+    BLANK,
+    MAX_LINE_LENGTH,
+    LineAssigner,
+    ReaderSelection,
+    create_readers,
+    line_scanner,
+)
 from framedex.text_stacks.model import ParsedLine, ParsedText, Reader, StackFormat, TextFrame, TextStack
 from framedex.text_stacks.readers.addresses import LINK_TITLE, MemoryMaps
 
-MOST_FRAMES = 200_000
+MAX_FRAMES = 200_000
 """Maximum number of frames per text. With their parts they take about 200 MB."""
 
 _BLOCK = 1 << 17  # characters scanned for triggers at once
@@ -61,15 +68,15 @@ class _Collector:
 
     @property
     def is_full(self) -> bool:
-        """Whether the frame limit `MOST_FRAMES` is reached."""
-        return self._found >= MOST_FRAMES
+        """Whether the frame limit `MAX_FRAMES` is reached."""
+        return self._found >= MAX_FRAMES
 
     def reading(self) -> ParsedText:
         """Close the open stack and return the stacks and problems found."""
         self._close()
         if self.is_full:
             self._problems.append(
-                f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
+                f"There are more than {MAX_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
         return ParsedText(tuple(_drop_duplicate_links(self._stacks)), tuple(self._problems))
 
@@ -95,7 +102,7 @@ class _Collector:
                 number += 1
 
     def _add_line(self, readers: Sequence[Reader], number: int, line: str) -> None:
-        if len(line) > LONGEST_LINE:
+        if len(line) > MAX_LINE_LENGTH:
             self._close()
             self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
             return

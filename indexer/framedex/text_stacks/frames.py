@@ -36,7 +36,7 @@ def _groups_of_kinds(pattern: re.Pattern[str]) -> tuple[tuple[PartKind, int], ..
     return tuple((kind, pattern.groupindex[kind.value]) for kind in PartKind if kind.value in pattern.groupindex)
 
 
-def parse_place(
+def parse_location(
     path: str | None, line: str | None, column: str | None = None, function: str = ""
 ) -> TextLocation | None:
     """Return a location from its texts; None if the path or the line is missing."""
@@ -105,7 +105,7 @@ def frame_of_match(
         parts_of_match(number, match, shift),
         number=int(groups["number"]) if groups.get("number") else None,
         function=groups.get("function") or "",
-        place=parse_place(groups.get("path"), groups.get("line"), groups.get("column")),
+        place=parse_location(groups.get("path"), groups.get("line"), groups.get("column")),
         language=language,
         address=int(groups["address"], 16) if groups.get("address") else None,
         module=groups.get("module") or "",
@@ -113,7 +113,7 @@ def frame_of_match(
     )
 
 
-def add_place(frame: TextFrame, number: int, match: re.Match[str], shift: int = 0) -> TextFrame:
+def add_location(frame: TextFrame, number: int, match: re.Match[str], shift: int = 0) -> TextFrame:
     """Return the frame with the location, or the binary, from a match on the next line."""
     groups = match.groupdict()
     return replace(
@@ -121,7 +121,7 @@ def add_place(frame: TextFrame, number: int, match: re.Match[str], shift: int = 
         last_line=number,
         end=match.end() + shift,
         parts=(*frame.parts, *parts_of_match(number, match, shift)),
-        place=parse_place(groups.get("path"), groups.get("line"), groups.get("column")) or frame.place,
+        place=parse_location(groups.get("path"), groups.get("line"), groups.get("column")) or frame.place,
         module=groups.get("module") or frame.module,
     )
 

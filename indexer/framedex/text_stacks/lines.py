@@ -23,7 +23,7 @@ from framedex.text_stacks.readers.locations import LocationsInText, TraceText
 from framedex.text_stacks.readers.native_reports import KernelTraces, MinidumpStacks, ValgrindLines, WindowsStacks
 from framedex.text_stacks.readers.numbered_frames import NumberedLines
 from framedex.text_stacks.readers.other_languages import (
-    AtLines,
+    AtLineParser,
     EuStackPairs,
     GoPairs,
     JuliaPairs,
@@ -37,7 +37,7 @@ from framedex.text_stacks.readers.tracebacks import FileLines, HandlerCrashes, P
 if TYPE_CHECKING:
     from framedex.nativepart import _scanner
 
-LONGEST_LINE = 1 << 16
+MAX_LINE_LENGTH = 1 << 16
 """Maximum line length in code points. Longer lines (constants of compiled programs, data) are skipped."""
 
 # In call order; the least specific reader comes last.
@@ -63,7 +63,7 @@ _READERS: tuple[type[Reader], ...] = (
     RichBoxes,
     PytestText,
     PythonDebuggers,
-    AtLines,
+    AtLineParser,
     ScriptLines,
     WindowsStacks,
     KernelTraces,
@@ -138,7 +138,7 @@ class LineRole(NamedTuple):
     begins_stack: bool = False
 
 
-_BELONGS = LineRole()
+_CONTINUATION_ROLE = LineRole()
 
 BLANK = LineRole()
 """A blank line, with any indentation. It does not end a stack, and belongs to it only if more of its lines follow."""
@@ -235,7 +235,7 @@ class LineAssigner:
                     self.close()
                     return self._accept_piece(reader, stranger, line[:start])
         if longer is None:
-            return _BELONGS
+            return _CONTINUATION_ROLE
         self._last = _shift_columns(longer, number, start)
         return LineRole(extended_frame=self._last)
 

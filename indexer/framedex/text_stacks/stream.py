@@ -15,7 +15,7 @@ from framedex.model import Language
 from framedex.nativepart import _scanner
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.lines import (
-    LONGEST_LINE,
+    MAX_LINE_LENGTH,
     LineAssigner,
     OpenStack,
     PlainScanner,
@@ -27,10 +27,10 @@ from framedex.text_stacks.log_text import remove_escapes
 from framedex.text_stacks.model import PartKind, Reader, StackFormat, TextFrame, TextPart
 from framedex.text_stacks.source_lookup.frame_context import callee_of
 
-_LONGEST_BYTES = 4 * LONGEST_LINE
+_MAX_LINE_BYTES = 4 * MAX_LINE_LENGTH
 _MAX_CACHE_BYTES = 16 << 20
-_MOST_SITUATIONS = 8192
-_MOST_PATHS = 4096
+_MAX_SITUATIONS = 8192
+_MAX_PATHS = 4096
 _NAMES_BEFORE_LOADING = 256
 """Number of unknown names after which loading all known names pays off."""
 
@@ -38,7 +38,7 @@ _MAX_LINE_DISTANCE = 50
 """Number of lines after a frame within which the distance to it affects parsing."""
 
 # Lines of the same form may state a release with different numbers.
-_MAY_STATE = re.compile("|".join(re.sub(r"\d", r"\\d", re.escape(each)) for each in StatedReleases.triggers))
+_MAY_STATE_RELEASE = re.compile("|".join(re.sub(r"\d", r"\\d", re.escape(each)) for each in StatedReleases.triggers))
 _TEXT_KINDS = frozenset(
     (PartKind.FUNCTION, PartKind.PATH, PartKind.LINE, PartKind.COLUMN, PartKind.MODULE, PartKind.LABEL)
 )
@@ -59,10 +59,10 @@ class _NoteInputs(NamedTuple):
 class NoteSource(Protocol):
     """Provides the note for the frames on a line. An empty note means there is nothing to report."""
 
-    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
-        """Return the note if it is cached, else None; `inward` is the callee of the first frame, if the log has it."""
+    def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
+        """Return the note if cached, else None; `callee_frame` is the callee of the first frame, if the log has it."""
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         """Return the note; may be slow."""
 
 
@@ -90,7 +90,7 @@ class _LineFrames(NamedTuple):
 
     frames: Sequence[TextFrame]
     is_typical: bool
-    inward: TextFrame | None = None
+    callee_frame: TextFrame | None = None
     """The previous frame, which the first of `frames` calls."""
 
 
@@ -101,7 +101,7 @@ class _FramesToNote(NamedTuple):
     """
 
     frames: Sequence[TextFrame] = ()
-    inward: TextFrame | None = None
+    callee_frame: TextFrame | None = None
     is_cacheable: bool = False
     has_frame: bool = False
 
@@ -167,8 +167,8 @@ class AnnotatedLog:
         if written_over or begun.endswith(b"\r"):
             begun.clear()
         begun += piece[written_over:]
-        if len(begun) > _LONGEST_BYTES + 2:
-            begun[_LONGEST_BYTES + 1 :] = begun[-1:]  # too long to be parsed, unless a carriage return overwrites it
+        if len(begun) > _MAX_LINE_BYTES + 2:
+            begun[_MAX_LINE_BYTES + 1 :] = begun[-1:]  # too long to be parsed, unless a carriage return overwrites it
 
     def _may_need_line_break(self, rest: bytes) -> bool:
         if self._scanner.holds(bytes(self._incomplete_line) + rest):
@@ -197,11 +197,11 @@ class AnnotatedLog:
             else:
                 taken = _FramesToNote(self._frames_of_words(words))
             frames = taken.frames
-            note = self._source_notes.cached_note(frames, taken.inward) if frames else b""
+            note = self._source_notes.cached_note(frames, taken.callee_frame) if frames else b""
             if note is None:
                 yield b"".join((*pieces, text[shown:stop]))
                 pieces, shown = [], stop
-                note = self._source_notes.find_note(frames, taken.inward)
+                note = self._source_notes.find_note(frames, taken.callee_frame)
             if frames and self._knows_names and not note:
                 self._learn_paths(frames)
             if words is not None:
@@ -233,14 +233,14 @@ class AnnotatedLog:
     def _learn_paths(self, frames: Sequence[TextFrame]) -> None:
         for frame in frames:
             path = frame.place.path if frame.place is not None else ""
-            is_new = path and path not in self._paths and len(self._paths) < _MOST_PATHS
+            is_new = path and path not in self._paths and len(self._paths) < _MAX_PATHS
             if is_new and self._skip_rules is not None and self._skip_rules.depends_on_name(frame):
                 self._paths.add(path)
                 if self._skip_rules.is_unresolvable(path):
                     self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
 
     def _limit_cache(self) -> None:
-        if self._memory.weight > self._max_cached or len(self._states) > _MOST_SITUATIONS:
+        if self._memory.weight > self._max_cached or len(self._states) > _MAX_SITUATIONS:
             self._states.clear(self._memory.number)
 
     def _catch_up(self) -> None:
@@ -265,13 +265,13 @@ class AnnotatedLog:
         after = self._states.read(number + 1)
         last = self._lines.state.last
         has_frame = last is not None and last is not before.state.last
-        taken = _FramesToNote(read.frames, read.inward, has_outcome and is_worth_keeping, has_frame)
+        taken = _FramesToNote(read.frames, read.callee_frame, has_outcome and is_worth_keeping, has_frame)
         if self._releases.count != known:
             self._states.clear(number + 1)  # notes depend on the releases
             return taken._replace(is_cacheable=False)
         if has_outcome or not is_worth_keeping or not read.is_typical or depends_on_before:
             return taken
-        by_form = not _MAY_STATE.search(text) and self._is_parsed_like_form(before, number + 1, line, read)
+        by_form = not _MAY_STATE_RELEASE.search(text) and self._is_parsed_like_form(before, number + 1, line, read)
         self._memory.keep(situation, line, by_form, after, has_frame, *self._find_note_spans(read.frames, line, text))
         return taken._replace(is_cacheable=True)
 
@@ -324,10 +324,10 @@ class AnnotatedLog:
         if meaning.piece.format is StackFormat.PLAIN:
             self._lines.close()  # a stack of locations continues only on lines with more locations
         frames = [frame for frame in meaning.piece.frames if _is_more_precise(frame, None, text)]
-        inward = None
+        callee_frame = None
         if frames and before is not None and not meaning.begins_stack and meaning.piece.innermost_first:
-            inward = callee_of(frames[0], before)
-        return _LineFrames(frames, is_near and not meaning.piece.depends_on_values, inward)
+            callee_frame = callee_of(frames[0], before)
+        return _LineFrames(frames, is_near and not meaning.piece.depends_on_values, callee_frame)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
         pieces = (self._places.parse_line(0, word.decode("utf-8", "surrogateescape"), inside=False) for word in words)
@@ -337,8 +337,8 @@ class AnnotatedLog:
 def _displayed_text(line: bytes) -> str | None:
     """Return a line as a terminal shows it; None if it is too long to be parsed."""
     body = line[line.rfind(b"\r") + 1 :]
-    text = remove_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
-    return text if text is None or len(text) <= LONGEST_LINE else None
+    text = remove_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _MAX_LINE_BYTES else None
+    return text if text is None or len(text) <= MAX_LINE_LENGTH else None
 
 
 def _frame_shape(frame: TextFrame) -> object:

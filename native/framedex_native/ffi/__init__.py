@@ -3,7 +3,8 @@
     import framedex_native.ffi
     framedex_native.ffi.install()  # best before jax is imported
 
-It also records JAX's facts about compiled programs (`notes`), even in recordings without handlers.
+It also records JAX's facts about compiled programs (`notes`) and the time that each phase of the start took
+(`phases`), even in recordings without handlers.
 
 `framedex run` installs it in the programs that it starts, through `startup/sitecustomize.py`. The program's Python
 loads this package from its own folder. So the package imports only the standard library, and jaxlib modules that the
@@ -24,6 +25,7 @@ from .cells import name_timed_code, note_cells
 from .importing import after_import, stop_awaiting
 from .library import Library
 from .notes import note_compilations, note_traces
+from .phases import Phases, follow_backends, follow_imports, follow_jax
 from .programs import Programs, follow_programs
 from .registrations import Registrations, follow_registrations
 from .sites import Sites, follow_calls
@@ -43,17 +45,22 @@ def install() -> None:
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         after_import({"jaxlib.xla_client": _follow_registrations, "jax._src.ffi": _follow_calls})
-        install_notes()
+        install_notes(is_early=True)
 
 
-def install_notes() -> None:
-    """Note JAX's facts about each program that it compiles from now on.
+def install_notes(*, is_early: bool = False) -> None:
+    """Note JAX's facts about each program that it compiles from now on, and the phases of its preparation.
 
-    Static arguments are noted for functions traced from now on. A second call, or FRAMEDEX_FFI=0, has no effect.
+    Static arguments are noted for functions traced from now on. `is_early`: before the program itself has begun, so
+    that the phases are those of its whole start. A second call, or FRAMEDEX_FFI=0, has no effect.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
-        noting = {
-            "jax._src.compiler": _note_compilations,
+        phases = Phases(is_early=is_early)
+        imports = follow_imports(phases) if "jax._src.compiler" not in sys.modules else None
+        noting: dict[str, Callable[[ModuleType], None]] = {
+            "jax._src.monitoring": lambda monitoring: follow_jax(phases, monitoring, imports),
+            "jax._src.xla_bridge": lambda xla_bridge: follow_backends(phases, xla_bridge),
+            "jax._src.compiler": lambda compiler: _note_compilations(compiler, phases),
             "jax._src.pjit": note_traces,
             _IPYTHON: _follow_cells,
         }
@@ -65,8 +72,10 @@ def _follow_cells(compilerop: ModuleType) -> None:
     note_cells(compilerop)
 
 
-def _note_compilations(compiler: ModuleType) -> None:
-    note_compilations(compiler, Library())
+def _note_compilations(compiler: ModuleType, phases: Phases) -> None:
+    library = Library()
+    note_compilations(compiler, library)
+    phases.attach(library)
     # A kernel imports IPython before JAX. In other programs framedex must leave sys.meta_path.
     stop_awaiting(_IPYTHON)
 

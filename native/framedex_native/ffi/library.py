@@ -46,6 +46,7 @@ class Library:
         self._library = ctypes.CDLL(str(_path()))
         self._library.framedex_ffi_wrap.restype = ctypes.c_bool
         self._library.framedex_ffi_describe.restype = ctypes.c_bool
+        self._library.framedex_ffi_describe_once.restype = ctypes.c_bool
         self._library.framedex_ffi_wrap_untyped.restype = ctypes.c_void_p
         self._library.framedex_ffi_wrap_untyped.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
         self._library.framedex_ffi_last_instance.restype = ctypes.c_uint64
@@ -95,6 +96,11 @@ class Library:
     def describe(self, kind: str, content: Mapping[str, Any]) -> bool:
         """Write a JSON object into every capture of this process. Returns False if the object is too large."""
         written: bool = self._library.framedex_ffi_describe(_bytes(kind), json.dumps(content).encode())
+        return bool(written)
+
+    def describe_once(self, kind: str, content: Mapping[str, Any]) -> bool:
+        """Write a JSON object into the current capture, or else into the next one. False if it is too large."""
+        written: bool = self._library.framedex_ffi_describe_once(_bytes(kind), json.dumps(content).encode())
         return bool(written)
 
     def note(self, content: str | None) -> None:

@@ -1,4 +1,5 @@
-// Checks, for `framedex run`, that the mock TPU can be opened before a program is started.
+// What `framedex run` and `framedex memory --plan` ask about the machine before a program is started.
+#include <cstdint>
 #include <string>
 
 #include "pjrt/mock/machine/fault_rules.h"
@@ -18,4 +19,13 @@ extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* va
     return problem.c_str();
   }
   return nullptr;
+}
+
+// Returns the memory of each device of the machine in bytes, and the number of its devices in `devices`. The variables
+// must be ones that framedex_check_mock() accepts.
+extern "C" FRAMEDEX_EXPORT int64_t framedex_mock_memory(const char* const* variables, int64_t* devices) {
+  using namespace framedex::mock;
+  Topology topology = read_machine(listed_environment(variables), std::nullopt).topology;
+  *devices = topology.devices();
+  return topology.memory();
 }

@@ -29,9 +29,11 @@ inline constexpr char kProcessStream[] = "process.fdx";
 inline constexpr char kThreadStem[] = "thread-";
 inline constexpr char kStreamSuffix[] = ".fdx";
 inline constexpr char kRingSuffix[] = ".ring.fdx";
+// The file with pending callbacks, followed by the threads' tables of open calls.
+inline constexpr char kOpenCallsFile[] = "open-calls";
 
 inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr size_t kSegmentSize = 256 * 1024;
 inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
@@ -97,6 +99,7 @@ enum class RecordKind : uint16_t {
   kThread = 13,
   kMetadata = 14,
   kBase = 15,
+  kInvocation = 16,
 };
 
 // Bits of a record's detail, used by calls and returns only; 0 in other records.
@@ -190,6 +193,8 @@ struct StackRecord {
 
 // The base of the short heads in a segment (call_heads.h): the next call's number and the time, both when the segment
 // was entered. All calls of a segment need it. So it is stored twice at the segment's beginning and once in the middle.
+// Followed by one word that links the segments with stacks, frames and code: the number of the latest earlier one, plus
+// one (0: none).
 struct BaseRecord {
   uint64_t sequence;
   uint64_t time;
@@ -212,10 +217,93 @@ struct ReturnRecord {
   uint32_t reserved;
 };
 
+// A call that has not returned, in a slot that is free if the sequence is 0. `check` covers the rest, so a slot that
+// was being written is recognised.
+struct OpenCall {
+  CallRecord call;
+  uint64_t position;  // of its record in the stream of the thread's calls; 0: not recorded
+  uint64_t check;
+
+  uint64_t expected_check(uint64_t key, size_t slot) const {
+    CheckSum sum(key, slot, call.sequence);
+    sum.add(call.time);
+    sum.add(call.function | uint64_t{call.stack} << 32);
+    sum.add(position);
+    return sum.finish();
+  }
+};
+// Flag in a position: the ring has overwritten the record, which was moved to the thread's own stream before.
+inline constexpr uint64_t kIsMoved = uint64_t{1} << 63;
+
+// A callback that a call registered and that was not invoked yet, in a slot that is free if the call's sequence is 0.
+// The key of `check` is the capture's identity. The file kOpenCallsFile begins with kPendingSize bytes of such slots.
+struct PendingCallback {
+  CallRecord call;
+  uint64_t object;  // whose state the callback is about
+  uint32_t thread;  // number of the call's thread
+  uint32_t reserved;
+  uint64_t check;
+
+  uint64_t expected_check(uint64_t key, size_t slot) const {
+    CheckSum sum(key, slot, call.sequence);
+    sum.add(call.time);
+    sum.add(call.function | uint64_t{call.stack} << 32);
+    sum.add(object);
+    sum.add(thread);
+    return sum.finish();
+  }
+};
+static_assert(sizeof(PendingCallback) == 48);
+inline constexpr size_t kPendingSize = size_t{16} * 1024;
+inline constexpr size_t kPendingSlots = kPendingSize / sizeof(PendingCallback);
+
+// A thread's open calls, outermost first. Behind the pending callbacks, the file kOpenCallsFile has one table for each
+// thread, by its number. The thread overwrites its table in place, so a reader finds all open calls without reading the
+// streams.
+struct OpenCallTable {
+  static constexpr size_t kSlots = 23;
+
+  uint64_t capture;  // as in StreamHeader, like the members up to `thread_name`
+  uint64_t thread_id;
+  uint32_t number;
+  ClockKind clock;
+  char thread_name[16];
+  uint64_t check;  // check_of() all members above; the key of the checks below
+
+  // The members below change.
+  uint64_t calls;      // made so far
+  uint64_t last_time;  // of the latest call or return; 0: none
+  OpenCall open[kSlots];
+  uint64_t more;  // open calls without a slot
+  uint64_t anchor_time;
+  uint64_t anchor_nanoseconds;  // of CLOCK_MONOTONIC at `anchor_time`
+  uint64_t anchor_check;
+  uint64_t signal;  // the latest SIGSEGV, SIGABRT or the like on this thread; 0: none
+
+  uint64_t expected_check() const {
+    return check_of(reinterpret_cast<const char*>(this), offsetof(OpenCallTable, check));
+  }
+  uint64_t expected_anchor_check() const {
+    CheckSum sum(check, kSlots, anchor_time);
+    sum.add(anchor_nanoseconds);
+    return sum.finish();
+  }
+};
+static_assert(sizeof(OpenCallTable) == 1024);
+
 // The same moment on the stream's clock and on CLOCK_MONOTONIC.
 struct ClockRecord {
   uint64_t time;
   uint64_t nanoseconds;
+};
+
+// The invocation of a callback on this thread. `thread` and `sequence` are those of the call that registered it;
+// `error` is the code with which it was invoked.
+struct InvocationRecord {
+  uint64_t time;
+  uint64_t sequence;
+  uint32_t thread;
+  int32_t error;
 };
 
 // The number of a ring segment, counted from 0 over all segments that the thread has begun.
@@ -264,7 +352,15 @@ constexpr uint8_t value_head(ValueKind kind, uint16_t field) {
   return static_cast<uint8_t>(static_cast<unsigned>(kind) | (field < kFieldFollows ? field : kFieldFollows) << 4u);
 }
 
-// Version 2, which the reader supports and nothing writes, differs from the current version. Calls and returns have
+// Version 3 differs from the current version: there are no invocation records, and no file kOpenCallsFile. Base records
+// lack the link between segments.
+namespace version_3 {
+
+inline constexpr uint32_t kVersion = 3;
+
+}  // namespace version_3
+
+// Version 2, which the reader supports and nothing writes, differs from version 3. Calls and returns have
 // long heads only, there are no base records, and every record's detail is 0.
 namespace version_2 {
 

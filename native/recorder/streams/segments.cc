@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
 #include <utility>
 
-#include "recorder/format/capture_format.h"
 #include "recorder/process/background.h"
 
 namespace framedex::recorder {
@@ -26,9 +26,9 @@ constexpr std::string_view kUnfinished = ".new";
 
 // Writes zeros over a new segment. Then its pages are in memory with blocks on disk, and each later page fault is ten
 // times cheaper.
-void fill(int file, size_t offset) {
+void fill(int file, size_t offset, size_t size) {
   static std::array<char, kSegmentSize> zeros;
-  ssize_t ignored = pwrite(file, zeros.data(), zeros.size(), static_cast<off_t>(offset));
+  ssize_t ignored = pwrite(file, zeros.data(), std::min(size, zeros.size()), static_cast<off_t>(offset));
   static_cast<void>(ignored);
 }
 
@@ -49,7 +49,7 @@ bool may_reach(size_t size) {
 
 }  // namespace
 
-std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path) {
+std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path, size_t segment_size) {
   std::string unfinished = path;
   unfinished += kUnfinished;
   int error = 0;
@@ -60,7 +60,7 @@ std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path) {
   });
   if (!is_there) return nullptr;
   errno = error;
-  return error == 0 ? std::make_shared<SegmentFile>(std::move(unfinished)) : nullptr;
+  return error == 0 ? std::make_shared<SegmentFile>(std::move(unfinished), segment_size) : nullptr;
 }
 
 bool SegmentFile::publish() {
@@ -112,10 +112,12 @@ char* SegmentFile::map(size_t offset) const {
   int error = EFBIG;
   struct stat status{};
   bool is_new = fstat(file, &status) == 0 && static_cast<size_t>(status.st_size) <= offset;
-  if (may_reach(offset + kSegmentSize)) error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize);
+  if (may_reach(offset + segment_size_)) {
+    error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(segment_size_));
+  }
   if (error == 0) {
-    if (is_new) fill(file, offset);
-    segment = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    if (is_new) fill(file, offset, segment_size_);
+    segment = mmap(nullptr, segment_size_, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     error = errno;
   }
   close(file);

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "recorder/format/capture_format.h"
+
 namespace framedex::recorder {
 
 // A file that grows by segments. Its stream and its pending work own it. Only the background thread opens it, and
@@ -16,18 +18,18 @@ class SegmentFile : public std::enable_shared_from_this<SegmentFile> {
  public:
   // Creates `PATH.new`, which publish() renames to `path`, so readers never see a file without its header. Returns
   // nullptr with errno set on failure.
-  static std::shared_ptr<SegmentFile> create(const std::string& path);
+  static std::shared_ptr<SegmentFile> create(const std::string& path, size_t segment_size = capture::kSegmentSize);
   bool publish();
   // Removes the file. Preserves errno.
   void discard() const;
-  explicit SegmentFile(std::string path) : path_(std::move(path)) {}
+  SegmentFile(std::string path, size_t segment_size) : path_(std::move(path)), segment_size_(segment_size) {}
   ~SegmentFile();
   SegmentFile(const SegmentFile&) = delete;
   SegmentFile& operator=(const SegmentFile&) = delete;
 
   // Returns the segment at a file offset, mapped and allocated on disk; nullptr with errno set on failure.
   char* segment(size_t offset);
-  // Prepares the segment at `offset` for segment(), in the background.
+  // Prepares the segment at `offset`, of kSegmentSize bytes, for segment(), in the background.
   void prepare(size_t offset);
 
  private:
@@ -36,6 +38,7 @@ class SegmentFile : public std::enable_shared_from_this<SegmentFile> {
   void keep_ready(char* segment, size_t offset);
 
   std::string path_;
+  size_t segment_size_;
   std::mutex mutex_;  // guards the prepared segment and its offset in the file
   char* ready_ = nullptr;
   size_t ready_offset_ = 0;

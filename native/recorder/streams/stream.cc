@@ -92,9 +92,10 @@ bool Stream::next_segment() {
     note(stop_reason_of(errno));
     return false;
   }
+  if (!may_grow && keep_records_) keep_records_((segments_begun_ - segments_) * kSegmentSize, segment);
   segments_ += may_grow;
   seal(&header_->segments, segments_);
-  publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
+  publish(RecordKind::kPadding, 0, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
   if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);
   pending_ = pending;
@@ -111,6 +112,7 @@ void Stream::enter_segment(char* segment, size_t offset) {
   ++segments_begun_;
   if (is_ring()) empty_segment();
   base_ = {next_call_, clock_.now()};
+  earlier_defining_ = latest_defining_;
   write_base();
   write_base();
 }
@@ -131,8 +133,9 @@ void Stream::empty_segment() {
 void Stream::write_base() {
   if (header_->kind == StreamKind::kProcess) return;
   size_t pending = pending_;
-  char* body = begin(sizeof(base_));
+  char* body = begin(sizeof(base_) + sizeof(earlier_defining_));
   std::memcpy(body, &base_, sizeof(base_));
+  std::memcpy(body + sizeof(base_), &earlier_defining_, sizeof(earlier_defining_));
   commit(RecordKind::kBase);
   pending_ = pending;
 }

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "recorder/format/capture_format.h"
 #include "recorder/streams/clock.h"
@@ -55,13 +57,21 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  // Calls `keep` before a ring overwrites a segment, with the segment's position and bytes.
+  using KeepRecords = std::function<void(uint64_t position, const char* segment)>;
+  void before_overwriting(KeepRecords keep) { keep_records_ = std::move(keep); }
+
   // Returns space for a record body of `size` bytes, or nullptr if there is none. commit() makes it part of the stream.
   char* begin(size_t size) {
     pending_ = capture::padded(sizeof(capture::RecordHeader) + size);
     if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
     return next_ + sizeof(capture::RecordHeader);
   }
-  void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
+  void commit(capture::RecordKind kind, uint8_t detail = 0) { publish(kind, detail, pending_, pending_); }
+  // Returns the position of the next record; between begin() and commit(), of that record.
+  uint64_t position() const { return position_of_zero_ + reinterpret_cast<uintptr_t>(next_); }
+  // Notes that the segment has stacks, frames or code.
+  void note_definition() { latest_defining_ = segments_begun_; }
 
   // Writes a record word by word and computes its check on the way, so no word is read back. begin() must have reserved
   // space for all `words`. commit() makes the record part of the stream.
@@ -119,8 +129,8 @@ class Stream {
   void write_base();
 
   // `size` is the record's bytes, `checked` those that the header and the check cover.
-  void publish(capture::RecordKind kind, size_t size, size_t checked) {
-    capture::RecordHeader header{static_cast<uint8_t>(kind), 0, static_cast<uint16_t>(size / 8), 0};
+  void publish(capture::RecordKind kind, uint8_t detail, size_t size, size_t checked) {
+    capture::RecordHeader header{static_cast<uint8_t>(kind), detail, static_cast<uint16_t>(size / 8), 0};
     const char* body = next_ + sizeof(header);
     header.check = capture::record_check(key_, position(), header.start(), body, (checked - sizeof(header)) / 8);
     publish(header, size);
@@ -134,8 +144,6 @@ class Stream {
     store(&header_->written, end);
     next_ += size;
   }
-  // Returns the position of the next record.
-  uint64_t position() const { return position_of_zero_ + reinterpret_cast<uintptr_t>(next_); }
   static void store(void* target, uint64_t word) {
     static_cast<std::atomic<uint64_t>*>(target)->store(word, std::memory_order_release);
   }
@@ -151,6 +159,10 @@ class Stream {
   uint64_t key_;
   Clock clock_;
   capture::BaseRecord base_{};
+  // The latest segment with definitions, as in a base record: now, and when the current segment was entered.
+  uint64_t latest_defining_ = 0;
+  uint64_t earlier_defining_ = 0;
+  KeepRecords keep_records_;
   uint64_t next_call_ = 1;
   size_t segments_ = 1;  // in the file
   uint64_t segments_begun_ = 0;

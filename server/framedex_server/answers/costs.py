@@ -15,6 +15,7 @@ from framedex import costtext
 from framedex.model import Staleness
 from framedex.placetext import stale_labels
 from framedex.plaintext import printable
+from framedex_server.answers.provenance import counted_captures_label
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 from framedex_server.settings import NOTABLE, EditorSettings
@@ -206,8 +207,20 @@ def select_answers(settings: EditorSettings, *displays: bool | str) -> list[Answ
     return [answer for answer in ANSWERS.values() if getattr(settings, answer.name) in (True, *displays)]
 
 
-async def find_lens_costs(session: Session, path: str) -> tuple[list[tuple[int, LineCost]], int]:
-    """Return a file's costs for lenses, with their lines, and the number of lines whose costs the settings hide."""
+@dataclass(frozen=True, slots=True)
+class LensCosts:
+    """A file's costs for lenses with their 1-based lines, and the number of lines whose costs the settings hide.
+
+    `counted` is the short name of the captures that the costs count.
+    """
+
+    costs: Sequence[tuple[int, LineCost]]
+    hidden_lines: int
+    counted: str
+
+
+async def find_lens_costs(session: Session, path: str) -> LensCosts:
+    """Return a file's costs for lenses, as the settings show them."""
     settings = session.settings_for(path)
     found = await find_file_costs(session, path, select_answers(settings, NOTABLE, "lenses"))
     shown = []
@@ -217,7 +230,8 @@ async def find_lens_costs(session: Session, path: str) -> tuple[list[tuple[int, 
         if part is not None:
             shown.append((line, part))
     hidden = len({line for line, _ in found} - {line for line, _ in shown})
-    return shown[: settings.limit], hidden
+    counted = await session.contents.query(Path(path), lambda index: counted_captures_label(session, index, path))
+    return LensCosts(shown[: settings.limit], hidden, counted or "")
 
 
 async def find_file_costs(session: Session, path: str, answers: Sequence[Answer]) -> list[tuple[int, LineCost]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex.errortext import split_headline
-from framedex.placetext import place_text
+from framedex.placetext import location_text
 from framedex.words import count, duration
 from framedex_server.answers.session import RequestPosition, Session
 
@@ -86,7 +86,7 @@ def format_ffi_use(markup: Markup, use: FfiUse, *, is_called: bool) -> Iterator[
             yield _format_handler(markup, handler)
     else:
         for line in lines[:MAX_LISTED_SITES]:
-            where = place_text(line.location.path, line.location.line)
+            where = location_text(line.location.path, line.location.line)
             yield f"called from {markup.code(where)} in {markup.code(line.function)}"
         if len(lines) > MAX_LISTED_SITES:
             yield f"and from {count(len(lines) - MAX_LISTED_SITES, 'more line')}"
@@ -104,5 +104,5 @@ def _format_handler(markup: Markup, handler: FfiHandler) -> str:
     stage = "handler" if handler.stage == "execute" else handler.stage
     made_from = handler.implementation
     place = made_from.location if made_from is not None and made_from.location is not None else handler.location
-    where = f" at {markup.code(place_text(place.path, place.line))}" if place is not None else ""
+    where = f" at {markup.code(location_text(place.path, place.line))}" if place is not None else ""
     return f"{stage} {markup.code((made_from or handler.function).name)}{where}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels, place_text
+from framedex.placetext import location_labels, location_text
 from framedex.plaintext import printable, visible
 from framedex_server.answers.remote_sources import find_fetched_location, make_path_resolver
 from framedex_server.answers.session import Session
@@ -146,7 +146,7 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
     elif frame.place is not None:
         has_no_file = frame.place.path.startswith("<")  # `<string>`: generated or built-in Python code
         missing = "" if has_no_file else ": file not on this machine"
-        yield f"{markup.literal(visible(place_text(frame.place.path, frame.place.line)))}{missing}"
+        yield f"{markup.literal(visible(location_text(frame.place.path, frame.place.line)))}{missing}"
     elif frame.call_address is not None:
         yield f"call at {frame.call_address:#x}: source unknown"
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
@@ -165,7 +165,7 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
 def _format_location(markup: Markup, location: Location) -> str:
     labels = location_labels(location)
     how = f" [{', '.join(labels)}]" if labels else ""
-    return f"{markup.link(markup.code(place_text(location.path, location.line)), location.url)}{how}"
+    return f"{markup.link(markup.code(location_text(location.path, location.line)), location.url)}{how}"
 
 
 def _find_symbol_and_module(index: Index, found: FoundFrame) -> tuple[str, str] | None:

@@ -1,7 +1,7 @@
 """Guidebook pages about functions of the runtime's API: links for hovers on their names, in any text.
 
-The settings name the guidebook: a URL or a folder. In a folder, a page must exist. A URL is assumed to have a page for
-every function known here, because a hover opens no connection.
+The settings name the guidebook: a URL or a folder. A link into a folder needs an existing page. A URL is assumed to
+have a page for every known function, because a hover opens no connection.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from framedex_server.protocol import OPEN_GUIDEBOOK
 async def add_page_link(session: Session, params: types.HoverParams, found: types.Hover | None) -> types.Hover | None:
     """Return the hover with a link to the guidebook page of the function under the cursor."""
     document, position = params.text_document, params.position
-    word = await session.shown_word(document, position)
+    word = await session.displayed_word(document, position)
     address = await find_page_url(session, document, position)
     if word is None or address is None:
         return found
@@ -38,7 +38,7 @@ async def find_page_url(
     session: Session, document: types.TextDocumentIdentifier, position: types.Position
 ) -> str | None:
     """Return the URL of the guidebook page for the function at a position; None if there is none."""
-    word = await session.shown_word(document, position)
+    word = await session.displayed_word(document, position)
     if word is None or word[0] not in _described_functions():
         return None
     guidebook = session.folder_settings_for(path_of(document.uri) or session.default_document()).guidebook

@@ -77,7 +77,7 @@ def format_program_runs(markup: Markup, runs: Sequence[ProgramRun]) -> Iterator[
     """Yield the hover's lines about the programs that a line ran."""
     for run in runs[:MAX_SHOWN]:
         compiled = f", compiled {_format_times(run.compiled)}" if run.compiled else ""
-        inside = ", ".join(_format_place(markup, each.location) for each in run.lines[:MAX_SHOWN])
+        inside = ", ".join(_format_location(markup, each.location) for each in run.lines[:MAX_SHOWN])
         more = f" and {len(run.lines) - MAX_SHOWN} more" if len(run.lines) > MAX_SHOWN else ""
         lines = f", with lines {inside}{more}" if inside else f": {markup.code(run.problem)}" if run.problem else ""
         name = markup.code(run.name or "an unknown program")
@@ -105,10 +105,10 @@ def _format_ops(markup: Markup, use: ProgramUse) -> str:
 
 
 def _format_origin(markup: Markup, line: PythonLine | None) -> str:
-    return "" if line is None else f" from {_format_place(markup, line.location)} in {markup.code(line.function)}"
+    return "" if line is None else f" from {_format_location(markup, line.location)} in {markup.code(line.function)}"
 
 
-def _format_place(markup: Markup, location: Location) -> str:
+def _format_location(markup: Markup, location: Location) -> str:
     return markup.code(f"{Path(location.path).name}:{location.line}")
 
 

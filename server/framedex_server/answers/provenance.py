@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from framedex.model import Staleness
 from framedex.model.scopes import CaptureScope
 from framedex.placetext import stale_labels
+from framedex.words import first_names
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 LATEST_RUN_TEXT = "latest run that executed this file"
+LATEST_RUN_LABEL = "latest run"
 ALL_CAPTURES_TEXT = "all captures"
 
 
@@ -34,18 +36,26 @@ def counted_captures_text(session: Session, index: Index, path: str) -> str:
     return ALL_CAPTURES_TEXT if session.folder_settings_for(path).captures is CaptureScope.ALL else LATEST_RUN_TEXT
 
 
-def counted_in_answer(session: Session, index: Index, path: str, answer: AnswerScope) -> str:
+def counted_captures_label(session: Session, index: Index, path: str) -> str:
+    """Return the short name of the captures counted for a file, for a lens: `capture 2`, `latest run`."""
+    name = counted_captures_text(session, index, path)
+    return LATEST_RUN_LABEL if name == LATEST_RUN_TEXT else name
+
+
+def counted_in_answer(session: Session, index: Index, path: str, read_answer: Callable[[], AnswerScope]) -> str:
     """Return the name of the captures counted in an answer about a part of a file.
 
     Lines that the latest run did not execute have answers from an older run. The text then names its captures.
+    `read_answer` is not called for all captures, whose answer lists every one.
     """
     name = counted_captures_text(session, index, path)
     if name != LATEST_RUN_TEXT:
         return name
-    ids = [capture.id for capture in answer.captures]
-    if answer.counted is not CaptureScope.LATEST or ids == [each.id for each in index.file(path).answer_of().captures]:
+    answer = read_answer()
+    ids = [str(capture.id) for capture in answer.captures]
+    if answer.counted is not CaptureScope.LATEST or answer.captures == index.file(path).answer_of().captures:
         return LATEST_RUN_TEXT
-    return f"not {LATEST_RUN_TEXT} but {'capture' if len(ids) == 1 else 'captures'} {', '.join(map(str, ids))}"
+    return f"not {LATEST_RUN_TEXT} but {'capture' if len(ids) == 1 else 'captures'} {first_names(ids, 'capture')}"
 
 
 async def query_counted(session: Session, path: str, question: Callable[[Index], Answer]) -> Answer | None:

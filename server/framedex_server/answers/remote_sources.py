@@ -2,12 +2,13 @@
 
 An indexed checkout needs nothing from here: the index itself leads into it. A checkout in the workspace that is not
 indexed is searched here. If the commits differ, git maps the line of the recorded commit to the checkout's commit.
-`framedex sources fetch` downloads the fetched sources, for any project.
+`framedex sources fetch` and `framedex.fetchSource` download the fetched sources, for any project.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,15 @@ from framedex.errors import FramedexError
 from framedex.model import Location, LocationEvidence
 from framedex.path_resolution.files import file_exists
 from framedex.plaintext import printable
-from framedex_server.answers.requests import show_message
+from framedex_server.answers.requests import Json, show_message
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.markup import shorten
+from framedex_server.protocol import FETCH_SOURCE
 from framedex_server.stack_paths import find_paths_inward, find_public_location, local_locations, short_location
 
 if TYPE_CHECKING:
+    from framedex.fetching.wanted import WantedCommit
     from framedex.index import Index
     from framedex.model import FrameRow
     from framedex.path_resolution.precedence import PathResolver
@@ -108,6 +111,41 @@ def find_public_callees(session: Session, index: Index, position: RequestPositio
 def format_public_callee(name: str, location: Location) -> str:
     """Return a sentence, without its full stop, about a callee whose source is only on a public page."""
     return f"{shorten(name)} continues at {short_location(location)}, which is not on this machine"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchableSource:
+    """A public line whose commit can be fetched, and the address of the repository or of the settings' mirror."""
+
+    line: PublicLine
+    wanted: WantedCommit
+    address: str
+    is_mirror: bool
+
+
+def find_fetchable_source(session: Session, document: str, url: str) -> FetchableSource | None:
+    """Return the sources that have a public line; None unless its address has a commit of XLA, JAX or CPython."""
+    from framedex.fetching.wanted import NAMES, named_commit
+    from framedex.releases.repository import parse_address
+    from framedex.releases.roots import is_commit
+
+    settings = session.folder_settings_for(document)
+    line = parse_address(url, settings.links)
+    component = next((NAMES[name] for name in sorted(line.names & NAMES.keys())), None) if line is not None else None
+    if line is None or component is None or not is_commit(line.revision):
+        return None
+    wanted = named_commit(component, line.revision)
+    mirror = settings.mirrors.get(component)
+    return FetchableSource(line, wanted, mirror or wanted.repository, mirror is not None)
+
+
+def make_fetch_action(session: Session, uri: str, location: Location) -> Json | None:
+    """Return the command that fetches the sources of a public location's commit; None if they cannot be fetched."""
+    source = find_fetchable_source(session, path_of(uri) or session.default_document(), location.url or "")
+    if source is None:
+        return None
+    about = {"textDocument": {"uri": uri}, "url": location.url}
+    return {"title": f"Fetch the sources of {source.wanted.title}…", "command": FETCH_SOURCE, "arguments": [about]}
 
 
 def open_in_browser(server: LanguageServer, url: str) -> None:

@@ -24,8 +24,9 @@ from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
 from framedex_server.protocol import INDEX_CHANGED
-from framedex_server.selection import CurrentSelection, WalkTrail
+from framedex_server.selection import CurrentSelection
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
+from framedex_server.walks import Walks
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -91,7 +92,7 @@ class Session:
         self.documents = documents
         self.texts = StackTexts(documents.text, documents.language)
         self.roots = roots
-        self.trail = WalkTrail()
+        self.walks = Walks()
         self.selection = CurrentSelection()
         contents.close_callbacks.append(self.selection.close)
         self.on_document_open: list[Callable[[str], Awaitable[None]]] = []
@@ -162,7 +163,7 @@ class Session:
     async def query_at(self, position: RequestPosition, question: Callable[[Index], Answer]) -> Answer | None:
         """Like `query`, but prefer the index whose answer led to the place."""
         return await self.indexes.query(
-            Path(position.path), question, self.trail.index_at(position.path, position.line)
+            Path(position.path), question, self.walks.index_at(position.path, position.line)
         )
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
@@ -233,7 +234,9 @@ class Session:
             line = self.documents.edits.saved_line(path, position.line + 1)
         return None if line is None else RequestPosition(document.uri, path, line, position.line, position.character)
 
-    def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> RequestPosition | None:
+    def source_position(
+        self, document: types.TextDocumentIdentifier, position: types.Position
+    ) -> RequestPosition | None:
         """Return the position of a request in a source file; None in trace documents and documents without a file."""
         return None if self.documents.is_trace(document.uri) else self.request_position(document, position)
 
@@ -246,7 +249,7 @@ class Session:
         word = self._word_in(self.documents.line(position.path, position.line), position.character)
         return word[0] if word else ""
 
-    async def shown_word(
+    async def displayed_word(
         self, document: types.TextDocumentIdentifier, position: types.Position
     ) -> tuple[str, types.Range] | None:
         """Return the identifier at a position of a document as shown, saved or not, and its range."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MARK = "static, never recorded"
 
-MOST_CALLS = 200
+MAX_CALLS = 200
 """Maximum number of calls listed for one definition, in text order."""
 
 
@@ -54,7 +54,7 @@ def static_callees(
     session: Session, definition: SourceDefinition, index: Index, recorded: Collection[tuple[str, int]] = ()
 ) -> list[types.CallHierarchyOutgoingCall]:
     """Return the calls in a definition's text, except calls to the `recorded` definitions (path, first line)."""
-    most = min(MOST_CALLS, session.settings_for(definition.origin).limit)
+    most = min(MAX_CALLS, session.settings_for(definition.origin).limit)
     return list(islice(_calls(session, definition, index, recorded), most))
 
 
@@ -65,7 +65,7 @@ def static_callers(
 
     Callers in `recorded` are left out; `shown` is the number of items already listed.
     """
-    most = max(min(MOST_CALLS, session.settings_for(definition.origin).limit) - shown, 0)
+    most = max(min(MAX_CALLS, session.settings_for(definition.origin).limit) - shown, 0)
     found = index.line(definition.path, definition.line).static_callers(recorded)
     callers = [each for each in found.callers if file_exists(each.location.path)]
     calls = []

@@ -1,7 +1,7 @@
 """Ways from a line: inward to the callees that ran, outward to the calling lines, likeliest first.
 
-The trail records each way, so that the next query continues along the same stacks. `format_targets` formats targets as
-links if the client supports them, else as locations.
+Each way has the stacks that it follows, so that an answer can be recorded in the session's walks. `format_targets`
+formats targets as links if the client supports them, else as locations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from framedex_server.answers.ffi import find_called_uses, resolve_registration
 from framedex_server.answers.programs import find_lines_inside, find_lines_outside
 from framedex_server.answers.remote_sources import make_location_finder
 from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.stack_paths import can_step_to, find_paths_inward, local_locations, skipped_notes
+from framedex_server.stack_paths import can_step_to, find_paths_inward, is_named, local_locations, skipped_notes
+from framedex_server.walks import WalkTarget
 
 if TYPE_CHECKING:
     from framedex.ffi.model import FfiHandler
@@ -99,7 +100,8 @@ class NavigationTarget:
     """A location to go to: its function, the quality of its line, and the number of calls (None: unknown).
 
     `skipped` is the number of skipped code frames whose source is not on this machine. `turns_outward` means that the
-    innermost line of a compiled program leads to a line that runs the program.
+    innermost line of a compiled program leads to a line that runs the program. `arrivals` are the frames at the
+    location, with the stacks that reach them.
     """
 
     target: TargetLine
@@ -108,6 +110,7 @@ class NavigationTarget:
     calls: int | None = None
     skipped: int = 0
     turns_outward: bool = False
+    arrivals: tuple[WalkTarget, ...] = ()
 
     @property
     def place(self) -> str:
@@ -126,26 +129,25 @@ class NavigationTarget:
 TURNED_OUTWARD_NOTE = "turned outward: this line runs the program"
 """The note on a step outward from the innermost line of a compiled program."""
 
-_Found = tuple[NavigationTarget, Sequence[int] | None]
-"""A way and the nodes of its stacks at the target: empty within a program, None if unknown."""
-
 
 def find_ways_in(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the callees recorded from a source line, along the stack path that led there, if any."""
-    within, word = _find_trail_nodes(session, position, index), session.word_at(position)
+    within = session.walks.nodes_at(index, position.path, position.line)
+    word = session.word_at(position)
     capture = session.selection.capture_in(index)
     places = make_location_finder(session, index, position.uri)
     roads = find_paths_inward(index, position.path, position.line, within, word, capture, places)
     passed, inside = _ways_along(roads, places), _mark_turns(find_lines_inside(session, position, index))
+    is_stepped_into = any(is_named(road.target.function.name, word) for road in roads)
     named = (
         _ways_through_program(find_lines_inside(session, position, index, word))
-        if word and not _has_just_turned(session, position)
+        if word and not is_stepped_into and not _has_just_turned(session, index, position)
         else []
     )
     if inside and _is_within_program(within):
-        return _record_ways(session, position, index, [*named, *inside])
+        return _merge_places([*named, *inside])
     to_handlers = _ways_to_handlers(_find_handlers(session, index, position), passed)
-    return _record_ways(session, position, index, [*named, *to_handlers] or inside)
+    return _merge_places([*named, *to_handlers] or inside)
 
 
 def sort_by_file(targets: Sequence[NavigationTarget]) -> list[NavigationTarget]:
@@ -159,34 +161,35 @@ def sort_by_file(targets: Sequence[NavigationTarget]) -> list[NavigationTarget]:
 def find_ways_out(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the lines from which recorded stacks reached a source line, most calls first."""
     position = resolve_registration(session, index, position)
-    within = _find_trail_nodes(session, position, index)
+    within = session.walks.nodes_at(index, position.path, position.line)
     capture = session.selection.capture_in(index)
     passed = _ways_along(index.line(position.path, position.line, capture).roads_outward(can_step_to, within))
     outside = _ways_through_program(find_lines_outside(session, position, index))
     is_inside = bool(outside) and (_is_within_program(within) or not passed)
-    return _record_ways(session, position, index, outside if is_inside else passed)
+    return _merge_places(outside if is_inside else passed)
 
 
-def _ways_through_program(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
+def _ways_through_program(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
     """Return ways to lines within compiled programs, which have no stacks, or to lines that run programs."""
-    return [
-        (
-            NavigationTarget(TargetLine.from_location(line.location), line.function),
-            () if isinstance(line, ProgramLine) else None,
-        )
-        for line in lines
-    ]
+    return [_make_program_way(line, turns_outward=False) for line in lines]
 
 
-def _mark_turns(lines: Iterable[ProgramLine | PythonLine]) -> list[_Found]:
+def _mark_turns(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
     """Return ways to lines within compiled programs, or from the innermost line outward to lines that run it."""
-    return [(replace(way, turns_outward=nodes is None), nodes) for way, nodes in _ways_through_program(lines)]
+    return [_make_program_way(line, turns_outward=not isinstance(line, ProgramLine)) for line in lines]
 
 
-def _has_just_turned(session: Session, position: RequestPosition) -> bool:
+def _make_program_way(line: ProgramLine | PythonLine, turns_outward: bool) -> NavigationTarget:
+    target = TargetLine.from_location(line.location)
+    nodes = () if isinstance(line, ProgramLine) else None
+    arrival = WalkTarget(target.path, target.line, None, nodes, turns_outward)
+    return NavigationTarget(target, line.function, turns_outward=turns_outward, arrivals=(arrival,))
+
+
+def _has_just_turned(session: Session, index: Index, position: RequestPosition) -> bool:
     """Return whether a walk has just turned outward to this line: the cursor is at its start, not on a chosen name."""
     start = session.line_range(position.path, position.line).start.character
-    return position.character == start and session.trail.has_turned_at(position.path, position.line)
+    return position.character == start and session.walks.has_turned_at(index, position.path, position.line)
 
 
 def _is_within_program(within: Sequence[int] | None) -> bool:
@@ -194,56 +197,38 @@ def _is_within_program(within: Sequence[int] | None) -> bool:
     return within is not None and not within
 
 
-def _find_trail_nodes(session: Session, position: RequestPosition, index: Index) -> Sequence[int] | None:
-    """Return the nodes of the stack path that led to a place, or to its frames' lines; None if there is none."""
-    known = _find_trail_line(session, position, index)
-    return None if known is None else session.trail.nodes_at(index.path, position.path, known)
-
-
-def _find_trail_line(session: Session, position: RequestPosition, index: Index) -> int | None:
-    """Return the line of a place that an answer returned; if it has no frames, another line of its statement."""
-
-    def is_known(line: int) -> bool:
-        return session.trail.nodes_at(index.path, position.path, line) is not None
-
-    if is_known(position.line):
-        return position.line
-    return next(filter(is_known, index.line(position.path, position.line).lines), None)
-
-
 def _ways_along(
     roads: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
-) -> list[_Found]:
-    """Return the targets of stack paths as ways."""
-    return [(_make_way(road, spot), road.nodes) for road in roads for spot in find_locations(road.target)]
-
-
-def _record_ways(
-    session: Session, position: RequestPosition, index: Index, found: Sequence[_Found]
 ) -> list[NavigationTarget]:
-    """Record the ways in the trail and return them, each place once: the next query continues along the same stacks."""
-    led_to = [((way.target.path, way.target.line), nodes) for way, nodes in found if nodes is not None]
-    if led_to:
-        session.trail.record_answer(
-            index.path, position.path, _find_trail_line(session, position, index) or position.line, led_to
-        )
-    session.trail.record_turns((way.target.path, way.target.line) for way, _ in found if way.turns_outward)
-    return _remove_duplicates(way for way, _ in found)
+    """Return the targets of stack paths as ways."""
+    return [_make_way(road, spot) for road in roads for spot in find_locations(road.target)]
 
 
 def _make_way(road: StackPath, spot: Location) -> NavigationTarget:
     target = TargetLine.from_frame(road.target, spot)
     return NavigationTarget(
-        target, road.target.function.name, tuple(location_labels(spot)), road.calls, road.skipped_frames
+        target,
+        road.target.function.name,
+        tuple(location_labels(spot)),
+        road.calls,
+        road.skipped_frames,
+        arrivals=(WalkTarget(target.path, target.line, road.target.id, road.nodes or None),),
     )
 
 
-def _remove_duplicates(targets: Iterable[NavigationTarget]) -> list[NavigationTarget]:
-    """Return the first ways, each place once."""
+def _merge_places(ways: Iterable[NavigationTarget]) -> list[NavigationTarget]:
+    """Return the first ways, each place once with the arrivals of all ways to it."""
     places: dict[tuple[str, int], NavigationTarget] = {}
-    for way in targets:
-        places.setdefault((way.target.path, way.target.line), way)
+    for way in ways:
+        place = way.target.path, way.target.line
+        known = places.get(place)
+        places[place] = replace(known, arrivals=(*known.arrivals, *way.arrivals)) if known else way
     return list(places.values())[:MAX_TARGETS]
+
+
+def record_ways(session: Session, index: Index, ways: Iterable[NavigationTarget]) -> None:
+    """Record ways that an answer shows, so that the next question at one of their targets follows the same stacks."""
+    session.walks.record_answer(index, (arrival for way in ways for arrival in way.arrivals))
 
 
 def _find_handlers(session: Session, index: Index, position: RequestPosition) -> list[FfiHandler]:
@@ -252,7 +237,9 @@ def _find_handlers(session: Session, index: Index, position: RequestPosition) ->
     return [handler for use in find_called_uses(session, index, position, uses) for handler in use.handlers]
 
 
-def _ways_to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found]) -> Iterator[_Found]:
+def _ways_to_handlers(
+    handlers: Sequence[FfiHandler], ways_on: Sequence[NavigationTarget]
+) -> Iterator[NavigationTarget]:
     """Yield the function of each handler, else its registration, then the other ways from the `ffi_call`.
 
     JAX's own machinery, which an eager call passes through, is not listed before the handlers. The registration is left
@@ -263,15 +250,14 @@ def _ways_to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[_Found])
         written, registered = _way_to_implementation(handler), handler.location
         if registered is not None and file_exists(registered.path):
             if written is None:
-                yield (
-                    NavigationTarget(TargetLine.from_location(registered), handler.function.name, ("registered here",)),
-                    None,
+                yield NavigationTarget(
+                    TargetLine.from_location(registered), handler.function.name, ("registered here",)
                 )
             else:
                 passed.add((registered.path, registered.line))
         if written is not None:
-            yield written, None
-    yield from (found for found in ways_on if (found[0].target.path, found[0].target.line) not in passed)
+            yield written
+    yield from (way for way in ways_on if (way.target.path, way.target.line) not in passed)
 
 
 def _way_to_implementation(handler: FfiHandler) -> NavigationTarget | None:

@@ -18,7 +18,7 @@ from framedex.words import command_short, count
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.frame_lines import find_public_frame
 from framedex_server.answers.programs import format_nearby
-from framedex_server.answers.remote_sources import find_public_callees, format_public_callee
+from framedex_server.answers.remote_sources import find_public_callees, format_public_callee, make_fetch_action
 from framedex_server.answers.requests import Json, find_document, parse_position
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import shorten
@@ -66,7 +66,7 @@ async def explain_empty_answer(session: Session, about: Json, request: str) -> J
     """
     if request == "framedex/stack":
         return _reason("No stack is selected. Step along a stack, or select one of the stacks through a line.")
-    place = _parse_place(session, about)
+    place = _parse_location(session, about)
     document = Path(place.path if place is not None else find_document(session, about))
     found = await session.indexes.find_problem(document)
     if found is not None:
@@ -74,7 +74,7 @@ async def explain_empty_answer(session: Session, about: Json, request: str) -> J
         return {"text": str(problem).replace("\n", " "), "action": find_repair_action(problem, folder)}
 
     if request == types.TEXT_DOCUMENT_DEFINITION and (public := await _find_public_in_text(session, about)) is not None:
-        return _public_reason("This frame", public)
+        return _public_reason(session, about, "This frame", public)
 
     def explain(index: Index) -> Json | None:
         return _explain_line(session, index, place, about, request) if index.captures() else None
@@ -103,7 +103,7 @@ def _make_action(title: str, command: str, argument: object) -> Json:
     return {"title": title, "command": command, "arguments": [argument]}
 
 
-def _parse_place(session: Session, about: Json) -> RequestPosition | None:
+def _parse_location(session: Session, about: Json) -> RequestPosition | None:
     if about.get("position") is None:
         return None
     position = parse_position(about)
@@ -132,7 +132,7 @@ def _explain_line(session: Session, index: Index, position: RequestPosition | No
             *("Answer from other captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
     if passes and request in _INWARD_REQUESTS and (ways := find_public_callees(session, index, passed)):
-        return _public_reason(*ways[0])
+        return _public_reason(session, about, *ways[0])
     if passes and request == types.TEXT_DOCUMENT_DEFINITION:
         line = {"textDocument": about["textDocument"], "position": about["position"]}
         return _reason(_END_REASONS[request], "Open the trace", OPEN_TRACE, line)
@@ -148,10 +148,12 @@ async def _find_public_in_text(session: Session, about: Json) -> Location | None
     return found[1] if found is not None else None
 
 
-def _public_reason(name: str, location: Location) -> Json:
-    """Return the reason for a frame whose source is only public."""
+def _public_reason(session: Session, about: Json, name: str, location: Location) -> Json:
+    """Return the reason for a frame whose source is only public; `alternative` fetches its sources if possible."""
     text = f"{format_public_callee(name, location)}; its public page is {location.url}"
-    return _reason(text, "Open its public page", OPEN_PUBLIC, location.url)
+    reason = _reason(text, "Open its public page", OPEN_PUBLIC, location.url)
+    fetch = make_fetch_action(session, about["textDocument"]["uri"], location)
+    return {**reason, "alternative": fetch} if fetch is not None else reason
 
 
 def _explain_not_recorded(session: Session, about: Json, document: Path) -> Json:

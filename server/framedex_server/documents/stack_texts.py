@@ -55,8 +55,8 @@ class StackText:
         stack = self.stack_around(frame.first_line)
         if stack is None:
             return None
-        inward = find_callees(stack.frames, stack.innermost_first)
-        return next((called for each, called in zip(stack.frames, inward, strict=True) if each is frame), None)
+        callee_frame = find_callees(stack.frames, stack.innermost_first)
+        return next((called for each, called in zip(stack.frames, callee_frame, strict=True) if each is frame), None)
 
     def frames_on(self, line: int) -> tuple[TextFrame, ...]:
         """Return the frames on a 0-based line, from left to right."""

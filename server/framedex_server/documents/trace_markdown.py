@@ -15,7 +15,7 @@ from framedex.calltext import arguments_text, error_headline, outcome_text
 from framedex.capturetext import why_cut_off, why_unmerged
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import cell_name, place_text
+from framedex.placetext import cell_name, location_text
 from framedex.plaintext import printable, truncate
 from framedex.tracetext import frame_labels, recorded_labels
 from framedex_server.markup import Markup, code_span
@@ -107,7 +107,7 @@ def _place(frame: FrameRow, uri_of: Uri) -> str:
     if place is None:
         return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
     text = _code(
-        place_text(place.path, place.line) if cell_name(place.path) else f"{_shorten_path(place.path)}:{place.line}"
+        location_text(place.path, place.line) if cell_name(place.path) else f"{_shorten_path(place.path)}:{place.line}"
     )
     url = f"{uri_of(place.path)}#L{place.line}" if file_exists(place.path) else place.url
     return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"

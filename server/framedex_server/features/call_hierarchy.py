@@ -290,7 +290,12 @@ def _make_root_item(
     asked, functions = index.functions.restrict_to_latest_run([function])
     path = _local_file(function) or origin
     return _make_item(
-        session, index, function, origin, anchor, counted_in_answer(session, index, path, asked.answer_of(functions))
+        session,
+        index,
+        function,
+        origin,
+        anchor,
+        counted_in_answer(session, index, path, lambda: asked.answer_of(functions)),
     )
 
 

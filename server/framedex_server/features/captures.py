@@ -119,7 +119,7 @@ async def _compare_at_line(session: Session, params: Any) -> Json | None:
     about = parse_params(params)
     before, after = parse_integer(about, "before"), parse_integer(about, "after")
     position = parse_position(about)
-    place = session.source_place(position.text_document, position.position)
+    place = session.source_position(position.text_document, position.position)
     if place is None:
         return None
     return await session.query_at(place, lambda index: compare_line(index, place, before, after))

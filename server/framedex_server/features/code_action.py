@@ -7,6 +7,7 @@ Actions on diagnostics are always offered.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,18 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex_server.answers import frame_lines
 from framedex_server.answers.costs import ANSWERS, find_counted_captures
-from framedex_server.answers.remote_sources import find_public_callees
+from framedex_server.answers.remote_sources import find_public_callees, make_fetch_action
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import NavigationTarget, find_ways_in, sort_by_file
-from framedex_server.protocol import COMPARE_CAPTURES, GO_TO, OPEN_PUBLIC, OPEN_TRACE, SHOW_COSTS
+from framedex_server.answers.ways import NavigationTarget, find_ways_in, record_ways, sort_by_file
+from framedex_server.protocol import (
+    COMPARE_CAPTURES,
+    FETCH_SOURCE,
+    GO_TO,
+    OPEN_HOW_TO,
+    OPEN_PUBLIC,
+    OPEN_TRACE,
+    SHOW_COSTS,
+)
 from framedex_server.stack_paths import short_location
 
 if TYPE_CHECKING:
@@ -48,7 +57,9 @@ def register(server: LanguageServer, session: Session) -> None:
         if session.shows_documents and _is_requested(WAY_KIND, params):
             actions += [_make_way_action(session, way) for way in await _find_ways(session, params)]
         if _is_requested(PAGE_KIND, params):
-            actions += [_make_page_action(place) for place in await _find_pages(session, params)]
+            pages = await _find_pages(session, params)
+            actions += [_make_page_action(place) for place in pages]
+            actions += _make_fetch_actions(session, params.text_document.uri, pages)
         return actions or None
 
 
@@ -58,11 +69,17 @@ def _is_requested(kind: str, params: types.CodeActionParams) -> bool:
 
 async def _find_ways(session: Session, params: types.CodeActionParams) -> list[NavigationTarget]:
     """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
-    place = session.source_place(params.text_document, params.range.start)
-    found = (
-        await session.query_at(place, lambda index: find_ways_in(session, place, index)) if place is not None else None
-    )
-    return sort_by_file(found) if found is not None and len(found) > 1 else []
+    place = session.source_position(params.text_document, params.range.start)
+    if place is None:
+        return []
+
+    def find(index: Index) -> list[NavigationTarget]:
+        ways = find_ways_in(session, place, index)
+        record_ways(session, index, ways)
+        return ways
+
+    found = await session.query_at(place, find) or []
+    return sort_by_file(found) if len(found) > 1 else []
 
 
 async def _find_pages(session: Session, params: types.CodeActionParams) -> list[Location]:
@@ -90,6 +107,17 @@ def _make_page_action(location: Location) -> types.CodeAction:
     return types.CodeAction(title, kind=PAGE_KIND, command=types.Command(title, OPEN_PUBLIC, arguments=[location.url]))
 
 
+def _make_fetch_actions(session: Session, uri: str, locations: Sequence[Location]) -> list[types.CodeAction]:
+    """Return an action for each commit that can be fetched; it leads to the first of the commit's locations."""
+    found = {fetch["title"]: fetch for each in reversed(locations) if (fetch := make_fetch_action(session, uri, each))}
+    return [
+        types.CodeAction(
+            title, kind=PAGE_KIND, command=types.Command(title, FETCH_SOURCE, arguments=fetch["arguments"])
+        )
+        for title, fetch in reversed(found.items())
+    ]
+
+
 COST_KIND = types.CodeActionKind.QuickFix.value
 """The kind of these actions: editors offer it on a diagnostic."""
 
@@ -99,6 +127,9 @@ _SHOW_TITLES = {
     "memory": "Show the calls that hold memory",
     "waits": "Show the calls that wait",
 }
+
+_HOW_TO_PAGES = {"compiles": "recompiles"}
+"""The page of docs/how-to about a cost, if it has another name."""
 
 
 async def find_cost_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
@@ -122,6 +153,9 @@ async def find_cost_actions(session: Session, params: types.CodeActionParams) ->
             before, after = runs
             compared = {**about, "before": before, "after": after}
             actions.append(_make_cost_action("Compare with the run before", COMPARE_CAPTURES, compared, diagnostic))
+        if OPEN_HOW_TO in session.command_links:
+            page = _HOW_TO_PAGES.get(name, name)
+            actions.append(_make_cost_action(f"Open the how-to: {page}", OPEN_HOW_TO, {"page": page}, diagnostic))
     return actions
 
 

@@ -60,7 +60,7 @@ def register(server: LanguageServer, session: Session) -> None:
                 session, about, lambda index: _capture_costs(session, index, answer, capture, limit)
             )
         position = parse_position(about)
-        place = session.source_place(position.text_document, position.position)
+        place = session.source_position(position.text_document, position.position)
         if place is None:
             return None
         path, line = place.path, place.line

@@ -77,8 +77,8 @@ def _frames_with_callees(document: StackText, finder: Resolver) -> Iterator[tupl
     for stack in document.reading.stacks:
         frames = [(frame, document.source_of(frame)) for frame in stack.frames]
         finder.set_stack(frames)
-        inward = find_callees(stack.frames, stack.innermost_first)
-        yield from ((*each, called) for each, called in zip(frames, inward, strict=True))
+        callee_frame = find_callees(stack.frames, stack.innermost_first)
+        yield from ((*each, called) for each, called in zip(frames, callee_frame, strict=True))
 
 
 def _make_link(session: Session, text_range: types.Range, location: Location) -> types.DocumentLink:

@@ -129,7 +129,7 @@ def _format_recorded(
     latest = summary.latest_capture
     # Drop the folder of the interpreter, which is long and says little.
     command = markup.code(re.sub(r"^/\S*/", "", latest.command))
-    counted = counted_in_answer(session, index, position.path, line.answer_of())
+    counted = counted_in_answer(session, index, position.path, line.answer_of)
     provenance = f"location: {', '.join(known)}; {counted}, {clock(latest.started)}, {command}"
     elsewhere = tuple(around.callees.remote.values())
     return RecordedCallTexts(tuple(head), tuple(rest), provenance, summary.latest_call, summary.frame_lines, elsewhere)
@@ -214,7 +214,7 @@ def _format_head(markup: Markup, summary: LineSummary, neighbours: CallNeighbour
     if neighbours.callers:
         ways.append(f"from {_format_names(markup, [(caller.name, calls) for caller, calls in neighbours.callers])}")
     if neighbours.program:
-        ways.append(f"from Python at {_format_places(markup, neighbours.program)}")
+        ways.append(f"from Python at {_format_locations(markup, neighbours.program)}")
     if ways:
         yield "; ".join(ways)
 
@@ -288,7 +288,7 @@ def _format_links(session: Session, markup: Markup, position: RequestPosition, l
         yield " · ".join(shown)
 
 
-def _format_places(markup: Markup, lines: Sequence[PythonLine]) -> str:
+def _format_locations(markup: Markup, lines: Sequence[PythonLine]) -> str:
     shown = ", ".join(
         f"{markup.code(f'{Path(line.location.path).name}:{line.location.line}')} in {markup.code(line.function)}"
         for line in lines[:MAX_SHOWN]

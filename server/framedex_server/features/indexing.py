@@ -10,24 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
-from uuid import uuid4
+from typing import Any
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
+from pygls.exceptions import JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
 from framedex import nativepart
 from framedex.errors import FramedexError
 from framedex.folders import check_index_path
+from framedex_server.answers.progress import run_with_progress
 from framedex_server.answers.requests import Json
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.jobs import POLL_INTERVAL_S, FinishedCaptures, IndexingWorker, ReportProgress, record_script
+from framedex_server.jobs import POLL_INTERVAL_S, FinishedCaptures, IndexingWorker, record_script
 from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND
 
 _log = logging.getLogger(__name__)
@@ -158,11 +157,8 @@ class BackgroundIndexing:
 
     def _take_outdated(self) -> dict[Path, bool]:
         """Return each index from an earlier version once, with whether to rebuild it automatically."""
-        indexes = self._session.indexes
-        found = {index: self._session.settings_for(index).auto_index for index in indexes.outdated}
-        indexes.outdated.clear()
-        indexes.handled_outdated.update(found)
-        return found
+        outdated = self._session.indexes.take_outdated()
+        return {index: self._session.settings_for(index).auto_index for index in outdated}
 
     def _find_finished(self) -> dict[Path, list[Path]]:
         """Return the captures to index automatically, by index."""
@@ -195,7 +191,7 @@ class BackgroundIndexing:
         }
         self._session.indexes.being_written.add(index)
         try:
-            self._check_place(index)
+            self._check_location(index)
             result = await run_with_progress(
                 self._server, "framedex: indexing", lambda report: self._worker.run(request, report)
             )
@@ -215,14 +211,14 @@ class BackgroundIndexing:
             for index, files in (await self._session.indexes.indexes_containing(paths)).items():
                 request = {"do": "refresh", "index": str(index), "files": files}
                 try:
-                    self._check_place(index)
+                    self._check_location(index)
                     await self._worker.run(request, lambda task, done, total: None)
                 except FramedexError as error:
                     self._session.report(error)
                 else:
                     self._session.refresh_views()
 
-    def _check_place(self, index: Path) -> None:
+    def _check_location(self, index: Path) -> None:
         """Raise FramedexError if links in a workspace lead its index elsewhere and the user did not name that path."""
         named = {self._session.folder_settings_for(root).index for root in self._session.roots()}
         if not self._session.indexes.is_fixed and index not in named:
@@ -246,68 +242,6 @@ def _parse_folder(session: Session, uris: Sequence[object]) -> Path:
     if path is None:
         return next(iter(session.roots()), Path.cwd())
     return Path(path) if Path(path).is_dir() else Path(path).parent
-
-
-Result = TypeVar("Result")
-
-TOKEN_TIMEOUT_S = 5.0
-"""Seconds within which a client must accept a progress token; after that, the work runs without progress."""
-
-
-async def run_with_progress(
-    server: LanguageServer,
-    title: str,
-    work: Callable[[ReportProgress], Awaitable[Result]],
-) -> Result:
-    """Run the work, display its progress if the client supports that, and return the result.
-
-    Raises JsonRpcRequestCancelled if the client cancels the progress, because pygls never replies to a command that
-    ends with CancelledError.
-    """
-    token = await _create_token(server)
-    if token is None:
-        return await work(lambda task, done, total: None)
-    progress = server.work_done_progress
-
-    def report_progress(task: str, done_count: int, total: int | None) -> None:
-        percentage = min(100, 100 * done_count // total) if total else None
-        message = f"{task} ({done_count:,} of {total:,})" if total else task
-        progress.report(token, types.WorkDoneProgressReport(message=message, percentage=percentage))
-
-    task = asyncio.ensure_future(work(report_progress))
-    progress.begin(token, types.WorkDoneProgressBegin(title=title, cancellable=True))
-
-    def on_cancel(cancelling: Future[Any]) -> None:
-        if cancelling.cancelled():
-            task.cancel()
-
-    progress.tokens[token].add_done_callback(on_cancel)
-    message = "failed"
-    try:
-        result = await task
-        message = "done"
-        return result
-    except asyncio.CancelledError:
-        message = "cancelled"
-        if progress.tokens[token].cancelled():
-            raise JsonRpcRequestCancelled(f"{title}: cancelled") from None
-        raise
-    finally:
-        del progress.tokens[token]
-        progress.end(token, types.WorkDoneProgressEnd(message=message))
-
-
-async def _create_token(server: LanguageServer) -> types.ProgressToken | None:
-    """Return a new progress token accepted by the client; None if it accepts none from a server."""
-    window = server.client_capabilities.window
-    if not (window and window.work_done_progress):
-        return None
-    token = str(uuid4())
-    try:
-        await asyncio.wait_for(server.work_done_progress.create_async(token), TOKEN_TIMEOUT_S)
-    except (TimeoutError, JsonRpcException):
-        return None
-    return token
 
 
 def register_recorder(server: LanguageServer, session: Session) -> None:

@@ -1,8 +1,8 @@
 """Marks on recorded lines: code lenses, inlay hints, and the lines of `framedex/recordedLines` for an editor's gutter.
 
 Lines with costs (recompiles, transfers, memory, waits) have code lenses; by default only notable lines do. All lenses
-of a line together take at most 100 columns. The command of a cost lens shows the stacks behind its number if the client
-supports that. Otherwise it opens the trace of the latest of these calls.
+of a line together take at most 100 columns; the last one names the captures counted. The command of a cost lens shows
+the stacks behind its number if the client supports that. Otherwise it opens the trace of the latest of these calls.
 
 Lenses on recorded functions are off by default, and are resolved only when the editor is about to show them. Their
 command opens a trace through the function. Inlay hints show number and duration of calls at the end of recorded lines;
@@ -24,8 +24,14 @@ from pygls.lsp.server import LanguageServer
 from framedex.index.file.paths import is_user_file
 from framedex.plaintext import printable
 from framedex.words import count, duration
-from framedex_server.answers.costs import LineCost, find_lens_costs
-from framedex_server.answers.provenance import change_labels, counted_captures_text, doubt_suffix, query_counted
+from framedex_server.answers.costs import LensCosts, LineCost, find_lens_costs
+from framedex_server.answers.provenance import (
+    change_labels,
+    counted_captures_label,
+    counted_captures_text,
+    doubt_suffix,
+    query_counted,
+)
 from framedex_server.answers.requests import Json, parse_params
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
@@ -53,7 +59,7 @@ def register_code_lenses(server: LanguageServer, session: Session) -> None:
         found: list[types.CodeLens] = []
         if session.settings_for(path).code_lens:
             found += await query_counted(session, path, lambda index: make_function_lenses(session, path, index)) or []
-        costs, _ = await find_lens_costs(session, path)
+        costs = await find_lens_costs(session, path)
         return [*found, *make_cost_lenses(session, path, costs)] or None
 
     @server.feature(types.CODE_LENS_RESOLVE)
@@ -61,7 +67,9 @@ def register_code_lenses(server: LanguageServer, session: Session) -> None:
         match lens.data:
             case {"path": str(path), "function": int(function)}:
                 line = session.documents.edits.nearest_saved_line(path, lens.range.start.line + 1)
-                titled = await query_counted(session, path, lambda index: _find_title(index, function, path, line))
+                titled = await query_counted(
+                    session, path, lambda index: _find_title(session, index, function, path, line)
+                )
                 arguments = [_lens_position(session, path, lens)]
                 lens.command = types.Command(titled or "no longer recorded", OPEN_TRACE, arguments=arguments)
         return lens
@@ -77,12 +85,19 @@ def make_function_lenses(session: Session, path: str, index: Index) -> list[type
     ]
 
 
-def make_cost_lenses(session: Session, path: str, costs: Sequence[tuple[int, LineCost]]) -> Iterator[types.CodeLens]:
-    """Yield the lenses of lines with costs; `costs` are in line order."""
-    for line, of_line in groupby(costs, key=itemgetter(0)):
+def make_cost_lenses(session: Session, path: str, found: LensCosts) -> Iterator[types.CodeLens]:
+    """Yield the lenses of lines with costs; the last lens of a line names the captures counted."""
+    suffix = _counted_suffix(found.counted)
+    for line, of_line in groupby(found.costs, key=itemgetter(0)):
         costs_here = [cost for _, cost in of_line]
-        for cost, text in zip(costs_here, fit_columns([cost.text for cost in costs_here]), strict=True):
-            yield _make_cost_lens(session, path, line, cost, text)
+        line_range = session.line_range(path, line)
+        *texts, last = fit_columns([cost.text for cost in costs_here], MAX_COLUMNS - len(suffix))
+        for cost, text in zip(costs_here, [*texts, last + suffix], strict=True):
+            yield _make_cost_lens(session, path, line_range, cost, text)
+
+
+def _counted_suffix(counted: str) -> str:
+    return f" · {counted}"
 
 
 def fit_columns(texts: Sequence[str], columns: int = MAX_COLUMNS) -> list[str]:
@@ -99,18 +114,21 @@ def fit_columns(texts: Sequence[str], columns: int = MAX_COLUMNS) -> list[str]:
     return found
 
 
-def _make_cost_lens(session: Session, path: str, line: int, cost: LineCost, text: str) -> types.CodeLens:
+def _make_cost_lens(session: Session, path: str, line_range: types.Range, cost: LineCost, text: str) -> types.CodeLens:
     """Return a lens whose command shows the stacks behind its number."""
-    lens = types.CodeLens(session.line_range(path, line))
+    lens = types.CodeLens(line_range)
     about = {**_lens_position(session, path, lens), "answer": cost.answer.name, "call": cost.latest_call}
     command = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
     lens.command = types.Command(text, command, arguments=[about])
     return lens
 
 
-def _find_title(index: Index, function: int, path: str, line: int) -> str | None:
+def _find_title(session: Session, index: Index, function: int, path: str, line: int) -> str | None:
     mark = index.functions.mark(function)
-    return None if mark is None else format_title(mark) + doubt_suffix(index, path, line)
+    if mark is None:
+        return None
+    suffix = _counted_suffix(counted_captures_label(session, index, path))
+    return format_title(mark) + doubt_suffix(index, path, line) + suffix
 
 
 def format_title(mark: FunctionMark) -> str:
@@ -181,8 +199,8 @@ def register_recorded_lines(server: LanguageServer, session: Session) -> None:
         lines = await query_counted(session, path, lambda index: _recorded_lines_json(session, path, index))
         if not lines:
             return None
-        _, hidden = await find_lens_costs(session, path)
-        return {"lines": lines, "unshown": hidden}
+        costs = await find_lens_costs(session, path)
+        return {"lines": lines, "unshown": costs.hidden_lines}
 
 
 def _recorded_lines_json(session: Session, path: str, index: Index) -> list[Json]:

@@ -19,7 +19,7 @@ from framedex.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
 from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.answers.ways import NavigationTarget, find_ways_in, find_ways_out, sort_by_file
+from framedex_server.answers.ways import NavigationTarget, find_ways_in, find_ways_out, record_ways, sort_by_file
 from framedex_server.answers.why import explain_empty_answer
 from framedex_server.protocol import GO_TO
 
@@ -54,14 +54,16 @@ async def _list_ways(
     session: Session, params: Json, search: Callable[[Session, RequestPosition, Index], list[NavigationTarget]]
 ) -> list[Json]:
     position = parse_position(params)
-    place = session.source_place(position.text_document, position.position)
+    place = session.source_position(position.text_document, position.position)
     if place is None:
         return []
-    found = await session.query_at(
-        place,
-        lambda index: [_way_json(session, way) for way in sort_by_file(search(session, place, index))],
-    )
-    return found or []
+
+    def find(index: Index) -> list[Json]:
+        ways = search(session, place, index)
+        record_ways(session, index, ways)
+        return [_way_json(session, way) for way in sort_by_file(ways)]
+
+    return await session.query_at(place, find) or []
 
 
 def _way_json(session: Session, way: NavigationTarget) -> Json:
@@ -101,7 +103,7 @@ def register_calls_through(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/callsThrough")
     async def calls_through(params: Any) -> list[Json]:
         position = parse_position(params)
-        place = session.source_place(position.text_document, position.position)
+        place = session.source_position(position.text_document, position.position)
         found = await session.query_at(place, lambda index: _find_calls(session, index, place)) if place else None
         return found or []
 

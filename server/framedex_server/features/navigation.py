@@ -10,15 +10,15 @@ next public page. The answer is one location, the likeliest, so that no editor s
 frame. A note after the answer lists skipped frames. `code_action` and `line_requests` list the alternatives on demand.
 
 Repeated requests walk along one real stack. From a line that an answer led to, only the stacks that led there continue:
-of all callees recorded from a shared wrapper, only those on this path. The path that took most time comes first.
-Creation of the runtime's client comes last (`stack_paths.find_paths_inward` defines the order). A callee whose name is
-under the cursor comes before all others, except the handler of an `ffi_call` on its line. A request on any other
-recorded line begins a new walk.
+of all callees recorded from a shared wrapper, only those on this path. Requests elsewhere in between do not change that
+(`walks`). The path that took most time comes first. Creation of the runtime's client comes last
+(`stack_paths.find_paths_inward` defines the order). A callee whose name is under the cursor comes before all others,
+except the handler of an `ffi_call` on its line.
 
 A line inside `jit` made no call when its program ran. It leads to the lines called from it during tracing. The
 innermost of those lead to the lines that run the program, and the client is notified. If the cursor is on the name of a
-jitted function, the line of its call leads to the function's first line with an op. A walk that has just turned outward
-to that line does not go inward again: it follows the stack.
+jitted function, which no recorded stack entered, the line of its call leads to the function's first line with an op. A
+walk that has just turned outward to that line does not go inward again: it follows the stack.
 
 Declaration (back one frame) reverses definition: it leads outward to the calling line, the one with most calls. On a
 line that an answer led to, it follows only the stacks that led there. An FFI handler's implementation has the callers
@@ -63,6 +63,7 @@ from framedex_server.answers.ways import (
     find_ways_in,
     find_ways_out,
     format_targets,
+    record_ways,
 )
 from framedex_server.protocol import OPEN_PUBLIC, STEP_NOTE
 from framedex_server.stack_paths import can_step_to, local_locations, short_location, skipped_notes
@@ -99,7 +100,7 @@ def register_declaration(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DECLARATION)
     async def declaration(params: types.DeclarationParams) -> Targets:
-        place = session.source_place(params.text_document, params.position)
+        place = session.source_position(params.text_document, params.position)
         return (
             await go_to_first_way(server, session, place, types.TEXT_DOCUMENT_DECLARATION, find_ways_out)
             if place
@@ -112,7 +113,7 @@ def register_implementation(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
     async def implementation(params: types.ImplementationParams) -> Targets:
-        place = session.source_place(params.text_document, params.position)
+        place = session.source_position(params.text_document, params.position)
         if place is None:
             return None
         return await session.query_at(place, lambda index: find_boundaries(session, place, index))
@@ -140,7 +141,7 @@ def register_references(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location] | None:
-        place = session.source_place(params.text_document, params.position)
+        place = session.source_position(params.text_document, params.position)
         if place is None:
             return None
         found = await session.query_at(place, lambda index: find_origins(session, place, index))
@@ -185,6 +186,7 @@ async def go_to_first_way(
 
     def found(index: Index) -> tuple[list[NavigationTarget], Targets]:
         ways = search(session, position, index)
+        record_ways(session, index, ways[:most])
         origin = session.line_range(position.path, position.line)
         return ways, format_targets(session, origin, [way.target for way in ways], links, most)
 

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.model import Language
-from framedex.path_resolution.files import HOW_TO_MAP, file_exists
+from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists
 from framedex.plaintext import printable
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.remote_sources import make_path_resolver
@@ -126,4 +126,4 @@ def _explain_not_found(session: Session, wanted: FrameRequest, index: Index | No
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
     below = f", nor a file whose path ends like it below {shown}" if folders else ""
     indexed = " No index found." if index is None else ""
-    return f"There is no file {printable(wanted.path)} on this machine{below}.{indexed} {HOW_TO_MAP}"
+    return f"There is no file {printable(wanted.path)} on this machine{below}.{indexed} {PATH_RULE_REMEDY}"

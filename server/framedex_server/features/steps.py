@@ -83,12 +83,12 @@ class StackNavigation:
 
     async def move(self, params: Json, move: Move) -> Json | None:
         """Make a move from the place in `params`; select and return its target. None if there is no target."""
-        place = self._parse_place(params)
+        place = self._parse_location(params)
         return await self._session.query_at(place, lambda index: self._make_move(index, place, move)) if place else None
 
     async def list_stacks(self, params: Json) -> list[Json]:
         """Return the stacks through a line, longest first."""
-        place = self._parse_place(params)
+        place = self._parse_location(params)
         return (
             await self._session.query_at(place, lambda index: self._stacks_json(index, place)) if place else None
         ) or []
@@ -188,9 +188,9 @@ class StackNavigation:
         hits = self._session.selection.stacks_through(index, position.path, position.line)
         return StackPosition.from_hit(index, hits[0]) if hits else None
 
-    def _parse_place(self, params: Json) -> RequestPosition | None:
+    def _parse_location(self, params: Json) -> RequestPosition | None:
         position = parse_position(params)
-        return self._session.source_place(position.text_document, position.position)
+        return self._session.source_position(position.text_document, position.position)
 
     def _limit(self, position: RequestPosition) -> int:
         return min(self._session.settings_for(position.path).limit, MAX_STACKS)
@@ -201,7 +201,7 @@ def register_highlights(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
-        place = session.source_place(params.text_document, params.position)
+        place = session.source_position(params.text_document, params.position)
         if place is None:
             return None
         return await session.query_at(place, lambda index: find_highlights(session, place, index))

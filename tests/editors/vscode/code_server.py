@@ -1,4 +1,4 @@
-"""code-server: the real VS Code, served to a browser, with a home of its own."""
+"""code-server: the real VS Code in a browser, with its own home folder."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from tests.editors.vscode.project import CHECKOUT
 
 EDITORS = CHECKOUT / ".editors"
 VSIX = CHECKOUT / "editors" / "vscode" / "framedex.vsix"
-PATIENCE = 60.0  # seconds, on a machine that is busy with other things
+LINUX = VSIX.with_name("framedex-linux-x64.vsix")
+"""The package for linux-x64, which exists only during a test, or after `make vsix` with wheels in dist/."""
+PATIENCE = 60.0  # seconds, on a busy machine
 
 _PROGRAM = EDITORS / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 _ADDRESS = re.compile(r"listening on (http://\S+?)/?$")
 
-# Nothing that talks to the network, and nothing that stands in the way of what is tested.
+# Settings that disable network access and anything that would disturb the tests.
 QUIET: Mapping[str, Any] = {
     "chat.disableAIFeatures": True,
     "editor.accessibilitySupport": "off",
@@ -35,7 +37,7 @@ QUIET: Mapping[str, Any] = {
     "git.enabled": False,
     "security.workspace.trust.enabled": False,
     "telemetry.telemetryLevel": "off",
-    # Rows of the terminal are elements of the page then.
+    # Makes terminal rows elements of the page.
     "terminal.integrated.gpuAcceleration": "off",
     "terminal.integrated.enablePersistentSessions": False,
     "window.autoDetectColorScheme": True,
@@ -47,28 +49,37 @@ QUIET: Mapping[str, Any] = {
 }
 
 RESET_KEY = "Control+Alt+Shift+F12"
-"""Runs RESET, as Playwright names keys. VS Code in a browser cannot restart its extension host."""
+"""Runs RESET, in Playwright's key notation. VS Code in a browser cannot restart its extension host."""
 
 RESET = (
     *("workbench.action.closeAllGroups", "workbench.action.terminal.killAll", "workbench.action.closePanel"),
     *("framedex.activity.clearCapture", "framedex.activity.clearFilter", "framedex.activity.foldGlue"),
-    # Only a view that has been shown can be collapsed.
+    # Only a view that was shown before can be collapsed.
     *("framedex.activity.focus", "workbench.actions.treeView.framedex.activity.collapseAll"),
     *("notifications.clearAll", "workbench.view.explorer"),
 )
-"""Commands that close what a test opened, clear the state of the extension and its server, and show the files."""
+"""Commands that close a test's editors, clear the state of the extension and its server, and show the files."""
 
 QUIETED = ("telemetry", "update-check", "workspace-trust", "getting-started-override")
-"""What code-server has switches for."""
+"""Settings that code-server has switches for."""
 
 
 class CodeServer:
-    """A running code-server with the packaged extension; ends with all its children when the block ends."""
+    """A running code-server with the packaged extension; all its processes end with the block."""
 
     def __init__(
-        self, root: Path, *, path: str, settings: Mapping[str, Any] | None = None, switched_off: Sequence[str] = QUIETED
+        self,
+        root: Path,
+        *,
+        path: str,
+        settings: Mapping[str, Any] | None = None,
+        switched_off: Sequence[str] = QUIETED,
+        package: Path = VSIX,
     ) -> None:
-        """Start one that keeps everything below `root`, has the PATH `path`, and QUIET and `settings` as the user's."""
+        """Start one with all its files below `root`, this PATH, and QUIET and `settings` as user settings.
+
+        `package` is the extension's package.
+        """
         self._mark = f"FRAMEDEX_TEST_SERVER={uuid.uuid4().hex}"
         self._data = root / "data"
         self._output = root / "code-server.log"
@@ -80,7 +91,7 @@ class CodeServer:
         self._environment = _environment(root, path) | dict([self._mark.split("=")])
         _write_settings(self._data, {**QUIET, **(settings or {})})
         (root / "config.yaml").write_text("auth: none\n")
-        self._call("--install-extension", str(VSIX))
+        self._call("--install-extension", str(package))
         self._process = self._start(switched_off)
         try:
             self.address = self._first_address()
@@ -97,21 +108,21 @@ class CodeServer:
         self.end()
 
     def end(self) -> None:
-        """End it and all that it has started."""
+        """Kill it with all its processes."""
         self._process.terminate()
         self._process.wait(PATIENCE)
-        # Terminals and language servers have sessions of their own; each is known by what it inherited.
+        # Terminals and language servers have their own sessions: an inherited variable identifies them.
         for child in _with_mark(self._mark):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
 
     @property
     def authority(self) -> str:
-        """HOST:PORT, as `vscode-remote` URIs have it."""
+        """HOST:PORT, as in `vscode-remote` URIs."""
         return self.address.removeprefix("http://")
 
     def logs(self) -> Iterator[Path]:
-        """What it and its extensions wrote: its own output, then the logs of its windows."""
+        """The output of the server, then the logs of its windows."""
         yield self._output
         yield from sorted(path for path in (self._data / "logs").rglob("*.log") if path.stat().st_size)
 
@@ -131,7 +142,7 @@ class CodeServer:
             _PROGRAM,
             *(*self._options, "--auth", "none", "--bind-addr", "127.0.0.1:0"),
             *(f"--disable-{switch}" for switch in switched_off),
-            # The page may then run tests inside the extension host, and is told how they ended.
+            # The page may then run tests inside the extension host, and receives their results.
             *("--vscode-option", "enable-smoke-test-driver"),
         ]
         return subprocess.Popen(
@@ -144,7 +155,7 @@ class CodeServer:
         )
 
     def _first_address(self) -> str:
-        """Where it listens, as soon as it says so; from then on a thread writes down what it says."""
+        """The server's address, once it is printed; a thread then logs further output."""
         said = self._process.stdout
         assert said is not None
         log = self._output.open("w", buffering=1)
@@ -157,24 +168,31 @@ class CodeServer:
         raise AssertionError(self._output.read_text())
 
 
+def build_packages(dist: Path) -> str:
+    """The output of building the extension's packages with the wheels in a folder."""
+    command = [CHECKOUT / "scripts" / "vsix"]
+    done = subprocess.run(command, env={**os.environ, "DIST": str(dist)}, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 def _node() -> Path:
     return EDITORS / "bin" / "node"
 
 
 def _environment(root: Path, path: str) -> dict[str, str]:
-    """The user's environment without what would lead to the user's own files, or into a surrounding VS Code."""
+    """The user's environment without references to the user's own files or to a surrounding VS Code."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("VSCODE_", "XDG_", "CODE_SERVER_"))
     }
     home = root / "home"
     home.mkdir(parents=True)
-    # VS Code takes the environment from the user's login shell; the system's profile puts PATH back there.
+    # VS Code reads the environment from the login shell, where the system's profile resets PATH.
     (home / ".profile").write_text(f"PATH={shlex.quote(path)}\n")
     return kept | {"HOME": str(home), "PATH": path, "SHELL": "/bin/sh"}
 
 
 def _write_settings(data: Path, settings: Mapping[str, Any]) -> None:
-    # "Machine": settings that name programs of a machine are not taken from its user elsewhere.
+    # "Machine": VS Code ignores user settings that name programs of a machine.
     for kind in ("User", "Machine"):
         (data / kind).mkdir(parents=True)
         (data / kind / "settings.json").write_text(json.dumps(settings, indent=2))
@@ -189,4 +207,4 @@ def _with_mark(mark: str) -> Iterator[int]:
             if folder.name.isdigit() and mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
                 yield int(folder.name)
         except OSError:
-            continue  # it has ended, or is another user's
+            continue  # the process has exited, or belongs to another user

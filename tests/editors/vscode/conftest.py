@@ -1,4 +1,4 @@
-"""A real VS Code for the tests of its extension; `make test-editors` sets up what it needs."""
+"""A real VS Code for the extension's tests, installed by `make test-editors`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 IS_SET_UP = (EDITORS / "set-up").is_file() and importlib.util.find_spec("playwright") is not None
 FAILURES = EDITORS / "failures"
-"""A folder for each test that failed in this session: pictures of its windows, and the logs of the editor."""
+"""A folder for each failed test of this session: screenshots of its windows, and the editor's logs."""
 
 collect_ignore_glob = [] if IS_SET_UP else ["test_*.py"]
 
@@ -38,7 +38,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def project() -> Project:
-    """The recorded demo. Tests leave it and the other shared projects as they are; `Project.copy_to` makes a copy."""
+    """The recorded demo, which tests must not change (nor other shared projects); `Project.copy_to` makes a copy."""
     return made_once("vscode-project", make_project)
 
 
@@ -57,7 +57,7 @@ def twice(project: Project) -> Project:
 
 @pytest.fixture(scope="session")
 def two_programs(project: Project) -> Project:
-    """Two recorded programs, first.py and second.py, neither of which runs a line of the other."""
+    """Two recorded programs, first.py and second.py, which share no executed line."""
 
     def make(root: Path) -> Project:
         made = replace(project, folder=root / "My Project")
@@ -73,7 +73,7 @@ def two_programs(project: Project) -> Project:
 
 @pytest.fixture(scope="session")
 def public(project: Project) -> Project:
-    """The recorded demo with a frame whose source is public and not here."""
+    """The recorded demo with a frame whose source is public but not on this machine."""
     return made_once("vscode-public", lambda root: make_public(project, root))
 
 
@@ -98,9 +98,9 @@ def browser() -> Iterator[Browser]:
 def new_window(
     request: pytest.FixtureRequest, code_server: CodeServer, browser: Browser
 ) -> Iterator[Callable[..., Workbench]]:
-    """Makes windows on a folder (and for a colour scheme), not loaded yet. They are closed after the test.
+    """Create windows on a folder, with an optional colour scheme; they are not loaded yet, and close after the test.
 
-    For tests that change files or settings, or that look at what the extension offers once.
+    For tests that change files or settings, or check what the extension offers only once.
     """
     from tests.editors.vscode.workbench import Workbench
 
@@ -118,7 +118,7 @@ def new_window(
 
 @pytest.fixture(scope="session")
 def free_windows() -> dict[Path, Workbench]:
-    """The loaded windows that no test uses, by their folder."""
+    """The unused loaded windows by their folder."""
     return {}
 
 
@@ -126,9 +126,9 @@ def free_windows() -> dict[Path, Workbench]:
 def shared_window(
     request: pytest.FixtureRequest, free_windows: dict[Path, Workbench], code_server: CodeServer, browser: Browser
 ) -> Iterator[Callable[..., Workbench]]:
-    """Gives a loaded window on a folder (and for a colour scheme), reset after the test that had it before.
+    """Return a loaded, reset window on a folder, with an optional colour scheme.
 
-    A new window takes ten times the processor time of a reset. A window is closed after a test that failed.
+    A new window takes ten times the processor time of a reset. Windows of failed tests are closed.
     """
     from tests.editors.vscode.workbench import Workbench
 
@@ -162,7 +162,7 @@ def window(shared_window: Callable[[Path], Workbench], project: Project) -> Work
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep what the windows of a failed test show, while they are open, and the logs."""
+    """Save screenshots of a failed test's windows, while they are open, and the logs."""
     report = yield
     server: CodeServer | None = item.funcargs.get("code_server")  # type: ignore[attr-defined]
     if call.when == "teardown":  # the windows are closed or free

@@ -1,7 +1,7 @@
-"""Runs tests that are written in TypeScript inside VS Code's extension host, where VS Code's own API is at hand.
+"""Run TypeScript tests inside VS Code's extension host, where VS Code's API is available.
 
-Each `host/*.test.ts` is run in a window of its own, in the name of the empty extension of `host/`. The one under test
-is the packaged one, installed.
+Each `host/*.test.ts` runs in its own window, as the empty extension of `host/`. The tested extension is the installed
+package.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ HOST = Path(__file__).parent / "host"
 TOOLS = CHECKOUT / "editors" / "vscode" / "node_modules" / ".bin"
 
 Outcomes = Mapping[str, str | None]
-"""What went wrong in each test, by its name; None for those that passed."""
+"""The error of each test by name; None for passed tests."""
 
-TIMEOUT = 300.0  # seconds for all tests of a file
+TIMEOUT = 300.0  # timeout in seconds for all tests of a file
 
-# What VS Code calls in its page when it was started for tests (its "smoke test driver").
+# The global that VS Code's page calls if started for tests (its "smoke test driver").
 _AUTOMATION = """
 window.testsSaid = [];
 window.codeAutomationLog = (kind, words) => window.testsSaid.push(`${kind}: ${words.join(" ")}`);
@@ -41,7 +41,7 @@ _TEST = re.compile(r'^test\("([^"]+)"', re.MULTILINE)
 
 
 def test_files() -> list[Path]:
-    """The files of tests."""
+    """The test files."""
     return sorted(HOST.glob("*.test.ts"))
 
 
@@ -57,7 +57,7 @@ def check_types() -> None:
 
 
 def run(file: Path, folder: Path, window: Workbench) -> Any:
-    """Run a file of `host/` in a window that has not been loaded yet; what it wrote as JSON, for tests Outcomes."""
+    """Run a file of `host/` in a new window; return the JSON that it wrote (for tests, Outcomes)."""
     script = (folder / file.name).with_suffix(".js")
     _tool("esbuild", str(file), *_BUNDLED, f"--outfile={script}")
     window.page.add_init_script(_AUTOMATION)

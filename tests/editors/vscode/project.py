@@ -1,4 +1,4 @@
-"""What the editor is opened on: the demo, recorded on the mock TPU by a real run and indexed with real sources."""
+"""A project for editor tests: the demo, really recorded on the mock TPU and indexed with real sources."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with a recorded program, and a `framedex` to ask about it."""
+    """A folder with a recorded program, and a `framedex` command for it."""
 
     folder: Path
     framedex: Path
 
     put_scalar_line = 8
-    """`return jax.device_put(1)`, 1-based."""
+    """The 1-based line of `return jax.device_put(1)`."""
 
     @property
     def program(self) -> Path:
@@ -43,22 +43,22 @@ class Project:
         return self.folder / "device_put.py"
 
     def copy_to(self, folder: Path) -> Project:
-        """A copy with its recordings, which a test can change."""
+        """A copy with its recordings, which a test may change."""
         return replace(self, folder=shutil.copytree(self.folder, folder))
 
     def calls(self, *options: str) -> list[int]:
-        """The numbers of recorded calls, as they were made."""
+        """The numbers of recorded calls in call order."""
         return [call["id"] for call in json.loads(self.run("calls", *options, "--limit", "0", "--json"))["calls"]]
 
     def frames(self) -> frozenset[Place]:
-        """Where the frames of all recorded calls stand, those that lead to a source."""
+        """The locations of the frames of all recorded calls that have a source."""
         with Index.open(self.folder / ".framedex" / "index.db") as index:
             traces = [index.calls.trace(call) for call in self.calls()]
         found = [frame.location for trace in traces if trace for frame in trace.frames if frame.location]
         return frozenset(Place(Path(location.path).name, location.line) for location in found)
 
     def run(self, *arguments: str) -> str:
-        """What a `framedex` command prints."""
+        """The output of a `framedex` command."""
         done = subprocess.run(
             [self.framedex, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT
         )
@@ -80,11 +80,11 @@ def make_project(root: Path) -> Project:
 
 
 PUBLIC = "https://github.com/jax-ml/jax/blob/990e6a0b84138346e6a38785412f36356e0e5dc3/jaxlib/py_values.cc#L2"
-"""Where `jax::DevicePutWithSharding` is to be read in `make_public`."""
+"""The location of `jax::DevicePutWithSharding` in `make_public`."""
 
 
 def make_public(project: Project, root: Path) -> Project:
-    """The project below `root`, with a map of a source that is not here: one frame of its calls is public."""
+    """The project below `root`, with a source map of a missing source: one frame of its calls is public."""
     public = project.copy_to(root / "public")
     sources, commit = root / "jax", PUBLIC.split("/")[6]
     (sources / "jaxlib").mkdir(parents=True)
@@ -98,15 +98,15 @@ def make_public(project: Project, root: Path) -> Project:
 
 
 def write_command(folder: Path) -> Path:
-    """The command, for programs that look for it: it runs in this Python whatever their environment is."""
+    """The `framedex` command for programs that search the PATH; it always runs in this Python."""
     folder.mkdir()
     framedex = folder / "framedex"
-    # -P: in the folder of a program, `import jax` means JAX.
+    # -P: `import jax` in the folder of a program means JAX.
     framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-c", FRAMEDEX])} "$@"\n')
     framedex.chmod(0o755)
     return framedex
 
 
 def path_with(framedex: Path) -> str:
-    """A PATH on which `framedex` is found first."""
+    """A PATH that finds this `framedex` first."""
     return f"{framedex.parent}{os.pathsep}{os.environ['PATH']}"

@@ -1,4 +1,4 @@
-"""What a screen reader and the keyboard find: axe over every webview, names without Markdown, and the focus."""
+"""Accessibility for screen readers and keyboards: axe on every webview, names without Markdown, and focus."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ STATUS = "[id='framedex.framedex.framedex.status']"
 
 
 def webview(window: Workbench, shows: str) -> Frame:
-    """The page of the only webview, once it has an element."""
+    """The page of the only webview, once it has content."""
     window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame").locator(shows).first.wait_for()
     (frame,) = (each for each in window.page.frames if each.name == "active-frame" or each.locator(shows).count())
     return frame
 
 
 def violations(frame: Frame) -> list[str]:
-    """What axe finds wrong with a page, each rule with the elements that break it."""
+    """The violations that axe finds on a page: each rule with its elements."""
     frame.evaluate(AXE.read_text())
     found: list[dict[str, Any]] = frame.evaluate(RULES)
     return [f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes'][:3]])}" for each in found]
@@ -51,7 +51,7 @@ def test_axe_finds_nothing_in_a_comparison(
     assert violations(webview(window, "#sides dd")) == []
 
 
-def test_the_flame_graph_has_the_focus_and_tells_where_the_keys_are(window: Workbench) -> None:
+def test_the_flame_graph_gets_focus_and_announces_its_keys(window: Workbench) -> None:
     window.expect_captures("1 capture")
     window.run("Show flame graph")
     frame = webview(window, "g.frame[role=treeitem]")
@@ -65,14 +65,14 @@ def test_the_flame_graph_has_the_focus_and_tells_where_the_keys_are(window: Work
     assert frame.locator("[aria-selected=true]").count() == 1
 
 
-def test_the_status_bar_is_read_without_markdown(window: Workbench) -> None:
+def test_screen_readers_read_the_status_bar_without_markdown(window: Workbench) -> None:
     window.expect_captures("1 capture")
     label = window.page.locator(STATUS).locator("a").first.get_attribute("aria-label")
     assert label is not None and "The server runs." in label
     assert not set("*`") & set(label)
 
 
-def test_the_view_that_was_asked_for_has_the_focus(window: Workbench, project: Project) -> None:
+def test_a_requested_view_gets_focus(window: Workbench, project: Project) -> None:
     window.open(project.program, project.put_scalar_line)
     window.expect_captures("1 capture")
     window.page.locator(STATUS).click()

@@ -1,4 +1,4 @@
-"""The activity view: from captures down to frames, and from there to traces and sources."""
+"""The activity view: from captures to frames, and from there to traces and sources."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.editors.vscode.workbench import Workbench
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
 SCALAR = "S32[] 4 B"
-"""The call of PUT that `put_scalar` made."""
+"""The call of PUT made by `put_scalar`."""
 
 
 @pytest.fixture
 def activity(window: Workbench) -> Workbench:
-    """A window with the activity view, open down to the calls of PUT."""
+    """A window with the activity view, expanded to the calls of PUT."""
     window.show_view("framedex")
     row(window, "device_put.py").click()
     row(window, PUT).click()
@@ -27,17 +27,17 @@ def activity(window: Workbench) -> Workbench:
 
 
 def row(window: Workbench, text: str) -> Locator:
-    """A row of the view, by a text on it."""
+    """A row of the view that contains a text."""
     return window.tree("Recorded calls").filter(has_text=text)
 
 
-def test_captures_boundaries_and_calls_tell_their_counts_and_times(activity: Workbench) -> None:
+def test_captures_boundaries_and_calls_show_counts_and_times(activity: Workbench) -> None:
     expect(row(activity, "device_put.py")).to_contain_text(" calls")
     expect(row(activity, PUT)).to_contain_text("2 calls, ")
     expect(row(activity, SCALAR)).to_contain_text("µs  ")
 
 
-def test_a_call_opens_its_trace_and_a_frame_its_source_beside_it(activity: Workbench, project: Project) -> None:
+def test_a_call_opens_its_trace_and_a_frame_opens_its_source_beside_it(activity: Workbench, project: Project) -> None:
     call, _ = project.calls("--function", PUT)
     row(activity, SCALAR).click()
     expect(activity.text).to_contain_text(f"call {call}: {PUT}")
@@ -47,7 +47,7 @@ def test_a_call_opens_its_trace_and_a_frame_its_source_beside_it(activity: Workb
     assert activity.tab.get_attribute("data-resource-name") == f"call-{call}.fdtrace"
 
 
-def test_glue_frames_are_folded_until_they_are_asked_for(activity: Workbench) -> None:
+def test_glue_frames_are_folded_by_default(activity: Workbench) -> None:
     activity.unfold(row(activity, SCALAR))
     expect(row(activity, "glue frames hidden").first).to_be_visible()
     expect(row(activity, "Py_BytesMain")).to_have_count(0)
@@ -69,7 +69,7 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
     with Index.open(project.folder / ".framedex" / "index.db") as index:
         trace = index.calls.trace(call)
     assert trace is not None
-    # Of named code every frame has a public page at least; what is between the languages may have none.
+    # Every frame of named code has at least a public page; frames between the languages may have none.
     missing = next(frame.function.name for frame in trace.frames if not frame.location)
     activity.unfold(row(activity, SCALAR))
     activity.page.get_by_role("button", name="Show glue frames").click()
@@ -79,10 +79,10 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
     expect(activity.page.locator(".quick-input-widget")).to_contain_text("with the sources of recorded programs")
 
 
-def test_a_frame_that_is_public_and_not_here_opens_its_page(
+def test_a_frame_with_only_public_source_opens_its_web_page(
     public: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
-    """Given a map of sources that are not here, VS Code asks before it leads to the address of a frame in it."""
+    """VS Code asks before it opens the web page of a frame from a source map."""
     window = shared_window(public.folder)
     window.show_view("framedex")
     row(window, "device_put.py").click()
@@ -94,7 +94,7 @@ def test_a_frame_that_is_public_and_not_here_opens_its_page(
     expect(window.page.locator(".monaco-dialog-box")).to_contain_text(PUBLIC.removeprefix("https:"))
 
 
-def test_a_filter_leaves_the_calls_that_contain_it(activity: Workbench) -> None:
+def test_a_filter_keeps_matching_calls(activity: Workbench) -> None:
     expect(row(activity, "PJRT_Client_Create")).to_be_visible()
     activity.page.get_by_role("button", name="Filter").click()
     activity.answer("put_scalar")

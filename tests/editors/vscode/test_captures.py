@@ -1,4 +1,4 @@
-"""One of several captures picked, in a project whose folder has a blank in its name."""
+"""Selecting one of several captures, in a project folder with a space in its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
 
-def test_a_line_that_only_other_captures_passed_says_so(
+def test_a_line_executed_only_by_other_captures_says_so(
     two_programs: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     window = shared_window(two_programs.folder)
@@ -27,14 +27,14 @@ def test_a_line_that_only_other_captures_passed_says_so(
     window.expect_captures("2 captures")
 
 
-def test_from_an_editor_captures_are_compared_at_its_line_too(
+def test_comparing_captures_from_an_editor_includes_its_line(
     two_programs: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     window = shared_window(two_programs.folder)
     window.open(two_programs.folder / "first.py", 2)
     window.expect_captures("2 captures")
     window.press("Shift+F10")
-    # A menu takes no click until it has been shown for a while.
+    # A menu accepts clicks only after a short delay.
     window.page.get_by_role("menuitem", name="framedex").press("ArrowRight")
     expect(window.page.get_by_role("menuitem", name="Step in")).to_be_focused()
     window.press("ArrowUp", "ArrowUp")
@@ -46,7 +46,7 @@ def test_from_an_editor_captures_are_compared_at_its_line_too(
     expect(shown.first).to_contain_text("first.py")
 
 
-def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
+def test_a_line_without_recording_says_so(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
     (tmp_path / "new.py").write_text("import jax\njax.device_put(1)\n")
     window = new_window(tmp_path)
     window.load()
@@ -56,16 +56,15 @@ def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Call
     expect(window.message("Nothing has been recorded here yet")).to_be_visible()
 
 
-def test_a_capture_has_the_name_of_its_script(
-    two_programs: Project, shared_window: Callable[[Path], Workbench]
-) -> None:
+def test_a_capture_is_named_after_its_script(two_programs: Project, shared_window: Callable[[Path], Workbench]) -> None:
     window = shared_window(two_programs.folder)
     window.show_view("framedex")
     names = window.tree("Recorded calls").locator(".label-name")
     expect(names).to_have_text(["second.py --size 'a b'", "first.py --size 'a b'"])
+    expect(window.tree("Recorded calls").first).to_contain_text("capture 2, ")
 
 
-def test_what_two_captures_differ_in_is_a_flame_graph(
+def test_differences_of_two_captures_are_a_flame_graph(
     two_programs: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     window = shared_window(two_programs.folder)

@@ -1,4 +1,4 @@
-"""Two captures of one program compared: by lines in a table, and as a graph of differences."""
+"""Comparing two captures of one program: as a table of lines, and as a differential flame graph."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ main()
 """
 AFTER = BEFORE.replace("(8, 8, 8)", "(8, 7, 6)").replace("import jax\n", "# Slices.\nimport jax\n", 1)
 STEP_LINE = 14
-"""`step(x[:size])` in AFTER, 1-based."""
+"""The 1-based line of `step(x[:size])` in AFTER."""
 
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory: pytest.TempPathFactory, project: Project) -> Project:
-    """A project of three runs: two of one text, and one whose calls of `step` differ in shape."""
+    """A project of three runs: two of the same text, and one whose `step` calls differ in shape."""
     changed = replace(project, folder=tmp_path_factory.mktemp("changed") / "train")
     changed.folder.mkdir()
     script = changed.folder / "train.py"
@@ -56,7 +56,7 @@ def webview(window: Workbench) -> FrameLocator:
 
 
 def compare_picked(window: Workbench, command: str) -> FrameLocator:
-    """Pick capture 3 and run a command that compares: it takes the picked one, and asks for the other."""
+    """Select capture 3 and run a comparing command: it uses the selected one, and asks for the other."""
     window.show_view("framedex")
     window.expect_captures("3 captures")
     window.run("Pick a capture")
@@ -69,7 +69,7 @@ def compare_picked(window: Workbench, command: str) -> FrameLocator:
     return webview(window)
 
 
-def test_what_got_worse_comes_first_and_leads_to_its_source(
+def test_the_largest_regression_comes_first_and_links_to_its_source(
     changed: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     window = shared_window(changed.folder)
@@ -85,7 +85,7 @@ def test_what_got_worse_comes_first_and_leads_to_its_source(
     window.expect_group(2, "train.py", STEP_LINE)
 
 
-def test_the_floor_decides_which_times_differ(changed: Project, shared_window: Callable[[Path], Workbench]) -> None:
+def test_the_threshold_decides_which_times_differ(changed: Project, shared_window: Callable[[Path], Workbench]) -> None:
     page = compare_picked(shared_window(changed.folder), "Compare captures…")
     shown = page.locator("tr.worse").filter(has_text=f"train.py:{STEP_LINE}")
     shown.wait_for()
@@ -95,7 +95,7 @@ def test_the_floor_decides_which_times_differ(changed: Project, shared_window: C
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_graph_of_differences_can_be_read_in_every_theme(
+def test_the_difference_graph_is_readable_in_every_theme(
     changed: Project, shared_window: Callable[..., Workbench], scheme: Literal["light", "dark"]
 ) -> None:
     page = compare_picked(shared_window(changed.folder, scheme), "Flame graph of differences…")
@@ -110,7 +110,7 @@ def test_the_graph_of_differences_can_be_read_in_every_theme(
     assert box is not None and box["y"] + box["height"] <= 800, "a tall graph leaves head and foot in sight"
 
 
-# Of each colour of the legend: WCAG 2.1's contrast ratio to a label, and the distance (0 to 441) to "about the same".
+# For each colour of the legend: WCAG 2.1's contrast ratio to a label, and the distance (0 to 441) to "about the same".
 CONTRASTS = """(legend) => {
   const context = new OffscreenCanvas(1, 1).getContext("2d");
   const parts = (colour) => {

@@ -1,4 +1,4 @@
-"""What lines cost: in the activity view by answer and line, and above the lines, each with the stacks behind it."""
+"""Costs of lines in the activity view and above the lines, each with its stacks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOVED = "transfer, 4 B, once: host to device, device_put"
 
 
 def row(window: Workbench, text: str) -> Locator:
-    """A row of the activity view, by a text on it."""
+    """A row of the activity view that contains a text."""
     return window.tree("Recorded calls").filter(has_text=text)
 
 
@@ -24,7 +24,7 @@ def answer(window: Workbench, title: str) -> Locator:
     return window.page.get_by_role("treeitem", name=re.compile(rf"^{title}(,|$)"))
 
 
-def test_a_capture_has_the_four_answers_down_to_the_stacks(window: Workbench, project: Project) -> None:
+def test_a_capture_shows_four_cost_tables_down_to_stacks(window: Workbench, project: Project) -> None:
     window.show_view("framedex")
     row(window, "device_put.py").click()
     for title in ("Compiles", "Memory", "Waits"):
@@ -42,7 +42,7 @@ def test_a_capture_has_the_four_answers_down_to_the_stacks(window: Workbench, pr
     expect(window.text).to_contain_text("PJRT_Client_BufferFromHostBuffer")
 
 
-def test_a_number_above_a_line_leads_to_its_stack(
+def test_a_cost_lens_opens_its_stacks(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
     costly = project.copy_to(tmp_path / "demo")
@@ -54,7 +54,7 @@ def test_a_number_above_a_line_leads_to_its_stack(
     expect(window.text).to_contain_text("PJRT_Client_BufferFromHostBuffer")
 
 
-def test_a_cost_in_problems_has_its_severity_and_leads_to_the_run_before(
+def test_a_cost_diagnostic_links_to_its_how_to_page_and_the_previous_run(
     twice: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
     twice = twice.copy_to(tmp_path / "demo")
@@ -62,13 +62,16 @@ def test_a_cost_in_problems_has_its_severity_and_leads_to_the_run_before(
     (twice.folder / "pyproject.toml").write_text(f"[tool.framedex]\neditor = {settings}\n")
     window = new_window(twice.folder)
     window.load()
-    window.open(twice.program, 1)
-    window.expect_captures("2 captures")
-    expect(window.page.locator(".squiggly-warning").first).to_be_visible()
-    window.run("Go to Next Problem (Error, Warning, Info)")
-    expect(window.page.locator(".peekview-widget")).to_contain_text("transfer")
-    window.press("Escape", "Control+.")
-    action = window.page.locator(".action-widget").get_by_text("Compare with the run before")
-    expect(action).to_be_visible()
-    action.click()
-    expect(window.tab).to_contain_text("Compare captures 1 → 2")
+    for action, opened in (
+        ("Open the how-to: transfers", "Preview transfers.md"),
+        ("Compare with the run before", "Compare captures 1 → 2"),
+    ):
+        window.open(twice.program, 1)
+        window.expect_captures("2 captures")
+        expect(window.page.locator(".squiggly-warning").first).to_be_visible()
+        window.run("Go to Next Problem (Error, Warning, Info)")
+        expect(window.page.locator(".peekview-widget")).to_contain_text("transfer")
+        window.press("Escape", "Control+.")
+        window.page.locator(".action-widget").get_by_text(action).click()
+        expect(window.tab).to_contain_text(opened)
+        window.page.evaluate("document.activeElement.blur()")  # a page would receive the keys

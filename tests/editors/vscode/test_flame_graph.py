@@ -22,15 +22,19 @@ def flame_graph(window: Workbench) -> FrameLocator:
     return window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
 
 
-def test_a_click_goes_to_the_source_beside_it(shared_window: Callable[[Path], Workbench], project: Project) -> None:
+def test_a_click_opens_the_source_beside_the_graph(
+    shared_window: Callable[[Path], Workbench], project: Project
+) -> None:
     window = shared_window(project.folder)
-    frame = flame_graph(window).locator("g.frame", has_text="put_scalar")
+    page = flame_graph(window)
+    expect(page.locator("#title")).to_have_text("capture 1: device_put.py")
+    frame = page.locator("g.frame", has_text="put_scalar")
     frame.click(modifiers=["Control"])
     window.expect_group(2, project.program.name, project.put_scalar_line)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_its_labels_can_be_read_in_every_theme(
+def test_labels_are_readable_in_every_theme(
     shared_window: Callable[..., Workbench], project: Project, scheme: Literal["light", "dark"]
 ) -> None:
     page = flame_graph(shared_window(project.folder, scheme))
@@ -41,7 +45,7 @@ def test_its_labels_can_be_read_in_every_theme(
         assert frame.evaluate(CONTRAST) >= 4.5, function
 
 
-def test_it_stays_zoomed_when_it_is_drawn_anew(shared_window: Callable[[Path], Workbench], project: Project) -> None:
+def test_the_zoom_survives_a_redraw(shared_window: Callable[[Path], Workbench], project: Project) -> None:
     page = flame_graph(shared_window(project.folder))
     frame = page.locator("g.frame", has_text="put_scalar")
     frame.click()
@@ -55,9 +59,7 @@ def test_it_stays_zoomed_when_it_is_drawn_anew(shared_window: Callable[[Path], W
     assert not frame.evaluate(ZOOMED)
 
 
-def test_a_search_counts_functions_and_the_places_where_they_are(
-    shared_window: Callable[[Path], Workbench], project: Project
-) -> None:
+def test_a_search_counts_functions_and_boxes(shared_window: Callable[[Path], Workbench], project: Project) -> None:
     page = flame_graph(shared_window(project.folder))
     page.locator("g.frame", has_text="put_scalar").wait_for()
     names = page.locator("g.frame").evaluate_all("frames => frames.map((frame) => frame.__data__.data.name)")
@@ -68,23 +70,23 @@ def test_a_search_counts_functions_and_the_places_where_they_are(
 
 
 @pytest.mark.parametrize("width", [1050, 600])
-def test_its_legend_stays_in_one_row(shared_window: Callable[..., Workbench], project: Project, width: int) -> None:
+def test_the_legend_stays_in_one_row(shared_window: Callable[..., Workbench], project: Project, width: int) -> None:
     window = shared_window(project.folder)
     window.page.set_viewport_size({"width": width, "height": 800})
     legend = flame_graph(window).locator("#legend > span")
     expect(legend).to_have_count(3)
-    # All at once: VS Code may still be moving the panel.
+    # In one step, because VS Code may still be moving the panel.
     assert len(set(legend.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)"))) == 1
 
 
-# Whether the graph is zoomed to a frame: those above it are faded then.
+# Whether the graph is zoomed to a frame: ancestor frames are then faded.
 ZOOMED = """({ __data__: frame }) => {
   const [here, ...above] = frame.ancestors();
   return above.every(({ data }) => data.fade) && !here.data.fade;
 }"""
 
 
-# Between a label and its ground: WCAG 2.1's contrast ratio, of which text needs 4.5.
+# WCAG 2.1's contrast ratio between a label and its background; text needs 4.5.
 CONTRAST = """(frame) => {
   const luminance = (colour) => {
     const canvas = new OffscreenCanvas(1, 1).getContext("2d");

@@ -1,4 +1,4 @@
-"""The tests in `host/`, each with its name here."""
+"""The tests in `host/`, each listed by name."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TESTS = [
 
 @pytest.fixture(scope="session")
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the scripts are that the files are made into."""
+    """The folder of the compiled scripts."""
     return tmp_path_factory.mktemp("scripts")
 
 
 @pytest.fixture(scope="session")
 def known() -> dict[Path, in_host.Outcomes]:
-    """How the tests of the files that have been run ended."""
+    """The results of the tests in executed files."""
     return {}
 
 
@@ -38,23 +38,23 @@ def outcomes(
     new_window: Callable[[Path], Workbench],
     tmp_path: Path,
 ) -> in_host.Outcomes:
-    """How the tests of the file `request.param` ended; they run when that is first asked."""
+    """The results of the tests in the file `request.param`, which runs on first use."""
     file: Path = request.param
     if file not in known:
         known[file] = in_host.run(file, scripts, new_window(project.copy_to(tmp_path / "demo").folder))
     return known[file]
 
 
-def test_they_fit_the_api() -> None:
+def test_extension_api_types_match() -> None:
     in_host.check_types()
 
 
 @pytest.mark.parametrize(("outcomes", "file"), FILES, indirect=["outcomes"])
-def test_all_are_listed(outcomes: in_host.Outcomes, file: Path) -> None:
+def test_every_host_test_is_listed(outcomes: in_host.Outcomes, file: Path) -> None:
     assert tuple(outcomes) == in_host.names(file)
 
 
 @pytest.mark.parametrize(("outcomes", "name"), TESTS, indirect=["outcomes"])
-def test_in_host(outcomes: in_host.Outcomes, name: str) -> None:
+def test_host_tests_pass(outcomes: in_host.Outcomes, name: str) -> None:
     problem = outcomes[name]
     assert problem is None, problem

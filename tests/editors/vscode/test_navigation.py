@@ -1,4 +1,4 @@
-"""From a line of Python inward to the last frame with a source here and back, as a person does it."""
+"""From a Python line inward to the last frame with a local source and back, like a user."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.editors.vscode.workbench import Workbench
 
 @pytest.fixture
 def at_device_put(window: Workbench, project: Project) -> Workbench:
-    """A window with the cursor on `device_put` of the recorded line, the server ready."""
+    """A window with the cursor on `device_put` of the recorded line, and a ready server."""
     window.open(project.program, project.put_scalar_line, 16)
     window.expect_captures("1 capture")
     return window
 
 
-def test_hover_says_what_was_recorded(at_device_put: Workbench) -> None:
+def test_hover_shows_recorded_data(at_device_put: Workbench) -> None:
     at_device_put.run("Show or Focus Hover")
     expect(at_device_put.hover).to_contain_text("PJRT_Client_BufferFromHostBuffer")
 
 
-def test_each_step_in_and_out_is_one_key(at_device_put: Workbench, project: Project) -> None:
+def test_each_step_is_one_key(at_device_put: Workbench, project: Project) -> None:
     window, frames = at_device_put, project.frames()
     reached = [window.place()]
     for _ in range(6):
@@ -35,7 +35,7 @@ def test_each_step_in_and_out_is_one_key(at_device_put: Workbench, project: Proj
         window.expect_place(place.file, place.line)
 
 
-def test_call_hierarchy_shows_who_called_and_what_was_called(at_device_put: Workbench) -> None:
+def test_the_call_hierarchy_shows_callers_and_callees(at_device_put: Workbench) -> None:
     window = at_device_put
     window.run("Show Call Hierarchy")
     callers = window.tree("Callers Of")
@@ -45,7 +45,7 @@ def test_call_hierarchy_shows_who_called_and_what_was_called(at_device_put: Work
     expect(window.tree("Calls From").nth(1)).to_contain_text("device_put")
 
 
-def test_the_other_ways_of_a_step_are_listed_by_file_with_their_calls(window: Workbench, project: Project) -> None:
+def test_alternative_steps_are_listed_by_file_with_their_calls(window: Workbench, project: Project) -> None:
     window.open(project.program, 15)
     window.expect_captures("1 capture")
     window.press("F12")
@@ -60,3 +60,24 @@ def test_the_other_ways_of_a_step_are_listed_by_file_with_their_calls(window: Wo
     expect(window.page.locator(".editor-group-container.active .monaco-editor.focused")).to_be_visible()
     window.press("ArrowDown")
     expect(step).to_be_hidden()
+
+
+def test_after_the_last_local_frame_its_page_or_its_sources_are_one_key_away(
+    at_device_put: Workbench, project: Project
+) -> None:
+    """Where go-to-frame ends at jaxlib, whose sources are public, one key offers its page and the fetch."""
+    window, frames = at_device_put, project.frames()
+    reached = {window.place()}
+    for _ in range(7):
+        reached.add(window.go_to_definition(frames - reached))
+    window.press("F12")
+    step = window.page.locator("[id='framedex.framedex.framedex.step']")
+    expect(step).to_contain_text("which is not on this machine")
+    window.press("Escape", "Control+Alt+.", "w")
+    rows = window.page.locator(".quick-input-list .monaco-list-row")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("in the browser")
+    window.answer("Fetch the sources of JAX")
+    asked = window.message("from https://github.com/jax-ml/jax?")
+    expect(asked).to_contain_text("about 7 MB to fetch")
+    expect(asked.get_by_role("button", name="Fetch")).to_be_visible()

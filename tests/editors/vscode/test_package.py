@@ -1,26 +1,30 @@
-"""What the packaged extension holds beside its code."""
+"""The contents of the packaged extension besides its code."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.editors.vscode.code_server import VSIX
+from tests.editors.vscode.code_server import LINUX, VSIX, build_packages
 from tests.editors.vscode.project import CHECKOUT
 
 
-def test_the_licence_and_those_of_what_is_bundled_are_in_the_package() -> None:
+def test_the_package_contains_all_licences() -> None:
     with ZipFile(VSIX) as package:
         assert package.read("extension/LICENSE.txt") == (CHECKOUT / "LICENSE").read_bytes()
         assert b"vscode-languageclient" in package.read("extension/dist/NOTICES.txt")
 
 
-def test_the_wheel_for_every_platform_is_in_the_package_as_this_checkout_has_it() -> None:
+def test_the_how_to_pages_are_in_the_package_with_the_pages_that_they_link_to() -> None:
+    with ZipFile(VSIX) as package:
+        for page in ("how-to/recompiles", "how-to/transfers", "how-to/memory", "how-to/waits", "reference/labels"):
+            assert package.read(f"extension/docs/{page}.md") == (CHECKOUT / "docs" / f"{page}.md").read_bytes()
+
+
+def test_the_package_contains_the_current_wheel_for_every_platform() -> None:
     with ZipFile(VSIX) as package:
         (wheel,) = (name for name in package.namelist() if name.endswith(".whl"))
         assert wheel.startswith("extension/wheels/framedex-") and wheel.endswith("-py3-none-any.whl")
@@ -30,31 +34,24 @@ def test_the_wheel_for_every_platform_is_in_the_package_as_this_checkout_has_it(
             assert not [name for name in packed.namelist() if name.endswith(".so")]
 
 
-def test_the_package_for_linux_x64_carries_the_wheels_that_record(tmp_path: Path) -> None:
-    linux = VSIX.with_name("framedex-linux-x64.vsix")
+def test_the_linux_x64_package_contains_the_recording_wheels(tmp_path: Path) -> None:
     (pure,) = (VSIX.parent / "wheels").glob("*-py3-none-any.whl")
     native = pure.name.replace("py3-none-any", "cp313-cp313-manylinux_2_27_x86_64")
     shutil.copy(pure, tmp_path / native)
     shutil.copy(pure, tmp_path / re.sub(r"framedex-[^-]+", "framedex-0.0.1", native))
     try:
-        assert "building editors/vscode/framedex-linux-x64.vsix" in build(tmp_path)
-        with ZipFile(linux) as package:
+        assert "building editors/vscode/framedex-linux-x64.vsix" in build_packages(tmp_path)
+        with ZipFile(LINUX) as package:
             assert b'TargetPlatform="linux-x64"' in package.read("extension.vsixmanifest")
             assert sorted(wheels_in(package)) == sorted([pure.name, native])
+            assert "extension/docs/how-to/recompiles.md" in package.namelist()
         with ZipFile(VSIX) as package:
             assert wheels_in(package) == [pure.name]
         (tmp_path / native).unlink()
-        assert "framedex-linux-x64.vsix is not built" in build(tmp_path)
-        assert not linux.exists() and [each.name for each in pure.parent.iterdir()] == [pure.name]
+        assert "framedex-linux-x64.vsix is not built" in build_packages(tmp_path)
+        assert not LINUX.exists() and [each.name for each in pure.parent.iterdir()] == [pure.name]
     finally:
-        linux.unlink(missing_ok=True)
-
-
-def build(dist: Path) -> str:
-    """What building the packages says, with the wheels of a folder."""
-    command = [CHECKOUT / "scripts" / "vsix"]
-    done = subprocess.run(command, env={**os.environ, "DIST": str(dist)}, capture_output=True, text=True, check=True)
-    return done.stdout
+        LINUX.unlink(missing_ok=True)
 
 
 def wheels_in(package: ZipFile) -> list[str]:

@@ -1,4 +1,4 @@
-"""A problem of the server or an index is reported once, and its mark goes when the problem is solved."""
+"""A problem of the server or an index is reported once, and its mark disappears when it is solved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATUS = "[id='framedex.framedex.framedex.status']"
 
 @pytest.fixture
 def window_without_framedex(project: Project, browser: Browser, tmp_path: Path) -> Iterator[Workbench]:
-    """A window on the recorded project, in an editor that finds no framedex."""
+    """A window on the recorded project, in an editor without framedex."""
     with CodeServer(tmp_path / "editor", path="/usr/bin:/bin") as server:
         window = Workbench(server, browser, project.folder)
         window.load()
@@ -26,7 +26,7 @@ def window_without_framedex(project: Project, browser: Browser, tmp_path: Path) 
         window.close()
 
 
-def test_a_server_that_is_not_found_is_told_once_with_the_installation_first(
+def test_a_missing_server_is_reported_once_with_the_install_action_first(
     window_without_framedex: Workbench, project: Project
 ) -> None:
     window = window_without_framedex
@@ -47,7 +47,7 @@ def test_a_server_that_is_not_found_is_told_once_with_the_installation_first(
     expect(window.page.locator(".quick-input-list .monaco-list-row").first).to_contain_text("Install the server")
 
 
-def test_a_damaged_index_is_in_the_status_bar_until_it_is_rebuilt(
+def test_a_damaged_index_stays_in_the_status_bar_until_rebuilt(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
     damaged = project.copy_to(tmp_path / "damaged")

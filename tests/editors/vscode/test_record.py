@@ -16,7 +16,7 @@ from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
 
-def test_a_file_is_recorded_and_its_lines_are_known(
+def test_recording_a_file_shows_its_lines(
     tmp_path: Path, project: Project, new_window: Callable[[Path], Workbench]
 ) -> None:
     program = tmp_path / "new.py"
@@ -31,15 +31,13 @@ def test_a_file_is_recorded_and_its_lines_are_known(
     expect(window.hover).to_contain_text("PJRT_Client_BufferFromHostBuffer")
 
 
-def test_a_program_that_framedex_refuses_is_not_said_to_be_recorded(
-    tmp_path: Path, new_window: Callable[[Path], Workbench]
-) -> None:
+def test_a_refused_program_is_not_reported_as_recorded(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
     venv.create(tmp_path / ".venv", symlinks=True)
     said = record(tmp_path, new_window, "import jax\n")
     expect(said("new.py was not run: ")).to_contain_text("has no jaxlib. Install it with")
 
 
-def test_a_program_that_makes_no_call_is_not_said_to_be_recorded(
+def test_a_program_without_calls_is_not_reported_as_recorded(
     tmp_path: Path, new_window: Callable[[Path], Workbench]
 ) -> None:
     said = record(tmp_path, new_window, "raise SystemExit(3)\n")
@@ -54,14 +52,14 @@ def test_a_program_runs_in_the_selected_interpreter(
     packages = sysconfig.get_path("purelib", vars={"base": str(environment)})
     Path(packages, "jax.pth").write_text(sysconfig.get_path("purelib"))
     (tmp_path / ".vscode").mkdir()
-    # That of another interpreter.
+    # Another interpreter's icon.
     (tmp_path / ".vscode" / "settings.json").write_text(json.dumps({"framedex.server.path": str(project.framedex)}))
     program = f"import jax, sys\njax.device_put(1)\nassert sys.prefix == {str(environment)!r}\n"
     said = record(tmp_path, new_window, program)
     expect(said("new.py was recorded.")).to_be_visible()
 
 
-def test_the_key_that_records_is_free_where_nothing_can_be_recorded(
+def test_the_record_key_is_unbound_where_recording_is_impossible(
     tmp_path: Path, new_window: Callable[[Path], Workbench]
 ) -> None:
     (tmp_path / "f.cc").write_text("int f();\n")
@@ -74,7 +72,7 @@ def test_the_key_that_records_is_free_where_nothing_can_be_recorded(
 
 
 def record(folder: Path, new_window: Callable[[Path], Workbench], text: str) -> Callable[[str], Locator]:
-    """Record a program; answers what waits for a message about it."""
+    """Record a program; return a function that waits for a message about it."""
     program = folder / "new.py"
     program.write_text(text)
     window = new_window(folder)
@@ -100,7 +98,7 @@ while True:
     [("", ["SIGINT"]), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", ["SIGINT", "SIGTERM"])],
     ids=["at once", "when asked twice"],
 )
-def test_a_recording_can_be_stopped_and_is_kept(
+def test_a_recording_can_be_stopped_and_saved(
     tmp_path: Path, new_window: Callable[[Path], Workbench], first: str, signals: list[str]
 ) -> None:
     program = tmp_path / "endless.py"

@@ -1,4 +1,4 @@
-"""Dots on recorded lines, and the offer to show the costs of all lines."""
+"""Dots on recorded lines, and the offer to show costs of all lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
-# The 1-based lines of the active editor that have a dot: icons of the gutter are elements of their own.
+# The 1-based lines of the active editor with a dot: gutter icons are separate elements.
 DOTS = """() => {
   const editor = document.querySelector(".editor-group-container.active .monaco-editor");
   const top = (element) => element.getBoundingClientRect().top;
@@ -24,11 +24,11 @@ DOTS = """() => {
 
 
 def lenses(window: Workbench) -> Locator:
-    """The code lenses in sight."""
+    """The visible code lenses."""
     return window.page.locator(".codelens-decoration a")
 
 
-def test_recorded_lines_have_dots_and_all_costs_are_one_click_away(
+def test_recorded_lines_have_dots_and_all_costs_open_with_one_click(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
     project = project.copy_to(tmp_path / "demo")

@@ -1,4 +1,4 @@
-"""A window that tests share is as new after a reset."""
+"""A shared window equals a new one after a reset."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
 
-def test_a_reset_closes_what_is_open_and_clears_filter_and_pick(
+def test_a_reset_closes_views_and_clears_filter_and_selection(
     shared_window: Callable[[Path], Workbench], twice: Project
 ) -> None:
     window = shared_window(twice.folder)

@@ -1,4 +1,4 @@
-"""Stepping along a recorded stack by keys, and how it is marked."""
+"""Stepping along a recorded stack by keys, and its marks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
-# Whether the active editor has this many icons of the stack in its gutter, beside the dots of recorded lines.
+# Whether the active editor has this many stack icons in its gutter, besides dots of recorded lines.
 HAS_MARKS = """(count) => {
   const icons = [...document.querySelectorAll(".editor-group-container.active .cgmr")];
   const isFrame = (icon) => /frame-(current-)?(dark|light)/.test(getComputedStyle(icon).backgroundImage);
@@ -15,7 +15,7 @@ HAS_MARKS = """(count) => {
 }"""
 
 
-def test_steps_go_in_and_out_and_mark_the_stack(window: Workbench, project: Project) -> None:
+def test_steps_in_and_out_highlight_the_stack(window: Workbench, project: Project) -> None:
     window.open(project.program, project.put_scalar_line, 16)
     window.expect_captures("1 capture")
     number = window.step("i")
@@ -23,5 +23,5 @@ def test_steps_go_in_and_out_and_mark_the_stack(window: Workbench, project: Proj
     window.page.wait_for_function(HAS_MARKS, arg=1)
     assert window.step("o") == number - 1
     window.expect_place(project.program.name, project.put_scalar_line)
-    # The whole stack is marked: <module> calls put_scalar, which is where the reader is.
+    # The whole stack is marked: <module> calls put_scalar, the current frame.
     window.page.wait_for_function(HAS_MARKS, arg=2)

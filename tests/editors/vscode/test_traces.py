@@ -1,4 +1,4 @@
-"""Trace documents, from a line of a source and back to sources."""
+"""Trace documents: opened from a source line, and leading back to sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
 
-def test_a_line_has_a_trace_whose_frames_lead_to_their_sources(window: Workbench, project: Project) -> None:
+def test_the_trace_of_a_line_links_frames_to_sources(window: Workbench, project: Project) -> None:
     window.open(project.program, project.put_scalar_line, 16)
     window.expect_captures("1 capture")
     window.run("Open the trace of this line")

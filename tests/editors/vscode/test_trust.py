@@ -1,4 +1,4 @@
-"""A workspace that is not trusted runs nothing of its own; once it is, its environment's server is started."""
+"""An untrusted workspace starts none of its own programs; after trust, its environment's server starts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRUST = {"security.workspace.trust.enabled": True, "security.workspace.trust.sta
 
 @pytest.fixture
 def hostile(project: Project, tmp_path: Path) -> Path:
-    """A copy of the project in which everything that says where framedex is leads to a command that leaves a trace."""
+    """A copy of the project whose every framedex path runs a command that leaves a trace."""
     folder = project.copy_to(tmp_path / "hostile").folder
     binaries = folder / ".venv" / "bin"
     binaries.mkdir(parents=True)
@@ -39,7 +39,7 @@ def hostile(project: Project, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def window(hostile: Path, project: Project, browser: Browser, tmp_path: Path) -> Iterator[Workbench]:
-    """A window on it, in an editor that trusts nobody unasked; the PATH leads into the workspace first."""
+    """A window on it, in an editor without default trust; the PATH finds the workspace first."""
     switched_off = [switch for switch in QUIETED if switch != "workspace-trust"]
     path = f"{hostile / '.venv' / 'bin'}:{path_with(project.framedex)}"
     with CodeServer(tmp_path / "editor", path=path, settings=TRUST, switched_off=switched_off) as server:
@@ -49,7 +49,7 @@ def window(hostile: Path, project: Project, browser: Browser, tmp_path: Path) ->
         window.close()
 
 
-def test_nothing_of_a_workspace_is_run_before_it_is_trusted(window: Workbench, hostile: Path, project: Project) -> None:
+def test_an_untrusted_workspace_runs_nothing(window: Workbench, hostile: Path, project: Project) -> None:
     window.open(hostile / project.program.name, project.put_scalar_line)
     expect_server(window, "PATH")
     window.run("framedex: Restart the language server")
@@ -63,6 +63,6 @@ def test_nothing_of_a_workspace_is_run_before_it_is_trusted(window: Workbench, h
 
 
 def expect_server(window: Workbench, origin: str) -> None:
-    """Wait until a server runs that was found there."""
+    """Wait for a server that was found in the workspace."""
     runs = re.compile(rf"The server runs\..*\({origin}\)", re.DOTALL)
     expect(window.page.locator(STATUS)).to_have_attribute("aria-label", runs)

@@ -1,4 +1,4 @@
-"""The walkthrough, which leads through the first recording."""
+"""The walkthrough for a first recording."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
 
-def test_the_first_step_is_done_where_the_server_runs_already(window: Workbench, project: Project) -> None:
+def test_the_first_step_is_complete_if_the_server_runs(window: Workbench, project: Project) -> None:
     window.open(project.program, project.put_scalar_line)
     window.expect_captures("1 capture")
     window.run("Open the walkthrough")

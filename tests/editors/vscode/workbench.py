@@ -1,4 +1,4 @@
-"""What a person does in VS Code, and sees there: a page of code-server, driven by Playwright."""
+"""A user's actions in VS Code and their visible results: a code-server page, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.editors.vscode.project import Place
 SIZE = ViewportSize(width=1280, height=800)
 
 Scheme = Literal["light", "dark"]
-"""What the system's user likes; VS Code's theme follows it."""
+"""The system's colour preference; VS Code's theme follows it."""
 
 _TAB = ".editor-group-container.active .tab.active"
 _SELECTION = "[id='status.editor.selection']"
 
-# The tab, the line and the focus change one after the other: what is looked for is what there can be together.
+# The tab, the line and the focus change one after the other, so the combination is searched.
 _ARRIVED = """([places, tab, selection]) => {
   const file = document.querySelector(tab)?.getAttribute("data-resource-name");
   const line = document.querySelector(selection)?.innerText.match(/Ln (\\d+)/)?.[1];
@@ -33,7 +33,7 @@ _ARRIVED = """([places, tab, selection]) => {
   return focused?.endsWith(`/${file}`) && places.includes(`${file}:${line}`);
 }"""
 
-# Which frame of the picked stack the active editor says that the reader is at: text that is no element of the page.
+# The frame of the selected stack shown by the active editor: CSS text, not an element of the page.
 _FRAME = """() => [...document.querySelectorAll(".editor-group-container.active .view-line span")]
   .map((part) => getComputedStyle(part, "::after").content.match(/^"frame (\\d+) of \\d+"$/)?.[1])
   .find((number) => number !== undefined)"""
@@ -47,7 +47,7 @@ _running: list[Browser] = []
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, or the one that $FRAMEDEX_TEST_CHROMIUM names.
 
-    A process can have one Playwright at a time, so a nested block gets the browser of the outer one.
+    A process can have only one Playwright, so a nested block reuses the outer block's browser.
     """
     if _running:
         yield _running[0]
@@ -65,7 +65,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Workbench:
-    """A window of VS Code on a folder, as new: it remembers nothing of earlier windows."""
+    """A new window of VS Code on a folder, without state of earlier windows."""
 
     def __init__(
         self, server: CodeServer, browser: Browser, folder: Path, scheme: Scheme = "light", size: ViewportSize = SIZE
@@ -78,10 +78,10 @@ class Workbench:
         self._folder = folder
 
     def load(self, **payload: str) -> None:
-        """Open the folder; `payload` are further settings for VS Code's page, which go into its address."""
+        """Open the folder. `payload` are further page settings, which become part of its address."""
         pairs = quote(json.dumps([["skipWelcome", "true"], *payload.items()]))
         self.page.goto(f"{self._server.address}/?folder={quote(str(self._folder))}&payload={pairs}")
-        # Before that, keys do nothing.
+        # Until then, keys have no effect.
         self.page.wait_for_function("window.driver?.whenWorkbenchRestored().then(() => true)")
 
     def reset(self, scheme: Scheme = "light") -> None:
@@ -89,7 +89,7 @@ class Workbench:
         self.page.set_viewport_size(SIZE)
         self.page.emulate_media(color_scheme=scheme)
         self.page.mouse.move(0, 0)
-        # A terminal or a webview with the focus would take the keys; a dialog would take the click.
+        # A focused terminal or webview would receive the keys; a dialog would receive the click.
         self.page.evaluate("document.activeElement.blur()")
         self.press("Escape")
         self.show_view("Search")
@@ -102,12 +102,12 @@ class Workbench:
         return f"vscode-remote://{self._server.authority}{quote(str(path))}"
 
     def open(self, path: Path, line: int, column: int = 1) -> None:
-        """Open a file, with the cursor at a 1-based place."""
+        """Open a file with the cursor at a 1-based position."""
         self._pick("Control+P", f"{path}:{line}:{column}", path.name)
         self.expect_place(path.name, line)
 
     def run(self, command: str) -> None:
-        """Run a command by its name in the palette."""
+        """Run a command by its palette name."""
         self._pick("F1", f">{command}", command)
 
     def _pick(self, keys: str, text: str, choice: str) -> None:
@@ -116,18 +116,18 @@ class Workbench:
         expect(self.page.locator(".quick-input-list .monaco-list-row").first).to_contain_text(choice)
         self.page.keyboard.press("Enter")
 
-    def follow(self, link: str, at: str, says: str) -> None:
-        """Click on a link in the terminal with Ctrl held: on the text `at` in the row that is `link`."""
+    def follow(self, link: str, at: str, hover: str) -> None:
+        """Ctrl-click a link in the terminal: on the text `at` in the row `link`."""
         row = self.page.locator(".terminal.xterm .xterm-rows > div").get_by_text(link, exact=True)
         box = row.bounding_box()
         assert box is not None
         x = box["x"] + box["width"] * (link.index(at) + 1) / len(link)
         y = box["y"] + box["height"] / 2
         self.page.keyboard.down("Control")
-        # The terminal looks for links where the mouse moves; there are some when it says so.
+        # The terminal looks for links under the mouse, and marks those it found.
         self.page.mouse.move(x, y - box["height"])
         self.page.mouse.move(x, y)
-        expect(self.hover).to_contain_text(says)
+        expect(self.hover).to_contain_text(hover)
         self.page.mouse.click(x, y)
         self.page.keyboard.up("Control")
 
@@ -141,7 +141,7 @@ class Workbench:
         expect(self.page.locator(".statusbar-item .codicon-layers")).to_be_visible()
 
     def expect_captures(self, count: str) -> None:
-        """Wait for the server to know as many captures, as the status bar has it: "1 capture"."""
+        """Wait until the status bar shows this number of captures: "1 capture"."""
         expect(self.page.locator(".statusbar-item", has_text=f"framedex: {count}")).to_be_visible()
 
     @property
@@ -155,7 +155,7 @@ class Workbench:
 
     @property
     def hover(self) -> Locator:
-        """The hover that is shown."""
+        """The visible hover."""
         return self.page.locator(".monaco-hover:visible")
 
     def show_view(self, name: str) -> None:
@@ -163,21 +163,21 @@ class Workbench:
         self.page.get_by_role("tab", name=name).click()
 
     def step(self, key: str) -> int:
-        """Press the chord of a step along a stack; the number of the frame that it leads to."""
+        """Press the chord of a step along a stack; return the number of the new frame."""
         before = self.page.evaluate(_FRAME)
         self.press("Control+Alt+.", key)
         return int(self.page.wait_for_function(_OTHER_FRAME, arg=before).json_value())
 
     def answer(self, text: str) -> None:
-        """Type an answer into the box that asks for it."""
+        """Type an answer into the input box."""
         box = self.page.locator(".quick-input-widget input.input")
         box.fill(text)
         self.page.keyboard.press("Enter")
         expect(box).to_be_hidden()
 
     def message(self, text: str) -> Locator:
-        """The message with this text, in the list of them: a toast goes away by itself."""
-        # What screen readers are told of it stays for a while; a list that is shown before it has come may close again.
+        """The message with this text in the notification list: toasts disappear on their own."""
+        # Screen-reader announcements stay for a while; a list that opens before its message may close again.
         expect(self.page.get_by_role("alert").filter(has_text=text).first).to_be_attached()
         listed = self.page.locator(".notifications-center")
         if not listed.is_visible():
@@ -190,11 +190,11 @@ class Workbench:
 
     @property
     def text(self) -> Locator:
-        """What the active editor shows, whose lines are as far as they are in sight."""
+        """The visible lines of the active editor."""
         return self.page.locator(".editor-group-container.active .view-lines")
 
     def expect_group(self, number: int, name: str, line: int) -> None:
-        """Wait for the editor group, counted from 1, to have a file at a 1-based line."""
+        """Wait until the editor group (1-based) shows a file at a 1-based line."""
         group = self.page.locator(".editor-group-container").nth(number - 1)
         expect(group.locator(".tab.active")).to_have_attribute("data-resource-name", name)
         expect(group.locator(".active-line-number")).to_have_text(str(line))
@@ -204,11 +204,11 @@ class Workbench:
         return self.page.get_by_role("tree", name=view).get_by_role("treeitem")
 
     def unfold(self, row: Locator) -> None:
-        """Show what is below a row of a tree whose click does something else."""
+        """Expand a tree row whose click has another effect."""
         twistie = row.locator(".monaco-tl-twistie")
         box = twistie.bounding_box()
         assert box is not None
-        # Its left part is the indentation.
+        # The left part of the row is indentation.
         twistie.click(position={"x": box["width"] - 8, "y": box["height"] / 2})
 
     def place(self) -> Place:
@@ -218,7 +218,10 @@ class Workbench:
         return Place(self.tab.get_attribute("data-resource-name") or "", int(selection[1]))
 
     def go_to_definition(self, places: Iterable[Place]) -> Place:
-        """Go to the definition by one key, and return which of `places` it is: a question would go on for ever."""
+        """Go to the definition by one key; return which of `places` it is.
+
+        An unexpected question would wait forever.
+        """
         here = self.place()
         self.press("F12")
         known = [f"{place.file}:{place.line}" for place in places if place != here]

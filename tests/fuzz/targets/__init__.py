@@ -1,4 +1,7 @@
-"""What is fuzzed in Python: a module for each parser, with `run(data)` and `LONGEST`, the most bytes to try."""
+"""The Python fuzz targets: a module for each parser.
+
+Each has `run(data)` and `LONGEST`, the maximum input size in bytes.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from typing import Protocol, cast
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
 
 PROGRAM_VARIABLE = "FRAMEDEX_FUZZ_PROGRAM"
-"""Names the program that libFuzzer is to start anew when it merges corpora."""
+"""The program that libFuzzer restarts when it merges corpora."""
 
 
 class Target(Protocol):
-    """A module of this folder. `run` raises where the parser breaks a promise, and nothing otherwise."""
+    """A module of this folder. `run` raises if the parser fails a check, and in no other case."""
 
     LONGEST: int
 
@@ -21,5 +24,5 @@ class Target(Protocol):
 
 
 def load(name: str) -> Target:
-    """The target of that name."""
+    """The target of this name."""
     return cast(Target, import_module(f"tests.fuzz.targets.{name}"))

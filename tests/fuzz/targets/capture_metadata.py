@@ -1,4 +1,4 @@
-"""A capture's metadata: any file is metadata, or refused with a message."""
+"""A capture's metadata: any file is parsed, or refused with a message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 4096
 
 
 def run(data: bytes) -> None:
-    """The file as it is, and the values in it as those of a capture of this version."""
+    """Parse the file unchanged, and its values as those of a capture of this version."""
     folder = scratch() / "capture"
     folder.mkdir(exist_ok=True)
     _read(folder, data)

@@ -1,4 +1,4 @@
-"""What is kept beside a program: the options are texts by names, and a note is read whole or not at all."""
+"""Data stored with a program: compile options are strings by name, and a note is parsed completely or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST = 1 << 12
 
 
 def run(data: bytes) -> None:
-    """Read options, and a note."""
+    """Parse options and a note."""
     for name, value in read_options(data).items():
         assert isinstance(name, str) and isinstance(value, str) and len(value) <= 200
     noted = read_note(data)

@@ -1,4 +1,4 @@
-"""Programs as they are given to the runtime: what is read of them is whole, or the problem is said."""
+"""Programs in the forms that the runtime accepts: each is parsed completely, or the problem is reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 1 << 14
 
 
 def run(data: bytes) -> None:
-    """Read a program, and look at each op."""
+    """Parse a program, and check each op."""
     for content in (data, b"ML\xefR" + data):
         program = read_program(content)
         json.dumps([program.function, program.defined])

@@ -1,4 +1,4 @@
-"""Stacks in texts: reading never raises, frames lie within the text, and a log that streams is read as the whole is."""
+"""Stacks in texts: parsing never raises, frames are within the text, and streamed logs give the same frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST = 1 << 16
 
 
 def run(data: bytes) -> None:
-    """Read the text whole, and as a log that arrives in pieces."""
+    """Parse the text at once, and as a log that arrives in pieces."""
     text = text_of(data)
     lines = text.split("\n")
     frames = list(read(text).frames())
@@ -34,36 +34,36 @@ def run(data: bytes) -> None:
         assert not missing, f"only read as a whole: {missing}"
 
 
-# Frames of several lines, of which a log tells the first line before the rest is there.
+# Frames of several lines: a stream reports the first line before the others arrive.
 _WHOLE_ONLY = (StackFormat.GDB, StackFormat.MLIR, StackFormat.PY_SPY_JSON, StackFormat.PYSTACK)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a log tells the same: nothing is written over or coloured, and there are no aliases, which come last."""
+    """Whether a stream must give the same frames: no overwritten or coloured text, and no aliases, which come last."""
     return "\r" not in text and "#loc" not in text and remove_escapes(text) == text
 
 
 def _told(frame: TextFrame) -> tuple[object, ...]:
-    return frame.format, frame.function, frame.place  # no address: what a note says depends on none
+    return frame.format, frame.function, frame.place  # no address: no note depends on one
 
 
 class _Silent:
-    """Notes that say nothing."""
+    """Empty notes."""
 
-    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
         return None
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         return b""
 
 
 class _Telling(_Silent):
-    """Notes that tell the frames apart."""
+    """Notes that distinguish the frames."""
 
     def __init__(self) -> None:
         self.told: set[tuple[object, ...]] = set()
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         self.told.update(map(_told, frames))
         return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
 

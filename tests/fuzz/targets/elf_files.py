@@ -1,4 +1,4 @@
-"""ELF files: damaged ones give less, and sentences that say so."""
+"""ELF files: damaged files give less data, and sentences that say so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from framedex.binaries import Binary
 from tests.fuzz.inputs import scratch
 
 LONGEST = 1 << 15
-_MOST = 64  # addresses that are looked up
+_MOST = 64  # addresses to look up
 
 
 def run(data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Serialised HLO modules: what cannot be read of one is not there; the mock refuses it."""
+"""Serialized HLO modules: unreadable parts are omitted by the reader, and refused by the mock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 1 << 14
 
 
 def _mock_part(name: str) -> types.ModuleType:
-    """A module of the mock's Python half, whose package would import JAX."""
+    """A module of the mock's Python half, loaded alone because its package would import JAX."""
     folder = Path(framedex_native.__file__).parent / "mock_tpu"
     package = "fuzzed_mock_tpu"
     if package not in sys.modules:
@@ -30,7 +30,7 @@ program = _mock_part("program")
 
 
 def run(data: bytes) -> None:
-    """Read a module for the custom calls in it, and as the mock does."""
+    """Parse a module for its custom calls, and as the mock does."""
     for call in read_program(data).custom_calls:
         assert isinstance(call.target, str) and len(call.frames) <= 500
     value = program.Value(11, [2, 3], [1, 0], [[8, 128]], "pinned_host")

@@ -1,4 +1,4 @@
-"""Files of other recorders: each is read whole, and then is sound, or it is refused in words."""
+"""Files of other recorders: each is imported completely and consistently, or refused with a message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST = 1 << 14
 
 
 def run(data: bytes) -> None:
-    """Read a file, and follow every number in what came of it."""
+    """Parse a file, and follow every reference in the result."""
     path = scratch() / "profile"
     path.write_bytes(data)
     try:

@@ -1,4 +1,4 @@
-"""Kept observations: whatever is in the file, it is read as what can be kept again, or refused with a remedy."""
+"""Stored observations: any file is parsed so that it can be written again, or refused with a remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST = 8192
 
 
 def run(data: bytes) -> None:
-    """A file that is read is the same when it is written again."""
+    """A parsed file is unchanged when it is written again."""
     file = scratch() / "observations.json"
     file.write_bytes(data)
     try:

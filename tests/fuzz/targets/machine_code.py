@@ -1,4 +1,4 @@
-"""Machine code: any bytes are decoded as well as they can be."""
+"""Machine code: decoding never fails, whatever the bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 4096
 
 
 def run(data: bytes) -> None:
-    """The calls of a function, and those before and after each."""
+    """The calls of a function, and the calls before and after each."""
     half = len(data) // 2
     parted = FunctionCode(data[:half], 0x400000, [(data[half:], 0x300000)], lambda address: address % 16 == 0)
     for number in range(len(parted.calls)):

@@ -1,4 +1,4 @@
-"""Two states of a file: every line of one has a place in the other, and equal lines lead back."""
+"""Two versions of a file: every line has a location in the other one, and equal lines map back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _stripped(text: str) -> list[str]:
 
 
 def run(data: bytes) -> None:
-    """The old text, a zero byte, the new one."""
+    """The old text, a zero byte, and the new text."""
     old, _, new = text_of(data).partition("\0")
     lines = map_lines(old, new)
     before, after = (_stripped(text) for text in (old, new))

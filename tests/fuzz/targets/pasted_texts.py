@@ -1,4 +1,4 @@
-"""What is clicked or pasted: it leads to a file, to a page of the web, or to a message that says why not."""
+"""Clicked or pasted text leads to a file, to a web page, or to a message with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded paths: where they are here, what they are of, and their public addresses."""
+"""Recorded paths: their local files, their packages, and their public addresses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(data: bytes) -> None:
 
 
 def _check_template(repository: str, path: str) -> None:
-    """Addresses that a source map may have, which were checked before."""
+    """Addresses that a source map may contain, which are checked in advance."""
     if is_address(repository):
         url = public_url("own", path, 1, "abc", {"own": url_template(repository)})
         assert url is not None and url.startswith(("https://", "http://"))

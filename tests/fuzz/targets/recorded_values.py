@@ -1,4 +1,4 @@
-"""The values of a call, as a capture has them, in words."""
+"""The recorded values of a call, formatted for display."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def run(data: bytes) -> None:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing in a text is hidden, or obeyed by a terminal. Wide spaces are neither."""
+    """Whether a text has no hidden or terminal control characters. Wide spaces are allowed."""
     return all(character.isprintable() or unicodedata.category(character) == "Zs" for character in text)

@@ -1,4 +1,4 @@
-"""Release maps: what they say of names, files and lines agrees, or they are refused."""
+"""Release maps: names, files and lines are consistent, or the map is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INFO = SourceMapInfo("xla", "https://example.org/xla", "0" * 40, False, "fuzzed"
 
 
 def run(data: bytes) -> None:
-    """The first byte says whether the rest is a file, or the parts of one, to which the right checksums are added."""
+    """The first byte selects a file, or the parts of one, which get correct checksums."""
     path = scratch() / "maps.fdmaps"
     path.write_bytes(data if data[:1] == b"\x8b" else _file(Input(data[1:])))
     try:

@@ -1,4 +1,4 @@
-"""Settings: whatever stands in framedex.toml, pyproject.toml or an editor's own, something holds, with sentences."""
+"""Settings: any content of framedex.toml, pyproject.toml or an editor gives valid settings and readable messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST = 4096
 
 
 def run(data: bytes) -> None:
-    """The first byte says which of the three the rest is."""
+    """The first byte selects which of the three the rest is."""
     folder = scratch()
     if data[:1] == b"{":
         settings, problems = _of_editor(data)

@@ -1,4 +1,4 @@
-"""Shared captures below their digests: what anybody may have written is read whole, and then is sound, or refused."""
+"""Shared captures with valid digests: any content is imported completely and consistently, or refused."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from framedex.errors import FramedexError
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared.archive import ArchiveWriter
-from framedex.shared.keeping import keep_shared, kept_excerpts
+from framedex.shared.keeping import stored_excerpts, unpack_shared
 from framedex.shared.reading import SharedStream
 from tests.fuzz.inputs import scratch
 
 LONGEST = 1 << 14
 
-_LENGTH = 2  # bytes, in which the length of the definitions stands
+_LENGTH = 2  # bytes that store the length of the definitions
 
 
 def run(data: bytes) -> None:
-    """Read a file with these definitions and this batch, and follow every number in what came of it."""
+    """Parse a file with these definitions and this batch, and follow every reference in the result."""
     folder = scratch() / "shared"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -33,7 +33,7 @@ def run(data: bytes) -> None:
         writing.add("sources/000000", data)
         writing.finish({})
     try:
-        keep_shared(folder, ImportOrigin(SHARED_FORMAT, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
+        unpack_shared(folder, ImportOrigin(SHARED_FORMAT, str(folder / "a.fdx.zip"), hashlib.sha256(data).hexdigest()))
         stream = SharedStream(folder)
         batch = stream.next(stream.calls)
     except FramedexError as error:
@@ -46,7 +46,7 @@ def run(data: bytes) -> None:
         assert capture.functions[kind.function] and capture.threads[kind.thread] and capture.stacks[kind.stack]
     assert all(len(column) == len(batch) for column in (batch.inside, batch.start, batch.duration, batch.argument))
     assert all(batch.kinds[kind] for kind in batch.kind.tolist())
-    assert all(folder in folder.joinpath(text).parents for text in kept_excerpts(folder).values())
+    assert all(folder in folder.joinpath(text).parents for text in stored_excerpts(folder).values())
     for name in stream.definitions.programs:
         kept = stream.program(name)
         assert kept is not None and kept.read().ops is not None

@@ -1,4 +1,4 @@
-"""Source maps: taken whole, as they can be written again, or refused."""
+"""Source maps: accepted completely and writable again, or refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST = 1 << 14
 
 
 def run(data: bytes) -> None:
-    """The first byte says whether the rest is a file, or the lines in it."""
+    """The first byte selects whether the rest is a file, or its lines."""
     path = scratch() / "map.fdmap"
     path.write_bytes(data[1:] if data[:1] == b"\xfd" else lzma.compress(data[1:], preset=0))
     try:

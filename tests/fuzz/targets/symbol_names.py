@@ -1,4 +1,4 @@
-"""Symbols: a mangled or demangled name of any text is taken apart, in time linear in its length."""
+"""Symbols: any text is parsed as a mangled or demangled name, in linear time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 1 << 13
 
 
 def run(data: bytes) -> None:
-    """The name as it is, and demangled."""
+    """Parse the name unchanged, and demangled."""
     text = text_of(data)
     for name in dict.fromkeys((text, "_Z" + text, demangle(text), demangle("_Z" + text), strip_clone_suffix(text))):
         parsed = parse_name(name)

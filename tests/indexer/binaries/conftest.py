@@ -1,4 +1,4 @@
-"""A small C++ program, compiled the ways that binaries come in."""
+"""A small C++ program, compiled in the usual variants of binaries."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Makes binaries whose symbols are embedded (`.gnu_debugdata`) out of binaries that have them in `.symtab`."""
+"""Build binaries with embedded symbols (`.gnu_debugdata`) from binaries with a `.symtab`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def only_symbols(binary: Path, output: Path) -> Path:
-    """An ELF file with all symbols of a binary, and its debug information if it has any, without code and data."""
+    """An ELF file with all symbols of a binary, and its debug information if any, without code and data."""
     subprocess.run(["objcopy", "--only-keep-debug", binary, output], check=True)
     return output
 
 
 def functions_not_exported(binary: Path, output: Path) -> Path:
-    """An ELF file with the functions of a binary that it does not export, as distributions embed it (GDB manual)."""
+    """An ELF file with a binary's non-exported functions, as distributions embed it (GDB manual)."""
     everything = output.with_name(f"{output.name}.debug")
     subprocess.run(["objcopy", "--only-keep-debug", binary, everything], check=True)
     exported = _functions("-D", binary)
@@ -25,12 +25,12 @@ def functions_not_exported(binary: Path, output: Path) -> Path:
 
 
 def compressed(content: bytes) -> bytes:
-    """Content as it is embedded."""
+    """Content in embedded form."""
     return lzma.compress(content, preset=0)
 
 
 def embed(binary: Path, output: Path, section: bytes, *options: str) -> Path:
-    """The binary with this content in `.gnu_debugdata`, by default without symbols of its own."""
+    """The binary with this content in `.gnu_debugdata`, by default without its own symbols."""
     content = output.with_name(f"{output.name}.xz")
     content.write_bytes(section)
     given = [*(options or ("--strip-all",)), f"--add-section=.gnu_debugdata={content}"]

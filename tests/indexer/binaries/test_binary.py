@@ -1,4 +1,4 @@
-"""Addresses of real binaries, whole and damaged."""
+"""Resolving addresses in real binaries, intact and damaged."""
 
 import random
 import subprocess
@@ -13,7 +13,7 @@ from framedex.binaries.symbols import read_symbols
 
 
 def address_of(binary: Path, name: str, *options: str) -> tuple[int, int]:
-    """Address and size of the function as `nm` gives them."""
+    """Address and size of the function according to `nm`."""
     text = subprocess.run(["nm", "-S", "-C", *options, binary], capture_output=True, text=True, check=True).stdout
     for line in text.splitlines():
         address, size, _, symbol = [*line.split(maxsplit=3), "", "", ""][:4]
@@ -23,8 +23,8 @@ def address_of(binary: Path, name: str, *options: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("fixture", ["debug_binary", "fixed_binary"])
-def test_dwarf_gives_inlined_frames_and_exact_lines(fixture: str, source: Path, request: pytest.FixtureRequest) -> None:
-    """Given debug information, when every address of a function is resolved, then its inlined callee is found too."""
+def test_dwarf_has_inlined_frames_and_exact_lines(fixture: str, source: Path, request: pytest.FixtureRequest) -> None:
+    """With debug information, every address of a function resolves, including its inlined callee."""
     path: Path = request.getfixturevalue(fixture)
     start, size = address_of(path, "shop::Till::ring(int)")
     binary = Binary.open(path)
@@ -40,7 +40,7 @@ def test_dwarf_gives_inlined_frames_and_exact_lines(fixture: str, source: Path, 
     assert binary.problems == ()
 
 
-def test_symbols_alone_give_names_and_translation_units(plain_binary: Path) -> None:
+def test_symbols_alone_have_names_and_translation_units(plain_binary: Path) -> None:
     ring, _ = address_of(plain_binary, "shop::Till::ring(int)")
     c, _ = address_of(plain_binary, "plain_c")
     hidden, _ = address_of(plain_binary, "shop::(anonymous namespace)::hidden(int)")
@@ -65,8 +65,8 @@ def test_an_address_outside_every_function_has_no_symbol(plain_binary: Path) -> 
     assert binary.resolve([end - 1])[0][0].name == "plain_c"
 
 
-def test_a_function_is_found_by_its_name_alone(tmp_path: Path) -> None:
-    """Linkers store a name that is the end of another one once, and append the version of a library to names."""
+def test_a_function_is_found_by_name_alone(tmp_path: Path) -> None:
+    """Linkers store a name that is a suffix of another once, and append a library's version to names."""
     library = tmp_path / "libnames.so"
     (tmp_path / "names.c").write_text("int print_and_stop(int x) { return x; }\nint stop(int x) { return x + 1; }\n")
     (tmp_path / "names.map").write_text("NAMES_1.0 { global: print_and_stop; stop; };\n")
@@ -79,7 +79,7 @@ def test_a_function_is_found_by_its_name_alone(tmp_path: Path) -> None:
     assert table.functions_named("top") == []
 
 
-def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) -> None:
+def test_a_stripped_library_names_its_exports(stripped_library: Path) -> None:
     start, _ = address_of(stripped_library, "plain_c", "-D")
     assert Binary.open(stripped_library).resolve([start])[0][0].name == "plain_c"
 
@@ -88,7 +88,7 @@ def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) 
 def test_a_separate_debug_file_is_used(
     way: str, debug_binary: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a binary without its debug information, when a file beside it or a cache has that, then lines are exact."""
+    """A stripped binary has exact lines if its debug file is next to it or in a cache."""
     start, size = address_of(debug_binary, "shop::Till::ring(int)")
     stripped, separate = tmp_path / "program", tmp_path / "program.debug"
     subprocess.run(["objcopy", "--only-keep-debug", debug_binary, separate], check=True)
@@ -103,7 +103,8 @@ def test_a_separate_debug_file_is_used(
     subprocess.run(["objcopy", "--strip-all", *options, debug_binary, stripped], check=True)
 
     stacks = Binary.open(stripped).resolve(range(start, start + size))
-    separate.write_bytes(separate.read_bytes()[:-100] + bytes(100))  # another file: its checksum, then no ELF file
+    # another file: first its checksum differs, then it is not an ELF file
+    separate.write_bytes(separate.read_bytes()[:-100] + bytes(100))
     if way == "build-id":
         separate.write_bytes(b"")
 
@@ -117,7 +118,7 @@ def test_the_build_id_is_read(debug_binary: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\x7fELF", b"#!/bin/sh\n", b"\x7fELF" + b"\xff" * 200])
-def test_what_is_no_binary_is_a_problem_and_no_exception(tmp_path: Path, content: bytes | None) -> None:
+def test_a_file_that_is_not_a_binary_is_a_problem_without_an_exception(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "file"
     if content is not None:
         path.write_bytes(content)
@@ -126,12 +127,12 @@ def test_what_is_no_binary_is_a_problem_and_no_exception(tmp_path: Path, content
     assert binary.resolve([0x1000]) == [()]
 
 
-def test_a_folder_is_a_problem_and_no_exception(tmp_path: Path) -> None:
+def test_a_folder_is_a_problem_without_an_exception(tmp_path: Path) -> None:
     assert Binary.open(tmp_path).problems
 
 
-def test_a_truncated_binary_gives_what_is_left(debug_binary: Path, tmp_path: Path) -> None:
-    """Given a binary cut anywhere, when opened and resolved, then nothing is raised and the loss is told."""
+def test_a_truncated_binary_is_read_as_far_as_possible(debug_binary: Path, tmp_path: Path) -> None:
+    """Opening and resolving a truncated binary never raises, and reports the loss."""
     data = debug_binary.read_bytes()
     start, _ = address_of(debug_binary, "plain_c")
     for cut in [1, 16, 63, 64, 100, 1000, *range(2000, len(data), 2500), len(data) - 1]:
@@ -142,7 +143,7 @@ def test_a_truncated_binary_gives_what_is_left(debug_binary: Path, tmp_path: Pat
         assert binary.problems, cut
 
 
-def test_flipped_bytes_never_raise_and_end_soon(debug_binary: Path, tmp_path: Path) -> None:
+def test_flipped_bytes_never_raise_or_hang(debug_binary: Path, tmp_path: Path) -> None:
     data = debug_binary.read_bytes()
     start, size = address_of(debug_binary, "shop::Till::ring(int)")
     dice = random.Random(20260720)
@@ -162,7 +163,7 @@ def test_flipped_bytes_never_raise_and_end_soon(debug_binary: Path, tmp_path: Pa
 
 
 @pytest.mark.exhaustive
-def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path, tmp_path: Path) -> None:
+def test_damaged_machine_code_is_read_in_bounded_time(debug_binary: Path, tmp_path: Path) -> None:
     data = debug_binary.read_bytes()
     dice = random.Random(7)
     path = tmp_path / "damaged"
@@ -180,8 +181,8 @@ def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path
     assert time.process_time() - began < 30
 
 
-def test_every_function_of_jaxlib_is_read() -> None:
-    """The largest binary that users meet; `python -m benchmarks symbols` measures how long it takes."""
+def test_every_jaxlib_function_is_read() -> None:
+    """The largest binary that users have; `python -m benchmarks symbols` measures its time."""
     jaxlib = pytest.importorskip("jaxlib")
     path = Path(jaxlib.__file__).with_name("libjax_common.so")
     binary = Binary.open(path)

@@ -1,4 +1,4 @@
-"""Calls in machine code, and what is passed to them."""
+"""Calls in machine code, and their arguments."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ _AT = 0x1000
 _CODE = bytes.fromhex("bf07000000be09000000e800000000bf08000000ffd0e800000000c3")
 
 
-def test_the_numbers_passed_to_a_call_are_those_set_since_the_one_before() -> None:
+def test_the_constants_passed_to_a_call_are_those_set_since_the_previous_call() -> None:
     code = FunctionCode(_CODE, _AT)
 
     assert [call.return_address - _AT for call in code.calls] == [15, 22, 27]
     assert [code.numbers(i) for i in range(3)] == [[7, 9], [8], []]
 
 
-def test_calls_through_a_pointer_have_the_place_of_the_pointer() -> None:
-    """Given a call through memory, one through a register that was loaded, and one through a register of the caller."""
+def test_indirect_calls_have_the_address_of_their_pointer() -> None:
+    """A call through memory, one through a loaded register, and one through a register of the caller."""
     # call [rax+0x18]; mov rcx, [rdi+8]; mov esi, 1; call rcx; call rdx; ret
     code = FunctionCode(bytes.fromhex("ff5018488b4f08be01000000ffd1ffd2c3"), _AT)
 
     assert [(call.target, call.slot) for call in code.calls] == [(0, 0x18), (0, 8), (0, None)]
 
 
-def test_a_jump_to_another_function_is_a_call_that_does_not_return_here() -> None:
-    """Given a jump within the function, one out of it, and one through a table of virtual functions."""
+def test_a_jump_to_another_function_is_a_call_that_does_not_return() -> None:
+    """A jump within the function, one out of it, and one through a vtable."""
     # jmp +0; jmp +0x100; mov rax, [rdi]; mov rax, [rax+0x10]; jmp rax
     code = FunctionCode(bytes.fromhex("eb00e900010000488b07488b4010ffe0"), _AT)
 
     assert [tuple(call) for call in code.calls] == [(0, _AT + 7 + 0x100, None), (0, 0, 0x10)]
 
 
-def test_the_jump_of_a_switch_is_no_call() -> None:
+def test_a_switch_jump_is_not_a_call() -> None:
     # movsxd rax, [rdx+rax*4]; add rax, rdx; jmp rax
     code = FunctionCode(bytes.fromhex("48630482" + "4801d0" + "ffe0"), _AT)
 
     assert code.calls == []
 
 
-def test_the_flow_has_what_runs_first_before_what_is_first_in_memory() -> None:
-    """je +7; call; jmp +5; call; call; ret: of two branches each has one call, and both lead to the last."""
+def test_the_control_flow_has_execution_order_instead_of_memory_order() -> None:
+    """je +7; call; jmp +5; call; call; ret: each of two branches has one call, and both continue to the last."""
     code = FunctionCode(bytes.fromhex("7407e800010000eb05e800010000e800010000c3"), _AT)
     flow = code.flow
     of_call = {call: i for i, (calls, _) in enumerate(flow) for call in calls}
@@ -50,7 +50,7 @@ def test_the_flow_has_what_runs_first_before_what_is_first_in_memory() -> None:
     assert flow[of_call[0]][1] == flow[of_call[1]][1] == [0]
 
 
-def test_addresses_and_numbers_that_are_passed_are_those_since_the_last_call() -> None:
+def test_passed_addresses_and_numbers_are_those_set_since_the_previous_call() -> None:
     """lea rdi,[rip+16]; xor esi,esi; push 3; call; lea rdi,[rsp+8]; call."""
     code = FunctionCode(bytes.fromhex("488d3d1000000031f66a03e800010000488d7c2408e800010000c3"), _AT)
     assert (code.addresses(0), code.addresses(1)) == ([_AT + 23], [])
@@ -58,8 +58,8 @@ def test_addresses_and_numbers_that_are_passed_are_those_since_the_last_call() -
 
 
 @pytest.mark.exhaustive
-def test_of_more_tables_than_a_function_has_nobody_follows_each_to_each_case() -> None:
-    """Given 20,000 jumps through a register, each of which could lead behind each other."""
+def test_the_number_of_followed_jump_tables_is_bounded() -> None:
+    """20,000 jumps through a register, each of which could lead after any other."""
     flow = FunctionCode(b"\xff\xe0" * 20_000, _AT).flow
 
     assert len(flow) == 20_000

@@ -1,4 +1,4 @@
-"""Symbols that a binary carries compressed (`.gnu_debugdata`) are as good as those of `.symtab`."""
+"""Compressed symbols in a binary (`.gnu_debugdata`) give the same results as `.symtab`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def functions(path: Path) -> list[ElfSymbol]:
 
 
 def names_in(path: Path, where: list[ElfSymbol]) -> list[str]:
-    """What is named in the middle of these functions."""
+    """The name found in the middle of each of these functions."""
     found = Binary.open(path).resolve([(symbol.start + symbol.end) // 2 for symbol in where])
     return [stack[0].mangled if stack else "" for stack in found]
 
@@ -45,8 +45,8 @@ def test_a_moved_symbol_table_names_the_same_functions_extents_and_units(library
     assert not Binary.open(moved).is_stripped
 
 
-def test_what_distributions_embed_is_completed_by_what_is_exported(library: Path, tmp_path: Path) -> None:
-    """Given that exported functions are left out of the embedded ones, then all are named nevertheless."""
+def test_embedded_symbols_are_completed_by_exports(library: Path, tmp_path: Path) -> None:
+    """All functions are named even if the embedded symbols omit the exported ones."""
     rest = functions_not_exported(library, tmp_path / "rest")
     moved = embed(library, tmp_path / "moved.so", compressed(rest.read_bytes()))
 
@@ -57,7 +57,7 @@ def test_what_distributions_embed_is_completed_by_what_is_exported(library: Path
     assert {"plain_c", "_ZN4shop12_GLOBAL__N_16hiddenEi"} <= set(names)
 
 
-def test_a_binary_with_both_tables_has_the_functions_of_both(library: Path, tmp_path: Path) -> None:
+def test_a_binary_with_both_tables_has_all_their_functions(library: Path, tmp_path: Path) -> None:
     rest = functions_not_exported(library, tmp_path / "rest")
     both = embed(library, tmp_path / "both.so", compressed(rest.read_bytes()), "--strip-all", "--keep-symbol=plain_c")
 
@@ -66,7 +66,7 @@ def test_a_binary_with_both_tables_has_the_functions_of_both(library: Path, tmp_
     assert names_in(both, whole) == [symbol.mangled for symbol in whole]
 
 
-def test_a_whole_table_beside_the_embedded_one_is_not_changed_by_it(library: Path, tmp_path: Path) -> None:
+def test_embedded_symbols_do_not_change_a_full_table(library: Path, tmp_path: Path) -> None:
     symbols = only_symbols(library, tmp_path / "symbols")
     both = embed(
         library, tmp_path / "both.so", compressed(symbols.read_bytes()), "--strip-debug", "--keep-file-symbols"
@@ -76,7 +76,7 @@ def test_a_whole_table_beside_the_embedded_one_is_not_changed_by_it(library: Pat
 
 
 def damaged(kind: str, symbols: bytes, other: bytes) -> bytes:
-    """What is in the section, if it is no good."""
+    """Contents of a malformed section."""
     if kind == "for another machine":
         header = bytearray(symbols)
         header[MACHINE : MACHINE + 2] = AARCH64.to_bytes(2, "little")
@@ -101,10 +101,10 @@ def damaged(kind: str, symbols: bytes, other: bytes) -> bytes:
         *("for another machine", "belong to another binary"),
     ],
 )
-def test_embedded_symbols_that_are_no_good_are_left_with_a_sentence(
+def test_unusable_embedded_symbols_are_skipped_with_a_note(
     kind: str, library: Path, source: Path, tmp_path: Path
 ) -> None:
-    """Given that, then the binary is named as far as it exports, and says why not further."""
+    """The binary then has only its exported names, and reports the reason."""
     symbols = only_symbols(library, tmp_path / "symbols").read_bytes()
     another = compiled(source, "another.so", "-O0", "-shared", "-fPIC", "-Wl,--build-id=none")
     other = only_symbols(another, tmp_path / "other").read_bytes()
@@ -123,7 +123,7 @@ def test_embedded_symbols_that_are_no_good_are_left_with_a_sentence(
 
 
 @pytest.mark.exhaustive
-def test_lies_in_embedded_symbols_never_raise(library: Path, tmp_path: Path) -> None:
+def test_false_embedded_symbols_never_raise(library: Path, tmp_path: Path) -> None:
     symbols = only_symbols(library, tmp_path / "symbols").read_bytes()
     dice = random.Random(18)
     for turn in range(60):

@@ -1,4 +1,4 @@
-"""Debug files come from servers that the environment names, and no answer of a server does more than fail to help."""
+"""Debug files come from the servers in the environment, and no answer of a server can do harm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def debug_file(whole: Path) -> bytes:
-    """What a server has of it."""
+    """The server's files for it."""
     path = whole.with_name("served.debug")
     subprocess.run(["objcopy", "--only-keep-debug", whole, path], check=True)
     return path.read_bytes()
@@ -38,7 +38,7 @@ def debug_file(whole: Path) -> bytes:
 
 @pytest.fixture
 def stripped(whole: Path, tmp_path: Path) -> Path:
-    """The library as it is installed."""
+    """The library as installed."""
     path = tmp_path / "libshop.so.1"
     subprocess.run(["objcopy", "--strip-all", whole, path], check=True)
     return path
@@ -70,7 +70,7 @@ def missing(request: Answering) -> None:
     request.send_error(404)
 
 
-def test_a_debug_file_is_fetched_and_gives_names_and_lines(
+def test_a_fetched_debug_file_has_names_and_lines(
     started: Started, cache: Path, whole: Path, stripped: Path, debug_file: bytes
 ) -> None:
     start, _ = address_of(whole, FUNCTION)
@@ -87,9 +87,7 @@ def test_a_debug_file_is_fetched_and_gives_names_and_lines(
     assert Binary.open(stripped).resolve([start]) == Binary.open(whole).resolve([start])
 
 
-def test_the_servers_are_asked_in_their_order_until_one_has_it(
-    started: Started, cache: Path, debug_file: bytes
-) -> None:
+def test_servers_are_queried_in_order_until_one_has_the_file(started: Started, cache: Path, debug_file: bytes) -> None:
     without, having, spare = started(missing), started(lambda r: r.give(debug_file)), started(missing)
 
     fetched(asking(without.address, "ima:enforcing", "ftp://127.0.0.1:9/", having.address, spare.address))
@@ -98,8 +96,8 @@ def test_the_servers_are_asked_in_their_order_until_one_has_it(
     assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
 
 
-def test_that_no_server_has_it_is_remembered_for_a_while(started: Started, cache: Path) -> None:
-    """Given 404s, then nobody is asked again until the time has passed that the cache says."""
+def test_a_missing_debug_file_is_cached_for_a_while(started: Started, cache: Path) -> None:
+    """After a 404, no request is repeated before the cache's expiry time."""
     server = started(missing)
     debuginfod = asking(server.address)
 
@@ -126,7 +124,7 @@ def hanging_within(request: Answering) -> None:
     request.server.is_over.wait()
 
 
-def trickling(request: Answering) -> None:
+def answer_slowly(request: Answering) -> None:
     request.give(b"", 1 << 20)
     while not request.server.is_over.wait(0.1):
         try:
@@ -158,7 +156,7 @@ def redirect_out_of_the_web(request: Answering) -> None:
         (lambda request: request.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n"), "SSH-2.0"),
         (hanging, "silent or slow for 1 s"),
         (hanging_within, "silent or slow for 1 s"),
-        (trickling, "silent or slow for 1 s"),
+        (answer_slowly, "silent or slow for 1 s"),
         (endless_redirect, "it answered 302"),
         (redirect_out_of_the_web, "it redirects to ftp://127.0.0.1/debuginfo"),
     ],
@@ -175,10 +173,10 @@ def redirect_out_of_the_web(request: Answering) -> None:
         "to file",
     ],
 )
-def test_a_server_that_fails_is_told_of_once_and_not_asked_again(
+def test_a_failing_server_is_reported_once_and_not_queried_again(
     answer: Callable[[Answering], None], told: str, started: Started, cache: Path, stripped: Path, debug_file: bytes
 ) -> None:
-    """Given a server in trouble before one that works, then the debug file is had, and nothing of the trouble kept."""
+    """After a failing server, the next one supplies the debug file, and the failure is not cached."""
     failing, working = started(answer), started(lambda request: request.give(debug_file))
     debuginfod = asking(failing.address, working.address, DEBUGINFOD_TIMEOUT="1")
 
@@ -193,7 +191,7 @@ def test_a_server_that_fails_is_told_of_once_and_not_asked_again(
     assert Binary.open(stripped).missing_debug_file is None
 
 
-def test_a_server_that_is_not_there_is_told_of(cache: Path) -> None:
+def test_an_unreachable_server_is_reported(cache: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -205,7 +203,7 @@ def test_a_server_that_is_not_there_is_told_of(cache: Path) -> None:
     assert left_in(cache) == []
 
 
-def test_the_debug_file_of_another_build_is_not_taken(
+def test_the_debug_file_of_another_build_is_rejected(
     started: Started, cache: Path, source: Path, tmp_path: Path
 ) -> None:
     other = compiled(source, "other.so", "-g", "-shared", "-fPIC", "-Wl,--build-id=0xffffffffffffffff").read_bytes()
@@ -217,8 +215,8 @@ def test_the_debug_file_of_another_build_is_not_taken(
 
 
 @pytest.mark.parametrize("is_told", [True, False])
-def test_a_file_that_is_too_large_is_left(is_told: bool, started: Started, cache: Path, debug_file: bytes) -> None:
-    """Given a limit (DEBUGINFOD_MAXSIZE), whether or not the server says the size; it is asked for others still."""
+def test_a_file_over_the_size_limit_is_skipped(is_told: bool, started: Started, cache: Path, debug_file: bytes) -> None:
+    """A size limit (DEBUGINFOD_MAXSIZE), with or without a size from the server; other files are still requested."""
 
     def answer(request: Answering) -> None:
         if is_told:
@@ -238,7 +236,7 @@ def test_a_file_that_is_too_large_is_left(is_told: bool, started: Started, cache
     assert len(server.asked) == 2 and left_in(cache) == []
 
 
-def test_redirects_within_the_web_are_followed(started: Started, cache: Path, debug_file: bytes) -> None:
+def test_redirects_to_web_addresses_are_followed(started: Started, cache: Path, debug_file: bytes) -> None:
     having = started(lambda request: request.give(debug_file))
 
     def elsewhere(request: Answering) -> None:
@@ -251,7 +249,7 @@ def test_redirects_within_the_web_are_followed(started: Started, cache: Path, de
     assert having.asked == ["/mirror"] and left_in(cache) == [f"{BUILD_ID}/debuginfo"]
 
 
-def test_a_name_that_is_no_build_id_is_not_asked_for(started: Started, cache: Path) -> None:
+def test_a_malformed_build_id_is_not_queried(started: Started, cache: Path) -> None:
     server = started(missing)
     for name in ("", "..", "../../x", "0123", "0123456789abcdeg"):
         asking(server.address).fetch(name, "odd.so")
@@ -259,11 +257,11 @@ def test_a_name_that_is_no_build_id_is_not_asked_for(started: Started, cache: Pa
 
 
 @pytest.mark.parametrize("named", [None, "", "   ", "ima:enforcing", "ftp://127.0.0.1:9/", "file:///srv"])
-def test_without_servers_nobody_is_asked(named: str | None, cache: Path) -> None:
+def test_without_configured_servers_nothing_is_queried(named: str | None, cache: Path) -> None:
     assert configure_debuginfod({} if named is None else {"DEBUGINFOD_URLS": named}, SilentProgress()) is None
 
 
-def test_a_cache_that_cannot_be_written_is_told_of(started: Started, cache: Path, debug_file: bytes) -> None:
+def test_an_unwritable_cache_is_reported(started: Started, cache: Path, debug_file: bytes) -> None:
     cache.write_text("no folder")
     debuginfod = asking(started(lambda request: request.give(debug_file)).address)
 

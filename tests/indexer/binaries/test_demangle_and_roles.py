@@ -10,7 +10,7 @@ from framedex.model import FrameRole
 from framedex.model.locations import is_framedex_file
 
 
-def test_a_mangled_name_becomes_readable() -> None:
+def test_a_mangled_name_is_demangled() -> None:
     cases: list[tuple[str, str]] = [
         ("_ZN3xla3FooC2Ei", "xla::Foo::Foo"),
         ("_ZN3xla3FooC2Ei.cold", "xla::Foo::Foo"),
@@ -25,12 +25,12 @@ def test_a_mangled_name_becomes_readable() -> None:
         assert readable_name(demangle(mangled)) == expected
 
 
-def test_a_name_that_no_suffix_belongs_to_stays() -> None:
+def test_a_name_with_an_unknown_suffix_is_unchanged() -> None:
     assert strip_clone_suffix("libfoo.so.init") == "libfoo.so.init"
 
 
 def test_a_constrained_template_of_clang_18_is_demangled() -> None:
-    """Given a `Tn` mangling that libstdc++ 12 refuses, when LLVM's demangler is there, then the name is found."""
+    """LLVM's demangler, if present, demangles a `Tn` name that libstdc++ 12 refuses."""
     pytest.importorskip("pydemumble")
     mangled = (
         "_ZN4absl12lts_202601078StatusOrIN3xla14XlaComputationEEC2IRKNS0_6StatusE"
@@ -39,7 +39,7 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
     assert readable_name(demangle(mangled)).startswith("absl::StatusOr<xla::XlaComputation>::StatusOr<")
 
 
-def test_a_frame_has_the_role_a_reader_expects() -> None:
+def test_a_frame_has_the_expected_role() -> None:
     cases: list[tuple[str, str, FrameRole]] = [
         ("/usr/lib/libpython3.11.so.1.0", "anything_at_all", FrameRole.INTERPRETER),
         ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", FrameRole.INTERPRETER),
@@ -60,7 +60,7 @@ def test_a_frame_has_the_role_a_reader_expects() -> None:
         assert role_of(module, name) is role
 
 
-def test_frames_of_framedex_are_told_from_a_program_s() -> None:
+def test_framedex_frames_are_distinguished_from_program_frames() -> None:
     own = [
         *("/env/lib/python3.13/site-packages/framedex_native/libtpu.so", "/opt/libframedex_recorder.so"),
         *("/env/lib/python3.13/site-packages/framedex_native/ffi/programs.py", "/src/indexer/framedex/inprocess.py"),

@@ -1,4 +1,4 @@
-"""Line tables are made once for a binary, and again when it or what makes them has changed."""
+"""Line tables are built once for a binary, and again when it or their builder changes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "kept"
 
 
-def test_what_was_kept_is_read_again(binary: Path, maker: Path, folder: Path) -> None:
+def test_stored_tables_are_read_back(binary: Path, maker: Path, folder: Path) -> None:
     CachedLineTables(binary, maker, folder).store(TABLES)
     assert CachedLineTables(binary, maker, folder).read() == TABLES
 
 
 @pytest.mark.parametrize("changed", ["binary", "maker"])
-def test_nothing_is_kept_of_another_state(
+def test_tables_of_another_file_state_are_not_used(
     binary: Path, maker: Path, folder: Path, changed: str, request: pytest.FixtureRequest
 ) -> None:
     CachedLineTables(binary, maker, folder).store(TABLES)
@@ -46,9 +46,7 @@ def test_nothing_is_kept_of_another_state(
     assert CachedLineTables(binary, maker, folder).read() is None
 
 
-def test_nothing_is_kept_of_a_binary_that_changes_while_its_tables_are_made(
-    binary: Path, maker: Path, folder: Path
-) -> None:
+def test_tables_are_not_stored_if_the_binary_changes_meanwhile(binary: Path, maker: Path, folder: Path) -> None:
     kept = CachedLineTables(binary, maker, folder)
     binary.write_bytes(b"built anew")
     kept.store(TABLES)
@@ -57,7 +55,7 @@ def test_nothing_is_kept_of_a_binary_that_changes_while_its_tables_are_made(
 
 
 @pytest.mark.parametrize("damage", [b"", b"\0" * 4, b"\0" * len(TABLES)])
-def test_what_is_damaged_is_not_read(binary: Path, maker: Path, folder: Path, damage: bytes) -> None:
+def test_damaged_tables_are_not_read(binary: Path, maker: Path, folder: Path, damage: bytes) -> None:
     kept = CachedLineTables(binary, maker, folder)
     kept.store(TABLES)
     (file,) = folder.iterdir()
@@ -65,7 +63,7 @@ def test_what_is_damaged_is_not_read(binary: Path, maker: Path, folder: Path, da
     assert kept.read() is None
 
 
-def test_what_was_not_used_for_longest_goes(
+def test_the_least_recently_used_tables_are_deleted(
     tmp_path: Path, maker: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dwarf, "_MAX_TOTAL_BYTES", 2 * len(TABLES) + 100)
@@ -81,7 +79,7 @@ def test_what_was_not_used_for_longest_goes(
     assert [CachedLineTables(path, maker, folder).read() is not None for path in binaries] == [True, False, True]
 
 
-def test_lines_are_the_same_from_tables_that_were_kept(
+def test_stored_tables_give_the_same_lines(
     debug_binary: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dwarf, "_MIN_STORED_BYTES", 0)
@@ -96,7 +94,7 @@ def test_lines_are_the_same_from_tables_that_were_kept(
     assert any(line.path == str(source) for lines in found for line in lines)
 
 
-def test_lines_are_found_where_nothing_can_be_kept(
+def test_lines_are_found_without_a_writable_cache(
     debug_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dwarf, "_MIN_STORED_BYTES", 0)

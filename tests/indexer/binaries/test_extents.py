@@ -1,4 +1,4 @@
-"""Where functions begin and end is known by the unwind tables, also of functions without a name or a size."""
+"""The unwind tables give the extents of functions, also of those without a name or a size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ extern "C" int used(int x) { return hidden(x) + unseen(x); }
 
 @pytest.fixture(scope="module")
 def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with two exported functions that have no size, and others behind them that are not exported."""
+    """A library with two exported functions without a size, followed by others that are not exported."""
     path = tmp_path_factory.mktemp("assembly") / "assembly.cc"
     path.write_text(ASSEMBLY)
     return compiled(path, "assembly.so", "-O1", "-fno-toplevel-reorder", "-shared", "-fPIC")
@@ -39,15 +39,15 @@ def stripped(library: Path, folder: Path) -> Path:
 
 
 def described(path: Path) -> list[tuple[int, int]]:
-    """Where functions begin and end, as readelf reads the unwind tables."""
+    """The extents of functions according to readelf's unwind tables."""
     command = ["readelf", "--debug-dump=frames", "--wide", str(path)]
-    text = subprocess.run(command, capture_output=True, text=True).stdout  # it fails where a debug link leads nowhere
+    text = subprocess.run(command, capture_output=True, text=True).stdout  # fails if a debug link has no target
     return [(int(start, 16), int(end, 16)) for start, end in re.findall(r"pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
 
 
 @pytest.mark.exhaustive
-def test_extents_are_those_that_readelf_reads() -> None:
-    """Given the C library, in which there are frames of every kind."""
+def test_extents_equal_those_of_readelf() -> None:
+    """The C library, which has frames of every kind."""
     path = Path(re.findall(r"(/\S+/libc\.so\.6)", Path("/proc/self/maps").read_text())[0])
     extents = FunctionExtents(Elf.open(path))
     functions = described(path)
@@ -59,7 +59,7 @@ def test_extents_are_those_that_readelf_reads() -> None:
     assert all(extents.start(end) is None for _, end in functions if end not in starts)
 
 
-def test_the_place_of_an_unnamed_function_is_known(assembly: Path, tmp_path: Path) -> None:
+def test_an_unnamed_function_has_a_known_extent(assembly: Path, tmp_path: Path) -> None:
     start, size = address_of(assembly, "hidden(int)")
     binary = Binary.open(stripped(assembly, tmp_path))
 
@@ -69,8 +69,8 @@ def test_the_place_of_an_unnamed_function_is_known(assembly: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["bare", "untold"])
-def test_a_name_without_a_size_does_not_reach_into_the_next_one(name: str, assembly: Path, tmp_path: Path) -> None:
-    """Given that an exported name has no size, when what follows it has no name, then it does not get this one."""
+def test_a_symbol_without_a_size_ends_at_the_next_symbol(name: str, assembly: Path, tmp_path: Path) -> None:
+    """An exported name without a size does not cover the unnamed function after it."""
     listed = subprocess.run(["nm", assembly], capture_output=True, text=True, check=True).stdout
     start = next(int(line.split()[0], 16) for line in listed.splitlines() if line.endswith(f" {name}"))
     behind, size = address_of(assembly, "hidden(int)" if name == "bare" else "unseen(int)")
@@ -82,7 +82,7 @@ def test_a_name_without_a_size_does_not_reach_into_the_next_one(name: str, assem
 
 
 @pytest.mark.exhaustive
-def test_damaged_unwind_tables_tell_less_and_never_raise(assembly: Path, tmp_path: Path) -> None:
+def test_damaged_unwind_tables_give_fewer_extents_and_never_raise(assembly: Path, tmp_path: Path) -> None:
     data = assembly.read_bytes()
     header = next(section for section in Elf.open(assembly).sections if section.name == ".eh_frame_hdr")
     dice = random.Random(18)

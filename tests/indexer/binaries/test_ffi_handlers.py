@@ -1,4 +1,4 @@
-"""The type of an FFI handler is read off its code, however much of it the compiler inlined."""
+"""Reading the type of an FFI handler from its code, regardless of inlining."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tiers import exhaustive_unless
 
 
 def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
-    """The signature of the handler with this symbol, and the name of the function that it was made from."""
+    """The signature of the handler with this symbol, and the name of its original function."""
     binary = Binary.open(library)
     assert binary.symbols is not None
     start = next(found.start for found in binary.symbols if found.mangled == symbol)
@@ -30,7 +30,7 @@ def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
 
 @pytest.fixture(scope="module", params=exhaustive_unless(["-O0", "-O1", "-O2"], "-O1"))
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One example, without debug information; with -O1, all examples."""
+    """One example without debug information; all examples with -O1."""
     path = tmp_path_factory.mktemp("handlers") / "handlers.so"
     if request.param == "-O1":
         subprocess.run(["strip", "--strip-debug", library_for(sys.executable), "-o", path], check=True)
@@ -41,7 +41,7 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return path
 
 
-def test_signature_and_implementation(library: Path) -> None:
+def test_a_handler_has_its_signature_and_implementation(library: Path) -> None:
     names = {"RmsNorm": "rms_norm", "RmsNormForward": "rms_norm_forward", "RmsNormBackward": "rms_norm_backward"}
     signatures = {
         "RmsNorm": "(f32) -> (f32), attributes (f32)",
@@ -52,7 +52,7 @@ def test_signature_and_implementation(library: Path) -> None:
         assert described(library, symbol) == (signatures[symbol], f"(anonymous namespace)::{name}")
 
 
-def test_embedded_symbols_tell_as_much(library: Path, tmp_path: Path) -> None:
+def test_embedded_symbols_give_the_same_signature(library: Path, tmp_path: Path) -> None:
     symbols = only_symbols(library, tmp_path / "symbols").read_bytes()
     moved = embed(library, tmp_path / "moved.so", compressed(symbols))
 
@@ -61,7 +61,7 @@ def test_embedded_symbols_tell_as_much(library: Path, tmp_path: Path) -> None:
         assert described(moved, symbol) == described(library, symbol)
 
 
-def test_a_stripped_library_tells_nothing(library: Path, tmp_path: Path) -> None:
+def test_a_stripped_library_has_no_signature(library: Path, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped.so"
     subprocess.run(["strip", "-s", str(library), "-o", str(stripped)], check=True)
     signature, made_from = described(stripped, "RmsNorm")
@@ -69,7 +69,7 @@ def test_a_stripped_library_tells_nothing(library: Path, tmp_path: Path) -> None
     assert signature in (None, "(f32) -> (f32), attributes (f32)"), "exported weak symbols may still name the type"
 
 
-def test_states_strings_and_what_is_no_handler_of_the_typed_api() -> None:
+def test_states_and_strings_are_decoded_and_untyped_handlers_have_no_signature() -> None:
     library = library_for(sys.executable)
     assert described(library, "CounterExecute") == (
         "(s32) -> (s32), attributes (s32)",
@@ -80,14 +80,14 @@ def test_states_strings_and_what_is_no_handler_of_the_typed_api() -> None:
     assert described(library, "AddOneUntyped") == (None, None)
 
 
-def test_the_handlers_of_jaxlib() -> None:
+def test_jaxlib_handlers_have_signatures() -> None:
     library = next(Path(jaxlib.__file__).parent.rglob("_lapack.so"))
     signature, made_from = described(library, "lapack_spotrf_ffi")
     assert signature == "(f32) -> (f32, s32), attributes (UpLo)"
     assert made_from is not None and made_from.startswith("jax::CholeskyFactorizationKernel")
 
 
-def test_damaged_files_tell_less_and_never_raise(library: Path, tmp_path: Path) -> None:
+def test_damaged_files_give_fewer_signatures_and_never_raise(library: Path, tmp_path: Path) -> None:
     content = library.read_bytes()
     start = next(found.start for found in Binary.open(library).symbols or () if found.mangled == "RmsNorm")
     for size in range(0, len(content), max(len(content) // 40, 1)):

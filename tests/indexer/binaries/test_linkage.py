@@ -1,4 +1,4 @@
-"""Calls that go through the dynamic linker are named, however compilers and linkers arrange them."""
+"""Calls through the dynamic linker are named for every layout of compilers and linkers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def built(folder: Path, *options: str) -> Path:
 
 
 def named_calls(library: Path, function: str) -> list[str]:
-    """The names of what a function calls, in order."""
+    """The names of a function's callees, in order."""
     binary = Binary.open(library)
     symbols = binary.symbols
     assert symbols is not None
@@ -52,8 +52,8 @@ def named_calls(library: Path, function: str) -> list[str]:
 
 @pytest.mark.parametrize("way", _WAYS)
 @pytest.mark.parametrize("linker", _LINKERS)
-def test_calls_and_jumps_have_the_names_of_what_they_lead_to(linker: str, way: str, tmp_path: Path) -> None:
-    """Given functions of another library and exported ones of its own, which both can be replaced."""
+def test_calls_and_jumps_have_the_names_of_their_targets(linker: str, way: str, tmp_path: Path) -> None:
+    """Functions of another library and its own exported ones, which can both be interposed."""
     library = built(tmp_path, f"-fuse-ld={linker}", *_WAYS[way])
 
     outside, own = "elsewhere", "shop::exported(int)"
@@ -78,7 +78,7 @@ def test_section_headers_are_not_needed(tmp_path: Path) -> None:
     assert binary._linkage.find_target_name(whole.calls[0].target) in ("elsewhere", "_ZN4shop8exportedEi")
 
 
-def test_a_static_program_has_nothing_that_a_linker_fills_by_name(tmp_path: Path) -> None:
+def test_a_static_program_has_no_linker_symbols(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text("#include <string.h>\nint main(int n, char **a) { return strlen(a[0]) + n; }\n")
     subprocess.run(["cc", "-O2", "-static", "main.c", "-o", "main"], cwd=tmp_path, check=True)
 
@@ -87,7 +87,7 @@ def test_a_static_program_has_nothing_that_a_linker_fills_by_name(tmp_path: Path
     assert binary.function_names_at(0x400000) == ()
 
 
-def test_equal_functions_at_one_address_are_all_told(tmp_path: Path) -> None:
+def test_all_functions_at_one_address_are_returned(tmp_path: Path) -> None:
     (tmp_path / "main.cc").write_text(
         "namespace a { __attribute__((noinline)) int f(int x) { return x * 3; } }\n"
         'namespace b { int g(int) __attribute__((alias("_ZN1a1fEi"))); }\n'
@@ -104,7 +104,7 @@ def test_equal_functions_at_one_address_are_all_told(tmp_path: Path) -> None:
 
 
 def test_code_that_gcc_split_off_is_read_with_its_function(tmp_path: Path) -> None:
-    """Given a function whose unlikely calls stand elsewhere, looked at from either part."""
+    """A function whose unlikely calls are in a separate part, viewed from either part."""
     (tmp_path / "cold.c").write_text(
         "void often(int);\n__attribute__((cold)) void seldom(int);\n"
         "int split(int n) { if (n > 7) { seldom(n); seldom(n + 1); } often(n); return n; }\n"
@@ -124,12 +124,12 @@ def test_code_that_gcc_split_off_is_read_with_its_function(tmp_path: Path) -> No
         assert {binary.function_at(target) for target in code.calls_after(1)} == {"seldom", "often"}
 
 
-def test_a_binary_says_what_compiled_it(tmp_path: Path) -> None:
+def test_a_binary_names_its_compiler(tmp_path: Path) -> None:
     assert any(compiler.startswith("GCC: ") for compiler in Binary.open(built(tmp_path)).compilers)
 
 
 @pytest.mark.exhaustive
-def test_damaged_tables_of_the_linker_give_less_and_nothing_worse(tmp_path: Path) -> None:
+def test_damaged_linker_tables_give_fewer_names(tmp_path: Path) -> None:
     library = built(tmp_path)
     whole = library.read_bytes()
     segment = Binary.open(library)._linkage._elf.dynamic_segment

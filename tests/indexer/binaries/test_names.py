@@ -1,11 +1,11 @@
-"""Readable names, from the text of both kinds of demangler."""
+"""Readable names from the output of both kinds of demangler."""
 
 import pytest
 
 from framedex.binaries.names import parse_name, readable_name, split_parameters
 
 
-def test_a_symbol_reads_as_people_write_it() -> None:
+def test_a_symbol_is_displayed_as_programmers_write_it() -> None:
     cases: list[tuple[str, str]] = [
         ("main", "main"),
         ("PJRT_Client_Create", "PJRT_Client_Create"),
@@ -69,7 +69,7 @@ def test_a_symbol_reads_as_people_write_it() -> None:
         ("plain", ("plain",), None, False),
     ],
 )
-def test_a_symbol_is_taken_apart(
+def test_a_symbol_is_parsed_into_its_parts(
     symbol: str, key: tuple[str, ...], parameters: tuple[str, ...] | None, is_const: bool
 ) -> None:
     name = parse_name(symbol)
@@ -84,11 +84,11 @@ def test_parameters_are_split_at_the_top_level_only() -> None:
     )
 
 
-def test_a_name_of_great_depth_takes_linear_time() -> None:
-    """Given 100,000 nested brackets, when it is made readable, then it ends at once and without recursion."""
+def test_a_deeply_nested_name_takes_linear_time() -> None:
+    """100,000 nested brackets are processed quickly and without recursion."""
     assert readable_name("f<" * 100_000 + ">" * 100_000 + "(int)") == "f<...>"
 
 
-def test_a_function_that_returns_a_pointer_to_one_that_returns_one_and_so_on_has_its_name() -> None:
+def test_the_name_of_a_function_with_nested_pointer_returns_is_parsed() -> None:
     depth = 5_000
     assert readable_name("void " + "(*" * depth + "f(int)" + ")(char)" * depth) == "f"

@@ -1,4 +1,4 @@
-"""Which lines and functions a pattern fits."""
+"""The lines and functions that match a pattern."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def line(path: str, number: int = 12, function: str = "main") -> PythonLine:
         ("*", "/home/me/project/train.py", True),
     ],
 )
-def test_files_are_named_by_the_end_of_their_path(text: str, path: str, fits: bool) -> None:
+def test_files_match_by_the_end_of_their_path(text: str, path: str, fits: bool) -> None:
     assert Pattern.parse(text).fits_line(line(path)) is fits
 
 
-def test_a_path_with_a_dot_is_of_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_a_dot_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pattern = Pattern.parse("./train.py:*")
     assert pattern.fits_line(line(f"{tmp_path}/train.py"))
@@ -61,11 +61,11 @@ def test_a_path_with_a_dot_is_of_the_working_folder(tmp_path: Path, monkeypatch:
         ("*", "step", False),
     ],
 )
-def test_functions_are_named_by_their_name_or_the_qualified_one(text: str, function: str, fits: bool) -> None:
+def test_functions_match_by_short_or_qualified_name(text: str, function: str, fits: bool) -> None:
     assert Pattern.parse(text).fits_function(function) is fits
 
 
-def test_no_line_is_in_no_file() -> None:
+def test_a_missing_line_matches_only_patterns_without_a_file() -> None:
     assert not Pattern.parse("train.py:*").fits_line(None)
     assert Pattern.parse("*").fits_line(None)
     assert Pattern.parse("step").fits_line(None)
@@ -81,6 +81,6 @@ def test_no_line_is_in_no_file() -> None:
         ("a/..:step", "not a file"),
     ],
 )
-def test_what_is_no_pattern_is_said(text: str, told: str) -> None:
+def test_a_malformed_pattern_is_reported(text: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         Pattern.parse(text)

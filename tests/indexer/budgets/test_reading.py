@@ -1,4 +1,4 @@
-"""How budgets are written."""
+"""The syntax of budgets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from framedex.budgets.model import (
     parse_budget,
     parse_count_budgets,
     parse_memory_budget,
+    parse_startup_budget,
 )
 from framedex.words import parse_byte_count
 
@@ -29,7 +30,7 @@ COMPILES = BudgetSubject.COMPILES
         (["1", "step=2", 5], [(1, "*"), (2, "step"), (5, "*")]),
     ],
 )
-def test_counts_are_numbers_texts_tables_and_lists(written: object, budgets: list[tuple[int, str]]) -> None:
+def test_counts_are_integers_strings_tables_or_lists(written: object, budgets: list[tuple[int, str]]) -> None:
     assert [(each.limit, each.pattern.text) for each in parse_count_budgets(COMPILES, written)] == budgets
 
 
@@ -50,12 +51,12 @@ def test_counts_are_numbers_texts_tables_and_lists(written: object, budgets: lis
         (None, "not a budget"),
     ],
 )
-def test_what_is_no_count_is_said(written: object, told: str) -> None:
+def test_a_malformed_count_is_reported(written: object, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         parse_count_budgets(COMPILES, written)
 
 
-def test_sizes_are_as_everywhere() -> None:
+def test_sizes_use_the_common_format() -> None:
     assert parse_memory_budget("2GiB").limit == parse_memory_budget(2 << 30).limit == 2 << 30
     assert parse_memory_budget("2GiB").text == "2 GiB"
     for wrong in ("2 bananas", "", "-1", True, -5, 1.5j, "9" * 400, "9" * 400 + "GiB", "1." + "9" * 5000, 10**400):
@@ -70,5 +71,18 @@ def test_a_size_is_a_number_with_a_unit() -> None:
     ]
 
 
-def test_a_budget_keeps_what_was_written() -> None:
+def test_a_budget_stores_its_text() -> None:
     assert parse_budget(COMPILES, "step=2") == Budget(COMPILES, 2, Pattern.parse("step"), "step=2")
+
+
+def test_the_budget_of_a_start_has_seconds() -> None:
+    assert parse_startup_budget({"trace_seconds": 1.5}).limit == 1_500_000_000
+    assert parse_startup_budget({"trace-seconds": 2}).text == "2 s"
+
+
+@pytest.mark.parametrize(
+    "written", [3, {}, {"trace_seconds": True}, {"trace_seconds": -1}, {"trace_seconds": "3"}, {"seconds": 3}]
+)
+def test_a_malformed_budget_of_a_start_is_reported(written: object) -> None:
+    with pytest.raises(ValueError, match=r"write startup\.trace_seconds = 10"):
+        parse_startup_budget(written)

@@ -10,9 +10,9 @@ import pytest
 
 from framedex.captures import Cell, read_cells, write_cells
 from framedex.commands.launching.outcome import RecorderEventFile
-from framedex.commands.output.terminal import Terminal, paint, place_line
+from framedex.commands.output.terminal import Terminal, location_line, paint
 from framedex.model import Location, LocationEvidence
-from framedex.placetext import cell_name, place_text
+from framedex.placetext import cell_name, location_text
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def capture(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_cells_are_read_as_they_were_written(capture: Path) -> None:
+def test_cells_are_read_back_as_written(capture: Path) -> None:
     write_cells(capture, [Cell("/tmp/ipykernel_1/1.py", "In[1]", "a = 1\n"), Cell("<ipython-2>", "In[2]", "ä\udc80\n")])
     found = read_cells(capture)
     assert {name: Path(path).name for name, path in found.items()} == {
@@ -35,7 +35,7 @@ def test_cells_are_read_as_they_were_written(capture: Path) -> None:
     assert Path(found["<ipython-2>"]).read_bytes() == b"\xc3\xa4\x80\n"
 
 
-def test_files_are_as_old_as_the_recording(capture: Path) -> None:
+def test_cell_files_have_the_time_of_the_recording(capture: Path) -> None:
     """A newer file would count as changed after the recording."""
     write_cells(capture, [Cell("a", "In[1]", "")])
     assert (capture / "cells" / "In[1].py").stat().st_mtime_ns == 10**18
@@ -48,7 +48,7 @@ def test_two_cells_of_one_name_have_separate_files(capture: Path) -> None:
     assert [cell_name(found[name]) for name in "ab"] == ["cell In[1]", "cell In[1]"]
 
 
-def test_invalid_cell_names_are_left_out(capture: Path) -> None:
+def test_invalid_cell_names_are_ignored(capture: Path) -> None:
     cases: list[str] = [
         "",
         "[]",
@@ -80,30 +80,30 @@ def test_a_capture_without_cells_has_none(capture: Path) -> None:
         ("n" * 300, "n" * 100 + ".In[3].py", "n" * 100 + " cell In[3]"),
     ],
 )
-def test_files_are_named_after_the_notebook_and_the_cell(capture: Path, notebook: str, file: str, name: str) -> None:
+def test_cell_files_are_named_after_notebook_and_cell(capture: Path, notebook: str, file: str, name: str) -> None:
     write_cells(capture, [Cell("/tmp/ipykernel_1/2.py", "In[3]", "x = 1\n", notebook)])
     path = Path(read_cells(capture)["/tmp/ipykernel_1/2.py"])
     assert path == capture / "cells" / file
     assert path.read_text() == "x = 1\n"
     assert cell_name(str(path)) == name
-    assert place_text(str(path), 4) == f"{name} line 4"
+    assert location_text(str(path), 4) == f"{name} line 4"
 
 
-def test_other_files_are_not_cells() -> None:
-    assert place_text("/x/train.py", 4) == "/x/train.py:4"
+def test_other_files_are_not_treated_as_cells() -> None:
+    assert location_text("/x/train.py", 4) == "/x/train.py:4"
     assert cell_name("/x/In[3].py") == ""
 
 
-def test_a_terminal_with_links_shows_the_cell_and_without_links_the_file(capture: Path) -> None:
+def test_a_terminal_with_links_shows_the_cell_and_others_show_the_file(capture: Path) -> None:
     write_cells(capture, [Cell("<ipython-input-3>", "In[3]", "x = 1\n", "train.ipynb")])
     path = read_cells(capture)["<ipython-input-3>"]
-    line = place_line(Location(path, 1, LocationEvidence.EXACT))
+    line = location_line(Location(path, 1, LocationEvidence.EXACT))
     with_links = paint(line, Terminal(colors=False, links=True))
     assert "train.ipynb cell In[3] line 1" in with_links and "In%5B3%5D.py#1" in with_links
     assert paint(line, Terminal(colors=False, links=False)) == f"{path}:1"
 
 
-def test_malformed_cells_in_a_report_are_left_out() -> None:
+def test_malformed_cells_in_a_report_are_ignored() -> None:
     cell = {"pid": 7, "file": "f", "number": 1, "notebook": "", "text": "old"}
     entries = [cell, cell | {"text": "new"}, cell | {"pid": "x"}, {"pid": 7}, [], cell | {"pid": 8, "number": 2}]
     with RecorderEventFile() as report:

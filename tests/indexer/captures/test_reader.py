@@ -10,7 +10,7 @@ from framedex.captures import count_records, fingerprint_of, read_capture
 from tests.one_put import recorded_put
 
 
-def test_a_capture_in_a_folder_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
+def test_a_capture_in_an_undecodable_folder_name_is_read(tmp_path: Path) -> None:
     recorded = recorded_put()
     odd = Path(shutil.copytree(recorded, tmp_path / os.fsdecode(b"odd\xff")))
 

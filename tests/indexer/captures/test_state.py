@@ -79,7 +79,7 @@ def test_a_change_anywhere_in_a_ring_is_detected(capture: Path) -> None:
     assert capture_state(capture).signature != before.signature
 
 
-def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Path) -> None:
+def test_a_capture_counts_as_being_written_while_its_process_maps_it(tmp_path: Path) -> None:
     capture = tmp_path / "not-stopped"
     capture.mkdir()
     (capture / "thread-7.fdx").write_bytes(bytes(4096))
@@ -93,8 +93,8 @@ def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Pa
     assert not is_being_written(capture, own)
 
 
-def test_a_capture_that_was_stopped_is_whole_while_its_process_lives_on(capture: Path) -> None:
-    """Given a recording that its program stopped, when the program still maps it, then it is complete."""
+def test_a_stopped_capture_is_complete_while_its_process_runs(capture: Path) -> None:
+    """If its program stopped a recording, it is complete, even while the program still maps its file."""
     with (capture / "process.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
         assert not is_being_written(capture, Metadata(pid=os.getpid()))
 
@@ -108,7 +108,7 @@ def test_a_missing_captures_folder_has_no_captures(tmp_path: Path) -> None:
     assert capture_folders(tmp_path) == []
 
 
-def test_a_folder_name_that_the_system_refuses_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+def test_an_invalid_folder_name_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(FramedexError) as raised:
         capture_folders(tmp_path / ("x" * 300))
 

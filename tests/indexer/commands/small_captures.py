@@ -1,4 +1,4 @@
-"""Captures without JAX: `framedex index` reads one in a tenth of a second, that of a JAX program in two seconds."""
+"""Captures without JAX: `framedex index` reads one in a tenth of a second, and a JAX program's in two seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def put(size):
         device=ctypes.c_void_p.from_address(devices).value,
     )
 """
-"""A program that defines `put(size)`: it sends an array of this many bytes through the plug-in's table."""
+"""A program that defines `put(size)`, which sends an array of this many bytes through the plug-in's table."""
 _LOOP = """\
 for size, _ in enumerate(sys.stdin, 1):
     put(size)
@@ -50,7 +50,7 @@ def write_put(path: Path, *more: str) -> Path:
 
 
 def start_puts(folder: Path) -> subprocess.Popen[str]:
-    """Record into `folder/captures` a program that sends an array of 1, 2, 3, ... bytes for each line of its input.
+    """Record into `folder/captures` a program that sends an array of 1, 2, 3, ... bytes for each input line.
 
     It prints the size after each.
     """

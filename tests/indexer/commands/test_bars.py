@@ -1,4 +1,4 @@
-"""What is drawn on stderr while something takes long."""
+"""Progress bars on stderr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole
 
-# By a clock that runs ahead: the time that is left is told after a second.
+# With a fast clock: the remaining time appears after a second.
 WORK = """
 import itertools, time
 ticks = itertools.count(step=10)
@@ -33,7 +33,7 @@ with progress_on_terminal() as progress:
         advance(1000)
 """
 
-# By a clock that runs ahead as well: every look at it is a second later.
+# Also with a fast clock: each read is a second later.
 QUESTION = """
 import itertools, sys, time
 ticks = itertools.count()
@@ -44,12 +44,12 @@ cli(sys.argv[1:])
 EARLIER_QUESTION = QUESTION.replace("itertools.count()", "itertools.repeat(0)")
 
 
-def test_bars_tell_how_far_the_work_is_and_leave_only_the_notes() -> None:
+def test_bars_show_progress_and_leave_only_the_notes() -> None:
     drawn = _drawn({"TERM": "xterm"})
 
     assert "Looking for sources" in drawn and "200" in drawn
     assert re.search(r"Reading sources .*500/1500", drawn) and "1500/1500" in drawn
-    # Each bar is one line, which is erased at its end.
+    # Each bar is one line, erased at its end.
     assert drawn.count("\n") == 3 and drawn.count("\x1b[A\x1b[2K") == 2
     assert drawn.endswith("\x1b[A\x1b[2K")
 
@@ -73,18 +73,18 @@ def test_a_dumb_terminal_gets_no_bars() -> None:
     [["calls", "--limit", "0"], ["summary", "--slower", "1ns"], ["summary", "--since", "10us"]],
     ids=["calls", "slower", "since"],
 )
-def test_a_question_that_takes_longer_than_a_second_shows_a_bar(busy: Path, verb: list[str]) -> None:
+def test_a_question_longer_than_a_second_shows_a_bar(busy: Path, verb: list[str]) -> None:
     drawn = _drawn({"TERM": "xterm"}, QUESTION, ["--index", str(busy), *verb])
 
     assert re.search(r"Reading calls .*\d calls, [\d,]+/s", drawn)
     assert drawn.count("\x1b[A\x1b[2K") >= 1
 
 
-def test_a_question_that_is_over_at_once_shows_none(busy: Path) -> None:
+def test_a_fast_question_shows_no_bar(busy: Path) -> None:
     assert _drawn({"TERM": "xterm"}, EARLIER_QUESTION, ["--index", str(busy), "calls", "--all", "--limit", "0"]) == ""
 
 
-def test_no_bar_stands_between_rows_that_are_printed_as_they_are_read(busy: Path) -> None:
+def test_no_bar_appears_between_streamed_rows(busy: Path) -> None:
     shown = _drawn(
         {"TERM": "xterm"}, QUESTION, ["--index", str(busy), "calls", "--all", "--limit", "0"], with_output=True
     )
@@ -95,7 +95,7 @@ def test_no_bar_stands_between_rows_that_are_printed_as_they_are_read(busy: Path
 
 @pytest.fixture
 def busy(project: Project, tmp_path: Path) -> Path:
-    """An index of some thousand calls."""
+    """An index of a few thousand calls."""
     with Store(tmp_path / "index.db") as store:
         add_whole(store, record_of(busy_capture(project)), 700)
     return tmp_path / "index.db"
@@ -104,7 +104,7 @@ def busy(project: Project, tmp_path: Path) -> Path:
 def _drawn(
     environment: dict[str, str], work: str = WORK, arguments: Sequence[str] = (), *, with_output: bool = False
 ) -> str:
-    """What the work writes to the terminal at its stderr, and at its stdout if that is one too."""
+    """The terminal output of the work on stderr, and on stdout if that is a terminal too."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", work, *arguments],

@@ -1,4 +1,4 @@
-"""`calls`, `summary` and `check` on real captures: of a JAX program, and of one that misuses the runtime on purpose."""
+"""`calls`, `summary` and `check` on real captures: of a JAX program, and of one with deliberate misuse."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 @pytest.fixture(scope="module")
 def misuse(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """`misuse.py`, which does everything that is wrong."""
+    """`misuse.py`, which makes every detected mistake."""
     return _recorded("misuse.py", tmp_path_factory.mktemp("misuse"))
 
 
@@ -65,7 +65,7 @@ def _index(ran: Run, folder: Path) -> Recorded:
 # --- the log ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_call_reads_like_code_with_names_for_objects(talk: Recorded) -> None:
+def test_a_call_is_displayed_as_code_with_object_names(talk: Recorded) -> None:
     lines = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()
     texts = [line.partition("  main  ")[2].strip() for line in lines]
 
@@ -82,7 +82,7 @@ def test_a_call_reads_like_code_with_names_for_objects(talk: Recorded) -> None:
     )
 
 
-def test_a_call_made_inside_another_is_indented_below_it(talk: Recorded) -> None:
+def test_a_nested_call_is_indented(talk: Recorded) -> None:
     calls = talk.read("calls", "--limit", "0")["calls"]
     lines = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()[2:]
 
@@ -93,8 +93,8 @@ def test_a_call_made_inside_another_is_indented_below_it(talk: Recorded) -> None
     assert lines[inside["id"] - 1].index("DeviceMemory::Allocate") == place + 2
 
 
-def test_the_life_of_an_object_is_its_calls_and_no_others(talk: Recorded) -> None:
-    """Given addresses that were used again and again, then an object's calls are those of one life."""
+def test_the_history_of_an_object_has_only_its_calls(talk: Recorded) -> None:
+    """With reused addresses, an object's calls are those of one lifetime."""
     calls = talk.read("calls", "--object", "buffer#7", "--limit", "0")["calls"]
 
     assert (calls[0]["function"], calls[0]["objects"]["buffer"]) == (PUT, "buffer#7")
@@ -106,14 +106,14 @@ def test_the_life_of_an_object_is_its_calls_and_no_others(talk: Recorded) -> Non
 
 @pytest.mark.exhaustive(keep=["buffer", "buffer#999999"])
 @pytest.mark.parametrize("name", ["buffer", "buffer#999999", "nothing#1", "0x1234"])
-def test_an_object_that_is_none_is_an_error_with_a_remedy(talk: Recorded, name: str) -> None:
+def test_an_unknown_object_is_an_error_with_a_remedy(talk: Recorded, name: str) -> None:
     result = talk.run("calls", "--object", name)
 
     assert result.exit_code == 1
     assert len(result.stderr.splitlines()) >= 2
 
 
-def test_functions_are_chosen_by_parts_of_names_and_patterns(talk: Recorded) -> None:
+def test_functions_are_selected_by_substring_or_pattern(talk: Recorded) -> None:
     def functions(value: str) -> set[str]:
         return {call["function"] for call in talk.read("calls", "--function", value, "--limit", "0")["calls"]}
 
@@ -122,15 +122,15 @@ def test_functions_are_chosen_by_parts_of_names_and_patterns(talk: Recorded) -> 
     assert functions("*Free") == {"DeviceMemory::Free"}
 
 
-def test_slow_calls_are_those_that_took_longer(talk: Recorded) -> None:
+def test_slow_calls_exceed_the_threshold(talk: Recorded) -> None:
     durations = [call["duration"] for call in talk.read("calls", "--limit", "0")["calls"]]
     limit = sorted(durations)[-3]
 
     assert talk.read("calls", "--slower", f"{limit}ns")["total"] == sum(duration > limit for duration in durations)
 
 
-def test_a_loop_is_shown_once(talk: Recorded) -> None:
-    """Given a loop of fifty transfers, each the same sequence of calls, then that sequence is shown once."""
+def test_a_repeated_loop_is_shown_once(talk: Recorded) -> None:
+    """A loop of fifty transfers with the same calls is shown as one sequence."""
     whole = talk.run("calls", "--all", "--limit", "0").stdout.splitlines()
     grouped = talk.run("calls", "--all", "--limit", "0", "--group").stdout.splitlines()
 
@@ -141,8 +141,8 @@ def test_a_loop_is_shown_once(talk: Recorded) -> None:
     assert grouped[put + 1].split("  ")[-1] == "DeviceMemory::Allocate(device=0, bytes=4 B)"
 
 
-def test_what_is_shown_first_are_programs_transfers_and_errors(talk: Recorded) -> None:
-    """Given a program that asks, waits and cleans up as well, then that is left out, and said to be."""
+def test_programs_transfers_and_errors_come_first(talk: Recorded) -> None:
+    """Queries, waits and destructors are hidden, and the output says so."""
     result = talk.run("calls", "--limit", "0")
     every = talk.read("calls", "--limit", "0")["calls"]
 
@@ -156,18 +156,18 @@ def test_what_is_shown_first_are_programs_transfers_and_errors(talk: Recorded) -
 
 
 @pytest.mark.parametrize("chosen", [("--function", "Buffer_Device"), ("--since", "0s"), ("--all",)])
-def test_who_chooses_calls_gets_every_one_that_passes(talk: Recorded, chosen: tuple[str, ...]) -> None:
+def test_a_filter_lists_every_matching_call(talk: Recorded, chosen: tuple[str, ...]) -> None:
     result = talk.run("calls", *chosen, "--limit", "0")
 
     assert "PJRT_Buffer_Device" in result.stdout
     assert "not shown" not in result.stderr
 
 
-def test_a_group_is_not_for_programs(talk: Recorded) -> None:
+def test_group_is_refused_with_json(talk: Recorded) -> None:
     assert talk.run("calls", "--group", "--json").exit_code == 2
 
 
-def test_below_a_call_is_the_line_that_led_to_it_or_its_whole_stack(talk: Recorded) -> None:
+def test_a_call_shows_its_program_line_or_its_whole_stack(talk: Recorded) -> None:
     program = PROGRAMS / "conversation.py"
     line = 1 + program.read_text().splitlines().index("deleted.delete()")
 
@@ -184,7 +184,7 @@ def test_below_a_call_is_the_line_that_led_to_it_or_its_whole_stack(talk: Record
 # --- the totals -------------------------------------------------------------------------------------------------------
 
 
-def test_totals_are_those_of_the_calls(talk: Recorded) -> None:
+def test_totals_equal_the_sums_of_the_calls(talk: Recorded) -> None:
     calls = talk.read("calls", "--function", PUT, "--limit", "0")["calls"]
     durations = sorted(call["duration"] for call in calls)
 
@@ -197,7 +197,7 @@ def test_totals_are_those_of_the_calls(talk: Recorded) -> None:
     assert totals["longest_call"] == max(calls, key=lambda call: call["duration"])["id"]
 
 
-def test_time_in_calls_made_inside_is_not_a_functions_own(talk: Recorded) -> None:
+def test_own_time_excludes_nested_calls(talk: Recorded) -> None:
     calls = talk.read("calls", "--limit", "0")["calls"]
     inside = sum(call["duration"] for call in calls if call["function"] == "DeviceMemory::Allocate")
 
@@ -208,7 +208,7 @@ def test_time_in_calls_made_inside_is_not_a_functions_own(talk: Recorded) -> Non
     assert sum(shares) == pytest.approx(100, abs=2)
 
 
-def test_a_functions_totals_are_the_same_whichever_others_are_asked_for(talk: Recorded) -> None:
+def test_totals_of_a_function_do_not_depend_on_the_filter(talk: Recorded) -> None:
     all_totals = talk.read("summary")["functions"]
 
     shown = talk.read("summary", "--function", "PJRT_*")["functions"]
@@ -216,7 +216,7 @@ def test_a_functions_totals_are_the_same_whichever_others_are_asked_for(talk: Re
     assert shown == [each for each in all_totals if each["function"].startswith("PJRT_")]
 
 
-def test_totals_are_ordered_and_told_by_thread_on_demand(talk: Recorded) -> None:
+def test_totals_are_sorted_and_split_by_thread_on_request(talk: Recorded) -> None:
     counts = [each["calls"] for each in talk.read("summary", "--sort", "calls")["functions"]]
     names = [each["function"] for each in talk.read("summary", "--sort", "name")["functions"]]
 
@@ -228,7 +228,7 @@ def test_totals_are_ordered_and_told_by_thread_on_demand(talk: Recorded) -> None
     assert all(row[head.index("function") - 2 :].startswith("  ") for row in rows[:-1])
 
 
-def test_totals_of_nothing_say_so(talk: Recorded) -> None:
+def test_empty_totals_say_so(talk: Recorded) -> None:
     result = talk.run("summary", "--function", "no_such_function")
 
     assert result.exit_code == 1 and "No called function has no_such_function" in result.stderr
@@ -237,7 +237,7 @@ def test_totals_of_nothing_say_so(talk: Recorded) -> None:
 # --- the check --------------------------------------------------------------------------------------------------------
 
 
-def test_a_program_that_does_nothing_wrong_has_its_errors_only(talk: Recorded) -> None:
+def test_a_correct_program_has_only_its_errors(talk: Recorded) -> None:
     findings = talk.read("check")["findings"]
 
     errors = {finding["function"]: finding for finding in findings if finding["kind"] == "error"}
@@ -250,7 +250,7 @@ def test_a_program_that_does_nothing_wrong_has_its_errors_only(talk: Recorded) -
     assert f" trace {error['call']}\n" in talk.run("check").stdout
 
 
-def test_every_misuse_is_told_with_the_call_that_made_it_one(misuse: Recorded) -> None:
+def test_every_misuse_is_reported_with_its_call(misuse: Recorded) -> None:
     lines: dict[str, int] = misuse.program.result
     findings = {finding["kind"]: finding for finding in misuse.read("check")["findings"]}
 
@@ -264,7 +264,7 @@ def test_every_misuse_is_told_with_the_call_that_made_it_one(misuse: Recorded) -
             assert (findings[kind]["earlier_call"] is None) is (kind == "unknown-destroy")
 
 
-def test_what_its_client_left_behind_is_told_from_what_was_there_at_the_end(misuse: Recorded) -> None:
+def test_objects_leaked_by_the_client_are_distinguished_from_live_ones(misuse: Recorded) -> None:
     findings = misuse.read("check", "--only", "leak", "--only", "alive")["findings"]
 
     (leak,) = [finding for finding in findings if finding["kind"] == "leak"]
@@ -275,7 +275,7 @@ def test_what_its_client_left_behind_is_told_from_what_was_there_at_the_end(misu
     assert len(alive[PUT]) == 1
 
 
-def test_a_call_that_never_returned_and_a_function_that_is_missing_are_told(misuse: Recorded) -> None:
+def test_unfinished_calls_and_missing_functions_are_reported(misuse: Recorded) -> None:
     findings = {finding["kind"]: finding for finding in misuse.read("check")["findings"]}
 
     assert findings["never-returned"]["function"] == "PJRT_Event_Await"
@@ -283,7 +283,7 @@ def test_a_call_that_never_returned_and_a_function_that_is_missing_are_told(misu
     assert findings["unimplemented"]["severity"] == "note"
 
 
-def test_the_exit_status_is_for_ci(misuse: Recorded, talk: Recorded) -> None:
+def test_the_exit_status_serves_ci(misuse: Recorded, talk: Recorded) -> None:
     assert misuse.run("check").exit_code == 0
     assert misuse.run("check", "--exit-code").exit_code == 1
     assert misuse.run("check", "--exit-code", "--only", "alive").exit_code == 0
@@ -291,7 +291,7 @@ def test_the_exit_status_is_for_ci(misuse: Recorded, talk: Recorded) -> None:
     assert misuse.run("check", "--exit-code", "--json").exit_code == 1
 
 
-def test_a_recording_that_left_out_calls_is_not_judged_by_its_objects(tmp_path: Path) -> None:
+def test_a_filtered_recording_has_no_object_findings(tmp_path: Path) -> None:
     program = write_put(tmp_path / "put.py", 'table.call("PJRT_Client_Destroy", client=client)')
     environment = mock_environment(tmp_path) | {"FRAMEDEX_EXCLUDE": "PJRT_Buffer_Destroy"}
     partly = _index(Run.of([sys.executable, str(program)], tmp_path, environment, TIMEOUT), tmp_path)

@@ -1,4 +1,4 @@
-"""`framedex index DIR`: a capture, or any folder that holds captures; what neither is nor holds one is named."""
+"""`framedex index DIR`: a capture, or any folder with captures; other folders are reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.exhaustive(keep=["", "run/.framedex/captures/one"])
 @pytest.mark.parametrize("below", ["", "one", "captures/one", ".framedex/captures/one", "run/.framedex/captures/one"])
-def test_a_folder_that_holds_a_capture_at_any_reasonable_depth(recorded: Path, tmp_path: Path, below: str) -> None:
+def test_a_capture_is_found_at_any_reasonable_depth(recorded: Path, tmp_path: Path, below: str) -> None:
     capture = tmp_path / "given" / below
     shutil.copytree(recorded, capture)
     result = _index(tmp_path, tmp_path / "given")
@@ -32,8 +32,8 @@ def test_a_folder_that_holds_a_capture_at_any_reasonable_depth(recorded: Path, t
         assert [row.path for row in index.captures()] == [str(capture)]
 
 
-def test_good_captures_are_indexed_and_the_others_named(recorded: Path, tmp_path: Path) -> None:
-    """Given a good capture between damaged ones and other folders, when all are named, then the good one is read."""
+def test_valid_captures_are_indexed_and_the_others_are_named(recorded: Path, tmp_path: Path) -> None:
+    """A good capture among damaged ones and other folders is indexed."""
     given = tmp_path / "given"
     good = given / "20260101-000002-2"
     shutil.copytree(recorded, good)
@@ -52,7 +52,7 @@ def test_good_captures_are_indexed_and_the_others_named(recorded: Path, tmp_path
         assert [row.path for row in index.captures()] == [str(good)]
 
 
-def test_a_folder_without_captures_is_told_what_was_looked_for_and_no_index_is_made(tmp_path: Path) -> None:
+def test_a_folder_without_captures_says_what_is_expected_and_creates_no_index(tmp_path: Path) -> None:
     (tmp_path / "given" / "a" / "b").mkdir(parents=True)
     result = _index(tmp_path, tmp_path / "given")
     assert result.exit_code == 1
@@ -63,20 +63,20 @@ def test_a_folder_without_captures_is_told_what_was_looked_for_and_no_index_is_m
     assert not (tmp_path / "index.db").exists()
 
 
-def test_links_are_not_followed_around_in_circles(recorded: Path, tmp_path: Path) -> None:
+def test_link_cycles_are_not_followed(recorded: Path, tmp_path: Path) -> None:
     given = tmp_path / "given"
     shutil.copytree(recorded, given / "captures" / "one")
     (given / "captures" / "around").symlink_to(given)
     assert captures_within(given) == [given / "captures" / "one"]
 
 
-def test_captures_too_deep_to_be_meant_are_not_looked_for(recorded: Path, tmp_path: Path) -> None:
+def test_captures_below_the_depth_limit_are_ignored(recorded: Path, tmp_path: Path) -> None:
     shutil.copytree(recorded, tmp_path / "1" / "2" / "3" / "4" / "5")
     with pytest.raises(FramedexError, match="contains none"):
         captures_within(tmp_path)
 
 
-def test_a_folder_that_has_gone_is_an_error(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FramedexError, match="cannot be listed"):
         captures_within(tmp_path / "gone")
 

@@ -1,4 +1,4 @@
-"""`framedex captures`: what they take, which are kept, and removing them with all that the index has of them."""
+"""`framedex captures`: their sizes, which are kept, and removal with all their data in the index."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def recorded(made: Path, tmp_path: Path) -> Recorded:
     return found
 
 
-def test_the_list_has_sizes_and_leaves_out_what_is_gone(recorded: Recorded) -> None:
+def test_the_list_has_sizes_and_omits_deleted_captures(recorded: Recorded) -> None:
     assert recorded.ids() == [1, 2]
     listed = json.loads(recorded.run("captures", "--json").stdout)["captures"]
     assert all(capture["folder"]["is_here"] and capture["folder"]["size"] > 1 << 12 for capture in listed)
@@ -73,7 +73,7 @@ def test_the_list_has_sizes_and_leaves_out_what_is_gone(recorded: Recorded) -> N
     assert recorded.ids("--all") == [1, 2] and ", gone  " in recorded.run("captures", "--all").stdout
 
 
-def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) -> None:
+def test_removing_a_capture_removes_its_index_rows(recorded: Recorded) -> None:
     first, second = recorded.captures
     done = recorded.run("captures", "rm", "1")
     assert done.exit_code == 0 and done.stderr.startswith("Removed 1 capture. Freed ") and done.stdout == ""
@@ -85,14 +85,14 @@ def test_a_capture_is_removed_with_what_the_index_has_of_it(recorded: Recorded) 
     assert recorded.run("captures", "rm", "1").exit_code == 1
 
 
-def test_an_id_that_somebody_has_written_down_is_never_of_another_capture(recorded: Recorded, made: Path) -> None:
+def test_a_capture_id_is_never_reused(recorded: Recorded, made: Path) -> None:
     assert recorded.run("captures", "rm", "1,2").exit_code == 0
     shutil.copytree(made, recorded.folder / ".framedex" / "captures", dirs_exist_ok=True)
     assert recorded.run("index").exit_code == 0
     assert recorded.ids() == [3, 4]
 
 
-def test_a_dry_run_and_a_range_without_yes_show_what_would_go(recorded: Recorded) -> None:
+def test_a_dry_run_and_an_unconfirmed_range_only_list_the_captures(recorded: Recorded) -> None:
     for arguments in (["1", "--dry-run"], ["--all-but", "1"], ["--all-but", "1", "--yes", "--dry-run"]):
         shown = recorded.run("captures", "rm", *arguments)
         assert shown.exit_code == 0 and shown.stdout.startswith("  1  ") and "1 capture with " in shown.stderr
@@ -100,7 +100,7 @@ def test_a_dry_run_and_a_range_without_yes_show_what_would_go(recorded: Recorded
     assert recorded.ids() == [1, 2] and len(recorded.captures) == 2
 
 
-def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, made: Path, tmp_path: Path) -> None:
+def test_ranges_skip_kept_and_external_captures(recorded: Recorded, made: Path, tmp_path: Path) -> None:
     assert recorded.run("captures", "keep", "1").exit_code == 0
     assert ", kept  " in recorded.run("captures").stdout
     left = recorded.run("captures", "rm", "--all-but", "0", "--yes")
@@ -118,7 +118,7 @@ def test_ranges_leave_what_is_kept_and_what_lies_elsewhere(recorded: Recorded, m
     assert recorded.run("captures", "rm", "1").exit_code == 0 and not elsewhere.exists()
 
 
-def test_all_captures_are_removed_by_the_word_all_and_yes(recorded: Recorded) -> None:
+def test_all_captures_are_removed_with_all_and_yes(recorded: Recorded) -> None:
     shown = recorded.run("captures", "rm", "all")
     assert shown.exit_code == 0 and "2 captures with " in shown.stderr and "--yes removes them" in shown.stderr
     for contradictory in (["all", "1"], ["all", "--all-but", "1"], ["all", "--older-than", "1d"]):
@@ -128,7 +128,7 @@ def test_all_captures_are_removed_by_the_word_all_and_yes(recorded: Recorded) ->
     assert recorded.ids() == [] and not recorded.captures
 
 
-def test_ages_and_numbers_choose_runs(recorded: Recorded) -> None:
+def test_ages_and_numbers_select_runs(recorded: Recorded) -> None:
     assert "No captures to remove" in recorded.run("captures", "rm", "--older-than", "1d", "--yes").stderr
     assert "No captures to remove" in recorded.run("captures", "rm", "--all-but", "2", "--yes").stderr
     assert "not an age" in recorded.run("captures", "rm", "--older-than", "soon").stderr
@@ -136,7 +136,7 @@ def test_ages_and_numbers_choose_runs(recorded: Recorded) -> None:
         assert recorded.run("captures", "rm", *contradictory).exit_code == 2
 
 
-def test_a_folder_that_is_no_capture_any_more_or_a_link_stays(recorded: Recorded, tmp_path: Path) -> None:
+def test_links_and_folders_that_are_not_captures_are_not_removed(recorded: Recorded, tmp_path: Path) -> None:
     first, second = recorded.captures
     (first / "capture.json").unlink()
     moved = tmp_path / "moved"
@@ -147,14 +147,14 @@ def test_a_folder_that_is_no_capture_any_more_or_a_link_stays(recorded: Recorded
     assert list(first.iterdir()) and (moved / "capture.json").exists()
 
 
-def test_what_an_interrupted_removal_left_goes_with_the_next_one(recorded: Recorded) -> None:
+def test_the_next_removal_completes_an_interrupted_one(recorded: Recorded) -> None:
     aside = rename_for_removal(recorded.captures[0])
     assert recorded.ids() == [2]
     assert recorded.run("captures", "rm", "1").exit_code == 0
     assert not aside.exists() and recorded.ids("--all") == [2]
 
 
-def test_a_capture_that_its_user_has_named_goes_for_good(recorded: Recorded) -> None:
+def test_a_capture_named_by_its_user_is_removed_permanently(recorded: Recorded) -> None:
     named = recorded.captures[0].rename(recorded.captures[0].with_name("base"))
     with Store(recorded.index) as store:
         ingest_captures(store, [named], [], SilentProgress())
@@ -162,7 +162,7 @@ def test_a_capture_that_its_user_has_named_goes_for_good(recorded: Recorded) -> 
     assert [folder.name for folder in named.parent.iterdir()] == [recorded.captures[0].name]
 
 
-def test_what_another_removal_has_put_aside_is_left_to_it_while_the_index_has_it(recorded: Recorded) -> None:
+def test_a_folder_set_aside_by_another_removal_is_left_to_it(recorded: Recorded) -> None:
     first, second = recorded.captures
     aside = rename_for_removal(second)
     abandoned = Path(shutil.copytree(aside, aside.with_name("20200101-000000-1-1.removed")))
@@ -171,7 +171,7 @@ def test_what_another_removal_has_put_aside_is_left_to_it_while_the_index_has_it
     assert aside.is_dir() and not first.exists() and not abandoned.exists()
 
 
-def test_the_size_has_the_programs_that_are_kept(recorded: Recorded) -> None:
+def test_the_size_includes_stored_programs(recorded: Recorded) -> None:
     folder = recorded.captures[0]
     before = read_capture_folder(str(folder)).size
     (folder / "programs").mkdir(exist_ok=True)
@@ -179,7 +179,7 @@ def test_the_size_has_the_programs_that_are_kept(recorded: Recorded) -> None:
     assert read_capture_folder(str(folder)).size >= before + (1 << 20)
 
 
-def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> None:
+def test_a_failed_removal_is_reported_and_removes_nothing(recorded: Recorded) -> None:
     for folder in recorded.captures:
         (folder / "inside").mkdir()
     blocked = recorded.captures[1].with_name(recorded.captures[1].name + ".removed")
@@ -189,7 +189,7 @@ def test_what_cannot_be_removed_is_told_and_nothing_is(recorded: Recorded) -> No
     assert len(recorded.captures) == 2 and recorded.ids() == [1, 2]
 
 
-def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
+def test_a_capture_in_progress_is_not_removed(tmp_path: Path) -> None:
     recorded = Recorded(tmp_path)
     (tmp_path / ".framedex").mkdir()
     program = start_puts(tmp_path / ".framedex")
@@ -197,7 +197,7 @@ def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
         assert program.stdin is not None and program.stdout is not None
         program.stdin.write("\n")
         program.stdin.flush()
-        assert program.stdout.readline()  # it has sent something
+        assert program.stdout.readline()  # it has sent an array
         index_without_sources(recorded.index, *recorded.captures)
         refused = recorded.run("captures", "rm", "1")
         assert refused.exit_code == 1 and "still being recorded" in refused.stderr
@@ -208,7 +208,7 @@ def test_a_capture_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
     assert recorded.run("captures", "rm", "1").exit_code == 0 and not recorded.captures
 
 
-def test_captures_of_one_launch_are_one_run(tmp_path: Path) -> None:
+def test_captures_of_one_launch_form_one_run(tmp_path: Path) -> None:
     program = write_put(
         tmp_path / "two.py",
         "if len(sys.argv) == 1:",

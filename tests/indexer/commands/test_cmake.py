@@ -1,4 +1,4 @@
-"""`framedex cmake`: projects that real cmake and real clangd can read."""
+"""`framedex cmake`: projects that real cmake and real clangd accept."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def installed(program: str) -> str:
-    """A program of this Python's environment, else of the PATH."""
+    """A program from this Python's environment, or else from the PATH."""
     found = shutil.which(program, path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if found is None:
         pytest.skip(f"{program} is not installed")
@@ -47,7 +47,7 @@ def installed(program: str) -> str:
 
 
 def codemodel(project: Path, build: Path) -> list[dict[str, Any]]:
-    """The targets that cmake reads from a project, by its file API: the way by which CLion learns of them."""
+    """The targets that cmake's file API reports for a project, which CLion uses."""
     query = build / ".cmake" / "api" / "v1" / "query"
     query.mkdir(parents=True)
     (query / "codemodel-v2").touch()
@@ -81,7 +81,7 @@ def test_cmake_reads_every_file_with_its_include_folders_and_macros(tmp_path: Pa
     assert {group["languageStandard"]["standard"] for group in groups if group["language"] == "CXX"} == {"20"}
 
 
-# CMake drops those with parameters and those with a `#` from compile definitions, with a warning.
+# CMake warns about compile definitions with parameters or `#`, and drops them.
 DEFINES = [
     *(
         "LEVEL=2",
@@ -98,14 +98,14 @@ DEFINES = [
 
 
 def _macros_of(group: dict[str, Any]) -> set[str]:
-    """The macros that a compiler is given for a group of files: as definitions, and as options quoted for make."""
+    """The macros of a file group: as definitions, and as options quoted for make."""
     options = [part for fragment in group["compileCommandFragments"] for part in shlex.split(fragment["fragment"])]
     passed = {option[2:].replace("$$", "$") for option in options if option.startswith("-D")}
     return {define["define"] for define in group["defines"]} | passed
 
 
 def test_compilers_take_every_macro(tmp_path: Path) -> None:
-    """Given macros of every form, when what compile_commands.json says is run, then the compiler has no complaint."""
+    """The compiler accepts the commands of compile_commands.json with macros of every form."""
     uses = (
         "static_assert(MAX(1, LEVEL) == 2); constexpr char text[] = TEXT(a b) COLOUR;\nstatic_assert(sizeof text == 8);"
     )
@@ -124,7 +124,7 @@ def test_compilers_take_every_macro(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "define", ["", "=3", "1A=2", "A B=1", "-DA=1", "A-B", "F(1)=2", "F(x", "A=1\n#error", "A=\udce9"]
 )
-def test_what_defines_no_macro_is_refused(tmp_path: Path, define: str) -> None:
+def test_a_build_without_macros_is_refused(tmp_path: Path, define: str) -> None:
     tree = make_tree(tmp_path, SOURCES)
 
     result = run(tree, "--define", "GOOD=1", "--define", define)
@@ -136,7 +136,7 @@ def test_what_defines_no_macro_is_refused(tmp_path: Path, define: str) -> None:
 
 @pytest.mark.exhaustive(keep=["ide/deep"])
 @pytest.mark.parametrize("folder", ["", "ide/deep"])
-def test_a_project_inside_its_tree_can_be_moved_with_it(tmp_path: Path, folder: str) -> None:
+def test_a_project_moves_with_its_source_tree(tmp_path: Path, folder: str) -> None:
     tree = make_tree(tmp_path / "tree", SOURCES)
     assert run(tree, "-o", tree / folder).exit_code == 0
 
@@ -154,7 +154,7 @@ HOSTILE = [
 UNSPEAKABLE = ["se;mi.cc", "br[.cc", "back\\slash.cc", "new\nline.cc", "${tree}.cc", "$ENV{HOME}.cc", "$<1:x>.cc"]
 
 
-def test_names_of_any_kind_reach_cmake_as_they_are_or_are_named_as_left_out(tmp_path: Path) -> None:
+def test_odd_names_reach_cmake_unchanged_or_are_listed_as_omitted(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "a tree", dict.fromkeys([*HOSTILE, *UNSPEAKABLE], "int x;\n"))
 
     result = run(tree, "-o", tmp_path / "ide")
@@ -167,7 +167,7 @@ def test_names_of_any_kind_reach_cmake_as_they_are_or_are_named_as_left_out(tmp_
     assert {command["file"] for command in commands} == {str(tree / name) for name in [*HOSTILE, *UNSPEAKABLE]}
 
 
-def test_it_is_the_same_each_time_and_untouched_where_nothing_changed(tmp_path: Path) -> None:
+def test_the_output_is_deterministic_and_unchanged_files_are_not_touched(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, SOURCES)
     run(tree)
     first = {name: ((tree / name).stat().st_mtime_ns, (tree / name).read_bytes()) for name in OUTPUT}
@@ -187,7 +187,7 @@ OUTPUT = ("CMakeLists.txt", "compile_commands.json")
 
 
 @pytest.mark.parametrize("name", OUTPUT)
-def test_a_file_that_is_not_framedexs_is_kept_unless_forced(tmp_path: Path, name: str) -> None:
+def test_a_foreign_file_is_kept_without_force(tmp_path: Path, name: str) -> None:
     tree = make_tree(tmp_path / "tree", SOURCES | {name: "[]\n"})
 
     refused = run(tree)
@@ -200,7 +200,7 @@ def test_a_file_that_is_not_framedexs_is_kept_unless_forced(tmp_path: Path, name
     assert len((tree / name).read_text()) > 3
 
 
-def test_a_link_in_the_place_of_a_file_is_never_written_through(tmp_path: Path) -> None:
+def test_a_file_replaced_by_a_link_is_never_written_through(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", SOURCES)
     run(tree, "-o", tmp_path / "theirs")
     theirs = tmp_path / "theirs" / "compile_commands.json"
@@ -213,7 +213,7 @@ def test_a_link_in_the_place_of_a_file_is_never_written_through(tmp_path: Path) 
     assert not (tree / "compile_commands.json").is_symlink()
 
 
-def test_a_tree_without_sources_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_tree_without_sources_is_refused(tmp_path: Path) -> None:
     make_tree(tmp_path, {"a.py": "", "a_test.cc": ""})
 
     result = run(tmp_path)
@@ -231,7 +231,9 @@ def test_a_tree_without_sources_is_refused_and_nothing_is_written(tmp_path: Path
         (["-o", "src"], "2 because they are in the output folder.", "Write elsewhere with -o."),
     ],
 )
-def test_why_every_file_was_left_out_is_said(tmp_path: Path, options: list[str], reason: str, remedy: str) -> None:
+def test_the_reason_for_omitting_every_file_is_reported(
+    tmp_path: Path, options: list[str], reason: str, remedy: str
+) -> None:
     tree = make_tree(tmp_path / "tree", {"src/a.cc": "", "src/b_test.cc": ""})
     source, options = (tree, ["-o", str(tree / "src")]) if "-o" in options else (tree / "src", options)
 
@@ -242,7 +244,7 @@ def test_why_every_file_was_left_out_is_said(tmp_path: Path, options: list[str],
     assert remedy in result.stderr
 
 
-def test_links_that_lead_out_of_the_tree_are_left_out_and_named(tmp_path: Path) -> None:
+def test_links_out_of_the_tree_are_omitted_and_listed(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", SOURCES)
     make_tree(tmp_path / "other", {"z.cc": ""})
     (tree / "root").symlink_to("/")
@@ -261,7 +263,7 @@ def test_links_that_lead_out_of_the_tree_are_left_out_and_named(tmp_path: Path) 
     )
 
 
-def test_folders_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
+def test_inaccessible_folders_are_named(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", {"a.cc": "", "closed/b.cc": ""})
     command = [sys.executable, "-c", "from framedex.commands.main import cli; cli()", "cmake", str(tree)]
     (tree / "closed").chmod(0)
@@ -282,7 +284,7 @@ def test_folders_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> Non
     assert "closed" in nothing.stderr
 
 
-def test_a_tree_of_headers_alone_is_a_project_too(tmp_path: Path) -> None:
+def test_a_tree_of_headers_is_a_valid_project(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", {"lib/a.h": "", "lib/b.inl": "", "c.hpp": ""})
     run(tree, "-o", tmp_path / "ide")
 
@@ -291,7 +293,7 @@ def test_a_tree_of_headers_alone_is_a_project_too(tmp_path: Path) -> None:
     assert first["arguments"][2:4] == ["-x", "c++-header"]
 
 
-def test_programs_get_the_same_as_json(tmp_path: Path) -> None:
+def test_json_output_has_the_same_content(tmp_path: Path) -> None:
     tree = make_tree(tmp_path, SOURCES | {"lib/absl.h": '#include "absl/a.h"\n'})
 
     document = json.loads(run(tree, "--json", "--exclude", "plain").stdout)
@@ -303,7 +305,7 @@ def test_programs_get_the_same_as_json(tmp_path: Path) -> None:
 
 
 def test_clangd_leads_from_a_call_to_the_definition_in_another_folder(tmp_path: Path) -> None:
-    """Given the tree and what framedex wrote, when clangd is asked, then it finds all and complains of nothing."""
+    """clangd finds everything in the written project, and reports no errors."""
     tree = make_tree(tmp_path, SOURCES)
     assert run(tree, "--define", "LEVEL=1").exit_code == 0
 
@@ -314,7 +316,7 @@ def test_clangd_leads_from_a_call_to_the_definition_in_another_folder(tmp_path: 
 
 
 async def definitions(tree: Path, file: Path, names: list[str]) -> tuple[list[str], list[str]]:
-    """Where a real clangd says that names in a file are defined, and what it has to say against the file."""
+    """The definitions of a file's names according to a real clangd, and its diagnostics."""
     client = LanguageClient("framedex-test", "1")
     diagnosed: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
 

@@ -1,4 +1,4 @@
-"""The command line as a process: real terminals, pipes that close, and how quickly it starts."""
+"""The command line as a process: real terminals, closed pipes, and start time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def unsourced(project: Project) -> Project:
     return project
 
 
-def test_in_a_terminal_that_follows_links_a_frame_is_one(indexed: Project) -> None:
+def test_a_terminal_with_links_gets_frames_as_links(indexed: Project) -> None:
     shown = _in_terminal(indexed, "trace", "1", TERM="xterm-kitty")
 
     line = indexed.line("transfer(1)")
@@ -46,14 +46,14 @@ def test_in_a_terminal_that_follows_links_a_frame_is_one(indexed: Project) -> No
     [{"TERM_PROGRAM": "vscode"}, {"TERMINAL_EMULATOR": "JetBrains-JediTerm"}, {"TERM": "xterm"}],
     ids=["vscode", "jetbrains", "xterm"],
 )
-def test_terminals_that_find_paths_themselves_get_plain_ones(indexed: Project, environment: dict[str, str]) -> None:
+def test_terminals_that_detect_paths_get_plain_paths(indexed: Project, environment: dict[str, str]) -> None:
     shown = _in_terminal(indexed, "trace", "1", watched=False, **{"TERM": "xterm-kitty", **environment})
 
     assert "\x1b]8" not in shown
     assert f"{indexed.program}:{indexed.line('transfer(1)')}" in shown
 
 
-def test_the_text_is_the_same_with_and_without_a_wide_terminal(indexed: Project) -> None:
+def test_the_text_does_not_depend_on_a_wide_terminal(indexed: Project) -> None:
     plain = _piped(indexed, "trace", "1").stdout
 
     assert "\x1b" not in plain
@@ -61,8 +61,8 @@ def test_the_text_is_the_same_with_and_without_a_wide_terminal(indexed: Project)
     assert shown.replace("\r\n", "\n") == plain
 
 
-def test_a_reader_that_stops_reading_is_no_error(indexed: Project) -> None:
-    """Given a pipe whose other end closes at once (`framedex calls | head -0`), then nothing is said about it."""
+def test_a_closed_pipe_is_not_an_error(indexed: Project) -> None:
+    """A pipe that closes at once (`framedex calls | head -0`) causes no message."""
     process = subprocess.Popen(
         [*FRAMEDEX, "calls"],
         cwd=indexed.folder,
@@ -79,7 +79,7 @@ def test_a_reader_that_stops_reading_is_no_error(indexed: Project) -> None:
     process.wait()
 
 
-def test_an_output_of_a_poor_encoding_gets_escapes_not_a_traceback(indexed: Project) -> None:
+def test_a_limited_encoding_gets_escapes_instead_of_a_traceback(indexed: Project) -> None:
     done = _piped(indexed, "trace", "1", PYTHONIOENCODING="ascii")
 
     assert done.returncode == 0
@@ -87,7 +87,7 @@ def test_an_output_of_a_poor_encoding_gets_escapes_not_a_traceback(indexed: Proj
 
 
 @pytest.mark.exhaustive
-def test_a_verb_does_not_pay_for_what_it_does_not_use(indexed: Project) -> None:
+def test_a_verb_imports_only_the_modules_it_uses(indexed: Project) -> None:
     script = (
         "import sys; from framedex.commands.main import cli; cli(['calls'], standalone_mode=False);"
         "print([name for name in ('numpy', 'sqlite_utils', 'tree_sitter', 'symbolic') if name in sys.modules])"
@@ -105,14 +105,14 @@ def test_a_verb_does_not_pay_for_what_it_does_not_use(indexed: Project) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_help_names_every_verb_in_the_order_of_a_first_visit(indexed: Project) -> None:
+def test_help_lists_every_verb_in_the_order_of_a_first_visit(indexed: Project) -> None:
     shown = _piped(indexed, "--help").stdout
 
     positions = [shown.index(f"\n  {verb} ") for verb in ("run", "index", "calls", "trace", "where", "open", "serve")]
     assert positions == sorted(positions)
 
 
-def test_every_verb_and_every_option_explains_itself() -> None:
+def test_every_verb_and_option_has_help() -> None:
     context = click.Context(cli)
     for verb in cli.list_commands(context):
         command = cli.get_command(context, verb)
@@ -121,7 +121,7 @@ def test_every_verb_and_every_option_explains_itself() -> None:
         assert all(option.help for option in command.params if isinstance(option, click.Option)), verb
 
 
-def test_who_watches_gets_the_advice_after_a_trace_once_a_day(unsourced: Project, tmp_path: Path) -> None:
+def test_a_terminal_user_gets_advice_after_a_trace_once_a_day(unsourced: Project, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     first, second = (_in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(cache), watched=True) for _ in range(2))
     (given,) = (cache / "framedex" / "advice").iterdir()
@@ -132,21 +132,21 @@ def test_who_watches_gets_the_advice_after_a_trace_once_a_day(unsourced: Project
 
 
 @pytest.mark.exhaustive
-def test_advice_that_cannot_be_remembered_is_given_again(unsourced: Project, tmp_path: Path) -> None:
+def test_advice_repeats_if_its_time_cannot_be_stored(unsourced: Project, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     shown = [_in_terminal(unsourced, "trace", "1", XDG_CACHE_HOME=str(tmp_path / "cache"), watched=True) for _ in "12"]
 
     assert all(_ADVICE in each for each in shown)
 
 
-def test_a_log_has_the_advice_each_time(unsourced: Project, tmp_path: Path) -> None:
+def test_redirected_output_has_the_advice_each_time(unsourced: Project, tmp_path: Path) -> None:
     done = [_piped(unsourced, "trace", "1", XDG_CACHE_HOME=str(tmp_path)) for _ in "12"]
 
     assert all(_ADVICE in each.stderr for each in done)
 
 
 def _in_terminal(project: Project, *arguments: str, watched: bool = False, **environment: str) -> str:
-    """What a program prints when its stdout is a real (pseudo) terminal; with its stderr where that is watched."""
+    """A program's output with a real (pseudo) terminal as stdout, and as stderr if captured."""
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         [*FRAMEDEX, *arguments],
@@ -167,7 +167,7 @@ def _in_terminal(project: Project, *arguments: str, watched: bool = False, **env
 def _read(descriptor: int) -> bytes:
     try:
         return os.read(descriptor, 65536)
-    except OSError:  # Linux says EIO where the last writer has closed the terminal
+    except OSError:  # Linux reports EIO after the last writer has closed the terminal
         return b""
 
 

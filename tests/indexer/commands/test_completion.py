@@ -1,4 +1,4 @@
-"""TAB in real shells: what is offered, that a stranger's names stay words, and what the installation leaves behind."""
+"""TAB in real shells: the offers, hostile names as plain words, and the installed files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.running import plain_environment
 
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 SHELLS = ("bash", "zsh", "fish")
-# Names that a shell must not take for anything but words; what has a line break is never offered.
+# Names that a shell must treat as plain words; names with a line break are never offered.
 HOSTILE = (
     "evil1$(touch pwned)",
     "evil2`touch pwned`",
@@ -48,7 +48,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(project: Project) -> Project:
-    """A project that is indexed, with names that nobody sane would give."""
+    """An indexed project with hostile names."""
     project.ingest().close()
     connection = sqlite3.connect(project.folder / ".framedex" / "index.db")
     (function,) = connection.execute("SELECT max(id) FROM functions").fetchone()
@@ -76,7 +76,7 @@ def shell_or_skip(shell: str) -> str:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """A user's, whose folders are all below his home."""
+    """A user with all folders below a home folder."""
     kept = {
         name: value for name, value in plain_environment().items() if not name.startswith(("XDG_", "ZDOTDIR", "BASH_"))
     }
@@ -85,7 +85,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def framedex(*arguments: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run framedex as this user, in this process."""
+    """Run framedex as this user in this process."""
     variables = environment(home, **more)
     hidden = dict.fromkeys(os.environ.keys() - variables.keys())
     with contextlib.chdir(home):
@@ -93,7 +93,7 @@ def framedex(*arguments: str, home: Path, **more: str) -> subprocess.CompletedPr
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
 
-# In the place of framedex: what it would have been given, and that it ends. TAB asks the real one, by its path.
+# Replaces framedex: it prints its arguments and exits. TAB calls the real one by its path.
 INSTEAD = {
     "bash": "framedex() { printf '%s\\0' \"$@\" > ~/words; echo '[''end'']'; }\n",
     "zsh": "framedex() { printf '%s\\0' \"$@\" > ~/words; echo '[''end'']' }\n",
@@ -102,7 +102,7 @@ INSTEAD = {
 
 
 class Typist:
-    """A user at a shell in a folder, who has installed completion."""
+    """A shell in a folder, with completion installed."""
 
     def __init__(self, shell: str, home: Path, folder: Path) -> None:
         program = shell_or_skip(shell)
@@ -115,7 +115,7 @@ class Typist:
         os.write(self._terminal, INSTEAD[shell].encode())
 
     def types(self, keys: str) -> list[str]:
-        """The words that framedex is given where these keys are typed, and then Enter."""
+        """The arguments that framedex receives for these keys and Enter."""
         os.write(self._terminal, f"{keys}\n".encode())
         shown, until = "", time.monotonic() + _PATIENCE
         while "[end]" not in shown:
@@ -134,14 +134,14 @@ class Typist:
 
 
 def offered(*words: str) -> list[str]:
-    """What a shell is told that fits the last of the words after `framedex`."""
+    """The completions offered to the shell for the last word after `framedex`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["framedex", *words])
         told = CliRunner(env={"_FRAMEDEX_COMPLETE": "fish_complete"}).invoke(cli).stdout
     return [line.partition("\t")[0] for line in told.splitlines() if line]
 
 
-def test_values_are_offered_for_what_stands_before_them(indexed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_offers_values_of_the_current_option(indexed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (indexed.folder / "a file.py").write_text("")
     monkeypatch.chdir(indexed.folder)
     expected = {
@@ -149,7 +149,7 @@ def test_values_are_offered_for_what_stands_before_them(indexed: Project, monkey
         ("sources", "exp"): ["export"],
         ("calls", "--functi"): ["--function"],
         ("calls", "--capture", ""): ["1", "latest", "all"],
-        ("fleet", "pull", "--capture", "la"): [],  # of a store, not of the index
+        ("fleet", "pull", "--capture", "la"): [],  # for stores, not the index
         ("captures", "rm", ""): ["1"],
         ("share", "1"): ["1"],
         ("calls", "--through", "trans"): ["transfer"],
@@ -173,7 +173,7 @@ def test_a_tab_completes_an_option_and_quotes_a_name(shell: str, indexed: Projec
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shell", SHELLS)
-def test_tab(shell: str, indexed: Project, home: Path) -> None:
+def test_tab_completes_in_a_real_shell(shell: str, indexed: Project, home: Path) -> None:
     (indexed.folder / "a file.py").write_text("")
     typed = {
         "framedex calle\te\t x": ["callees", "x"],
@@ -182,7 +182,7 @@ def test_tab(shell: str, indexed: Project, home: Path) -> None:
         "framedex calls --functi\tx": ["calls", "--function", "x"],
         "framedex calls --capture 1\t": ["calls", "--capture", "1"],
         "framedex calls --capture la\t": ["calls", "--capture", "latest"],
-        "framedex fleet pull --capture la\t": ["fleet", "pull", "--capture", "la"],  # of a store, not of the index
+        "framedex fleet pull --capture la\t": ["fleet", "pull", "--capture", "la"],  # for stores, not the index
         "framedex captures rm \t": ["captures", "rm", "1"],
         "framedex share 1\t": ["share", "1"],
         "framedex calls --through trans\t": ["calls", "--through", "transfer"],
@@ -199,8 +199,8 @@ def test_tab(shell: str, indexed: Project, home: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_strangers_name_stays_a_word(shell: str, indexed: Project, home: Path) -> None:
-    """Given functions named as commands, when their names are completed and entered, then each is one word."""
+def test_a_hostile_name_stays_one_word(shell: str, indexed: Project, home: Path) -> None:
+    """Functions named as commands are completed and entered as single words."""
     with Typist(shell, home, indexed.folder) as typist:
         assert [typist.types(f"framedex callees {name[:5]}\t") for name in HOSTILE] == [
             ["callees", name] for name in HOSTILE
@@ -210,7 +210,7 @@ def test_a_strangers_name_stays_a_word(shell: str, indexed: Project, home: Path)
 
 @pytest.mark.exhaustive(keep=["bash"])
 @pytest.mark.parametrize("shell", SHELLS)
-def test_what_cannot_be_seen_is_not_offered(shell: str, indexed: Project) -> None:
+def test_invisible_names_are_not_offered(shell: str, indexed: Project) -> None:
     asked = ["framedex callees evil", ":="] if shell == "bash" else ["callees", "evil"]
     done = subprocess.run(
         [FRAMEDEX, *asked], env=plain_environment() | {"_FRAMEDEX_COMPLETE": f"{shell}_complete"}, cwd=indexed.folder,
@@ -220,7 +220,7 @@ def test_what_cannot_be_seen_is_not_offered(shell: str, indexed: Project) -> Non
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_installing_twice_and_removing_leaves_everything_as_it_was(shell: str, home: Path) -> None:
+def test_installing_twice_and_removing_restores_everything(shell: str, home: Path) -> None:
     before = {".bashrc": b"alias ll='ls -l'\n# no line break at the end: \xff", ".zshrc": b"setopt autocd\n"}
     for name, content in before.items():
         (home / name).write_bytes(content)
@@ -249,7 +249,7 @@ def test_removing_deletes_a_start_up_file_that_installing_created(shell: str, ho
     assert not _contents(home)
 
 
-def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
+def test_a_linked_start_up_file_stays_a_link(home: Path) -> None:
     (home / "dotfiles").mkdir()
     (home / "dotfiles" / "zshrc").write_text("setopt autocd\n")
     (home / ".zshrc").symlink_to("dotfiles/zshrc")
@@ -258,7 +258,7 @@ def test_a_start_up_file_that_is_a_link_stays_one(home: Path) -> None:
     assert "# completion of framedex" in (home / "dotfiles" / "zshrc").read_text()
 
 
-def test_a_start_up_file_that_cannot_be_written_has_the_remedy_of_its_shell(home: Path) -> None:
+def test_an_unwritable_start_up_file_has_a_remedy_for_its_shell(home: Path) -> None:
     (home / ".zshrc").write_text("setopt autocd\n")
     (home / ".zshrc").chmod(0o400)
     command = [*dropping_privileges(), FRAMEDEX, "completion", "install", "zsh"]
@@ -266,14 +266,14 @@ def test_a_start_up_file_that_cannot_be_written_has_the_remedy_of_its_shell(home
     assert done.returncode == 1 and "`framedex completion show zsh`" in done.stderr
 
 
-def test_the_usual_shell_is_the_users(home: Path) -> None:
+def test_the_default_shell_is_the_users(home: Path) -> None:
     assert "fish" in framedex("completion", "install", home=home, SHELL="/usr/bin/fish").stderr
     done = framedex("completion", "install", home=home, SHELL="/bin/tcsh")
     assert (done.returncode, "Your shell, tcsh, is not supported." in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_that_is_shown_is_one_that_the_shell_reads(shell: str, home: Path) -> None:
+def test_the_displayed_script_is_valid_in_its_shell(shell: str, home: Path) -> None:
     shown = framedex("completion", "show", shell, home=home).stdout
     checked = subprocess.run([shell_or_skip(shell), "-n"], input=shown, capture_output=True, text=True)
     assert (checked.returncode, checked.stderr) == (0, "")
@@ -281,7 +281,7 @@ def test_the_script_that_is_shown_is_one_that_the_shell_reads(shell: str, home: 
 
 @pytest.mark.exhaustive(keep=["damaged", "locked"])
 @pytest.mark.parametrize("index", ["none", "damaged", "newer", "locked"])
-def test_an_index_that_cannot_be_asked_is_no_reason_to_say_anything(index: str, project: Project, home: Path) -> None:
+def test_an_unreadable_index_completes_nothing_silently(index: str, project: Project, home: Path) -> None:
     path = project.folder / ".framedex" / "index.db"
     if index != "none":
         project.ingest().close()
@@ -301,7 +301,7 @@ def test_an_index_that_cannot_be_asked_is_no_reason_to_say_anything(index: str, 
         connection.close()
 
 
-def test_files_are_listed_as_they_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_completed_as_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder" / ".hidden").mkdir(parents=True)
     (tmp_path / "folder" / "file").write_text("")
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Every verb that shows a capture says where it is not as it was recorded, and nothing of one that is."""
+"""Every verb that shows a damaged capture says so, and stays silent for an intact one."""
 
 from __future__ import annotations
 
@@ -31,17 +31,15 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=[verb[0] for verb in VERBS])
-def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
-    indexes: tuple[Path, Path], verb: Sequence[str]
-) -> None:
+def test_answers_from_a_damaged_capture_are_marked_as_doubtful(indexes: tuple[Path, Path], verb: Sequence[str]) -> None:
     for index, is_doubtful in zip(indexes, (False, True), strict=True):
         shown = _framedex(index, *verb)
         assert shown.exit_code == 0, shown.stderr
         assert ("Capture 1 is incomplete or has changed" in shown.stderr) == is_doubtful
 
 
-def test_a_binary_that_is_not_here_makes_no_capture_doubtful(tmp_path: Path) -> None:
-    """It takes names from frames, and nothing from calls."""
+def test_a_missing_binary_does_not_make_a_capture_doubtful(tmp_path: Path) -> None:
+    """It takes names from frames, and no data from calls."""
     with zipfile.ZipFile(FIXTURES / "captures" / "version-1.zip") as archive:
         archive.extractall(tmp_path / "capture")
     index = tmp_path / "index.db"

@@ -1,4 +1,4 @@
-"""`framedex demo`: what it shows, where it records, and what it leaves alone."""
+"""`framedex demo`: its output, its capture folder, and what it leaves unchanged."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tests.running import TIMEOUT, plain_environment
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 PROGRAM = ROOT / "indexer" / "framedex" / "demo" / "device_put.py"
-# What people have in their shells for other things.
+# Environment variables that users set for other purposes.
 STEERING = {"FRAMEDEX_RECORD": "0", "FRAMEDEX_LIMIT": "1", "JAX_PLATFORMS": "cpu", "DEBUGINFOD_URLS": "http://[::1]:1"}
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder whose settings lead to an index of its own, and in which the demo has run."""
+    """A folder whose settings name another index, after the demo."""
     project = tmp_path_factory.mktemp("project")
     (project / "framedex.toml").write_text('index = "its.db"\nsources = ["/no/such/folder"]\n')
     done = demo(project, **STEERING)
@@ -65,11 +65,11 @@ def test_the_trace_leads_from_the_program_down_to_the_allocation(project: Path) 
     assert re.search(r"^  N .*DeviceMemory::Allocate +/.*/device_memory\.cc:\d+$", shown, re.MULTILINE)
     assert f"(in {folder})" in shown
     assert "\x1b" not in shown
-    assert "editors/" not in shown  # which are no part of an installation
+    assert "editors/" not in shown  # not part of an installation
 
 
-def test_it_is_a_project_of_its_own(project: Path) -> None:
-    """Given settings above that name another index, then nothing is written there and verbs find the demo's."""
+def test_the_demo_is_its_own_project(project: Path) -> None:
+    """If settings above name another index, it stays unchanged and verbs find the demo's."""
     assert not (project / "its.db").exists()
     assert not (project / ".framedex").exists()
     (capture,) = captures(project / "framedex-demo")[:1]
@@ -77,7 +77,7 @@ def test_it_is_a_project_of_its_own(project: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_two_more_at_once_record_in_the_same_folder(project: Path) -> None:
+def test_concurrent_demos_record_in_one_folder(project: Path) -> None:
     with ThreadPoolExecutor() as pool:
         ended = list(pool.map(lambda _: demo(project), range(2)))
 
@@ -86,14 +86,14 @@ def test_two_more_at_once_record_in_the_same_folder(project: Path) -> None:
     assert len(captures(project / "framedex-demo")) == 3
 
 
-def test_folders_that_demos_make_at_the_same_time_are_the_demos(tmp_path: Path) -> None:
+def test_folders_created_by_concurrent_demos_count_as_demos(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(prepare_demo_folder, [tmp_path / "a" / "folder"] * 8))
 
     assert (tmp_path / "a" / "folder" / PROGRAM.name).read_bytes() == PROGRAM.read_bytes()
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_an_empty_folder_is_used(tmp_path: Path) -> None:
     prepare_demo_folder(tmp_path)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["device_put.py", "framedex.toml"]
@@ -101,7 +101,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["notes.txt"])
 @pytest.mark.parametrize("name", ["notes.txt", ".git", PROGRAM.name, "framedex.toml"])
-def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path, name: str) -> None:
+def test_a_foreign_folder_is_not_changed(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("print('mine')\n")
 
     done = demo(tmp_path, "--folder", ".")
@@ -111,7 +111,7 @@ def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path, name: str) -> No
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "print('mine')\n"}
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     done = demo(tmp_path, "--folder", "file/below")
@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_without_jax_it_says_what_to_install_and_makes_nothing(tmp_path: Path) -> None:
+def test_without_jax_the_demo_names_the_package_and_creates_nothing(tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
 
     done = demo(tmp_path, "--python", str(tmp_path / "bare" / "bin" / "python"))
@@ -131,9 +131,9 @@ def test_without_jax_it_says_what_to_install_and_makes_nothing(tmp_path: Path) -
     assert not (tmp_path / "framedex-demo").exists()
 
 
-def test_it_ends_with_the_status_of_the_step_that_fails(tmp_path: Path) -> None:
+def test_the_status_is_that_of_the_failing_step(tmp_path: Path) -> None:
     prepare_demo_folder(tmp_path / "framedex-demo")
-    (tmp_path / "framedex-demo" / ".framedex").touch()  # where captures would go
+    (tmp_path / "framedex-demo" / ".framedex").touch()  # where captures would be stored
 
     done = demo(tmp_path)
 
@@ -142,7 +142,7 @@ def test_it_ends_with_the_status_of_the_step_that_fails(tmp_path: Path) -> None:
     assert done.stderr.endswith("The demo ends here: run failed.\n")
 
 
-def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_demo(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*FRAMEDEX, "demo"],
         cwd=tmp_path,

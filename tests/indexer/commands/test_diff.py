@@ -1,4 +1,4 @@
-"""`framedex diff` of captures that no program of JAX made: hostile names, and stacks of other recorders."""
+"""`framedex diff` of captures of programs other than JAX: hostile names, and imported stacks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.indexer.recorded import Project
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'`{{ 7 * 7 }}{% raw %}\u202eevil\x1b[31m\r\n"
 
 
-def test_names_of_any_kind_are_text(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given names that would be markup, templates, or obeyed by a terminal, then they are shown as text."""
+def test_names_are_escaped(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names with markup, template or terminal sequences are shown as text."""
     codes = tuple(
         CodeObject(code.filename, f"{HOSTILE}{code.qualname}", code.first_line, code.line_table)
         for code in project.capture.codes
@@ -39,8 +39,8 @@ def test_names_of_any_kind_are_text(project: Project, monkeypatch: pytest.Monkey
     assert not [name for element in parsed.elements for name in element.attributes if name.startswith("on")]
 
 
-def test_a_file_is_named_for_pages_alone(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given -o with a form that goes to stdout, then it is refused in place of being passed over."""
+def test_out_is_only_valid_for_pages(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """-o with a format for stdout is refused instead of ignored."""
     project.ingest().close()
     monkeypatch.chdir(project.folder)
     for form in ("text", "json"):
@@ -49,7 +49,7 @@ def test_a_file_is_named_for_pages_alone(project: Project, monkeypatch: pytest.M
         assert CliRunner().invoke(cli, ["diff", "1", "1", "--format", form]).exit_code == 0
 
 
-def test_stacks_of_other_recorders_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_imported_stacks_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, stacks in (("before", "main;put;copy 2\nmain;run 1\n"), ("after", "main;put;cached;copy 2\n")):
         Path(f"{name}.collapsed").write_text(stacks)

@@ -27,7 +27,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose sources have a good file and a bad one. Only its index is checked: other checks take a second."""
+    """A project with a good and a bad source file. Only its index is checked: other checks take a second."""
     for checks in ("software_checks", "recording_checks"):
         monkeypatch.setattr(doctor_checks, checks, lambda *_: ())
     monkeypatch.chdir(tmp_path)
@@ -38,7 +38,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
+def test_problems_are_counted_and_other_checks_are_listed(project: Path) -> None:
     code, out, _ = run("doctor")
     assert code == 0
     assert f"source folder {project / 'src'}" in out
@@ -46,23 +46,23 @@ def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
     assert "1 file: It is a binary file and was not parsed." in out and "bad.cc" in out
 
 
-def test_programs_get_the_same(project: Path) -> None:
+def test_json_output_has_the_same_content(project: Path) -> None:
     document = json.loads(run("doctor", "--json")[1])
     (problem,) = document["sources"]["problems"]
     assert (problem["count"], problem["examples"]) == (1, [str(project / "src" / "bad.cc")])
     assert document["captures"] == []
 
 
-def test_a_folder_that_is_gone_is_said(project: Path) -> None:
+def test_a_missing_folder_is_reported(project: Path) -> None:
     (project / "src").rename(project / "away")
     assert "(missing)" in run("doctor")[1]
 
 
-def test_without_an_index_the_installation_is_told_and_the_next_step(
+def test_without_an_index_doctor_reports_the_installation_and_the_next_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    first = doctor_checks.software_checks()[:1]  # the others take seconds, and have tests of their own
+    first = doctor_checks.software_checks()[:1]  # the others take seconds, and have their own tests
     monkeypatch.setattr(doctor_checks, "software_checks", lambda: first)
     code, out, errors = run("doctor", "--python", "/nowhere/python")
     assert code == 0 and "framedex run" in errors and "framedex index" in errors
@@ -71,7 +71,7 @@ def test_without_an_index_the_installation_is_told_and_the_next_step(
     assert (document["index"], document["sources"], document["captures"]) == (None, None, [])
 
 
-def test_what_can_be_recorded_here_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_recording_support_of_this_machine_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "framedex.toml").write_text('sources = ["src"]\nno-such-key = 1\n')
     told = installation()
@@ -97,7 +97,7 @@ def test_the_release_map_for_a_jaxlib_is_named(jaxlib: str) -> None:
         assert f"its own map, at XLA {latest.info.commit[:12]}" in found.text and not found.remedy
 
 
-def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) -> None:
+def test_an_unreadable_index_is_one_line_of_the_report(project: Path) -> None:
     index = project / ".framedex" / "index.db"
     with closing(sqlite3.connect(index)) as connection:
         connection.execute("PRAGMA user_version = 1")
@@ -122,10 +122,10 @@ def test_an_index_that_cannot_be_read_is_one_line_among_others(project: Path) ->
     ],
     ids=["raises", "exits", "prints", "another version"],
 )
-def test_a_jax_that_is_broken_is_one_line(
+def test_a_broken_jax_is_one_line_of_the_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: dict[str, str], subject: str, told: str
 ) -> None:
-    """Given another version of JAX that goes before the installed one, whatever it does when it is imported."""
+    """Another JAX version shadows the installed one, whatever its import does."""
     monkeypatch.chdir(tmp_path)
     packages = tmp_path / "packages"
     for name, text in ({"jax/__init__.py": "", "jaxlib/__init__.py": ""} | broken).items():
@@ -142,8 +142,8 @@ def test_a_jax_that_is_broken_is_one_line(
     assert found["server"]["is_well"]
 
 
-def test_a_machine_without_anything_is_told_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without JAX, native part, git, a home that can be written, and packages; in a folder that cannot be read."""
+def test_an_empty_machine_is_reported_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without JAX, native part, git, writable home, and packages; in an unreadable folder."""
     monkeypatch.chdir(tmp_path)
     code = "from framedex.commands.main import cli; cli(['doctor', '--json'])"
     command = python_without((*JAX, *NATIVE_PART, *OF_X86), code)
@@ -155,7 +155,7 @@ def test_a_machine_without_anything_is_told_line_by_line(tmp_path: Path, monkeyp
         assert not found[subject]["is_well"] and found[subject]["remedy"], found[subject]
 
 
-def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_interpreter_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "python").write_text("#!/bin/sh\necho no JSON\n")
     (tmp_path / "python").chmod(0o755)
@@ -167,7 +167,7 @@ def test_another_interpreter_is_asked(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def installation(*arguments: str, **environment: str) -> list[dict[str, Any]]:
-    """What `doctor --json` says of the installation."""
+    """The output of `doctor --json` on the installation."""
     result = CliRunner(env=environment).invoke(cli, ["doctor", "--json", *arguments])
     assert result.exit_code == 0, result.stderr
     found: list[dict[str, Any]] = json.loads(result.stdout)["installation"]
@@ -175,11 +175,11 @@ def installation(*arguments: str, **environment: str) -> list[dict[str, Any]]:
 
 
 def looked_at(*arguments: str, **environment: str) -> dict[str, dict[str, Any]]:
-    """The same, by subject."""
+    """The same by subject."""
     return {each["subject"]: each for each in installation(*arguments, **environment)}
 
 
-def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
+def test_unreadable_folders_are_counted(project: Path) -> None:
     (project / "src" / "locked").mkdir(mode=0)
     try:
         code = (
@@ -195,14 +195,14 @@ def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
     assert f"The folder {project / 'src' / 'locked'} cannot be read" in indexing.stdout
 
 
-def test_files_that_were_not_read_yet_are_counted(project: Path) -> None:
+def test_unread_files_are_counted(project: Path) -> None:
     assert "has not been read yet" not in run("doctor")[1]
     (project / "src" / "new.py").write_text("def new():\n    pass\n")
     out = run("doctor")[1]
     assert "1 file: It has not been read yet" in out and str(project / "src" / "new.py") in out
 
 
-def test_numbers_that_are_the_same_for_all_are_told(project: Path) -> None:
+def test_problems_that_differ_only_in_numbers_are_merged(project: Path) -> None:
     for name, content in (("a.py", b"x = '\xff'\n"), ("b.py", b"xy = '\xff'\n"), ("large.cc", b"int x;\n" * 700_000)):
         (project / "src" / name).write_bytes(content)
     run("index")

@@ -1,4 +1,4 @@
-"""Which editor `framedex open` takes where nobody has named one: the terminal's, one that runs, one that is there."""
+"""The editor that `framedex open` uses by default: the terminal's, a running one, or an installed one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def listening(address: Path) -> Iterator[Path]:
         yield address
 
 
-def test_in_a_terminal_of_vscode_or_a_relative_the_one_that_is_there_is_taken(tmp_path: Path) -> None:
+def test_a_terminal_of_vscode_or_a_fork_uses_that_editor(tmp_path: Path) -> None:
     program(tmp_path, "code-server")
     terminal = {"TERM_PROGRAM": "vscode", "PATH": str(tmp_path)}
 
@@ -43,8 +43,8 @@ def test_in_a_terminal_of_vscode_or_a_relative_the_one_that_is_there_is_taken(tm
     assert choose_editor(terminal) == ["code"]
 
 
-def test_in_a_terminal_of_code_server_its_own_program_is_taken_before_a_desktops(tmp_path: Path) -> None:
-    """Given VS Code on the desktop too, when the terminal is of code-server, which puts its programs first."""
+def test_a_code_server_terminal_prefers_its_own_program(tmp_path: Path) -> None:
+    """In code-server's terminal, its programs win over VS Code on the desktop."""
     program(tmp_path / "remote-cli", "code-server")
     program(tmp_path / "desktop", "code")
     path = f"{tmp_path / 'remote-cli'}:{tmp_path / 'desktop'}"
@@ -55,7 +55,7 @@ def test_in_a_terminal_of_code_server_its_own_program_is_taken_before_a_desktops
     assert choose_editor({**terminal, "VSCODE_IPC_HOOK_CLI": str(window)}) == ["nano"]
 
 
-def test_the_editor_is_chosen_from_the_most_particular_wish_to_the_most_general(tmp_path: Path) -> None:
+def test_the_most_specific_setting_chooses_the_editor(tmp_path: Path) -> None:
     for name in ("nvim", "emacsclient", "code"):
         program(tmp_path, name)
     with listening(tmp_path / "nvim.sock") as neovim, listening(tmp_path / "emacs" / "server"):
@@ -88,20 +88,20 @@ def test_the_editor_is_chosen_from_the_most_particular_wish_to_the_most_general(
     ],
     ids=str,
 )
-def test_the_terminal_of_an_editor_that_has_gone_does_not_count(tmp_path: Path, left_over: dict[str, str]) -> None:
-    """Given a tmux that outlives its editor, whose variables it keeps, then the next wish counts."""
+def test_the_terminal_of_a_closed_editor_is_ignored(tmp_path: Path, left_over: dict[str, str]) -> None:
+    """A tmux keeps the variables of a closed editor: then the next choice is used."""
     for name in ("nvim", "emacsclient"):
         program(tmp_path, name)
 
     assert choose_editor({**left_over, "PATH": str(tmp_path), "TMPDIR": str(tmp_path), "EDITOR": "nano"}) == ["nano"]
 
 
-def test_a_neovim_without_its_program_cannot_be_reached(tmp_path: Path) -> None:
+def test_a_neovim_socket_without_its_program_is_unreachable(tmp_path: Path) -> None:
     with listening(tmp_path / "nvim") as address:
         assert choose_editor({"NVIM": str(address), "PATH": str(tmp_path / "bin"), "EDITOR": "nano"}) == ["nano"]
 
 
-def test_a_neovim_or_an_emacs_on_a_port_is_reached_there(tmp_path: Path) -> None:
+def test_a_neovim_or_emacs_on_a_port_is_reached(tmp_path: Path) -> None:
     for name in ("nvim", "emacsclient"):
         program(tmp_path, name)
     server_file = tmp_path / ".emacs.d" / "server" / "server"
@@ -116,10 +116,10 @@ def test_a_neovim_or_an_emacs_on_a_port_is_reached_there(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim")
-def test_a_real_neovim_is_taken_while_it_runs(tmp_path: Path) -> None:
+def test_a_running_neovim_is_used(tmp_path: Path) -> None:
     address = tmp_path / "nvim.sock"
     environment = {"NVIM": str(address), "PATH": os.environ["PATH"], "EDITOR": "nano"}
-    # It says so once it listens.
+    # It reports when it listens.
     ready = ["--cmd", "call chansend(v:stderr, 'ready')"]
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "--listen", str(address), *ready]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as neovim:
@@ -131,7 +131,7 @@ def test_a_real_neovim_is_taken_while_it_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="needs Emacs")
-def test_a_real_emacs_is_taken_where_its_server_has_a_name_that_the_terminal_tells(tmp_path: Path) -> None:
+def test_an_emacs_server_named_by_the_terminal_is_used(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     environment = {"INSIDE_EMACS": "29.1", "PATH": os.environ["PATH"], "TMPDIR": str(tmp_path), "EDITOR": "nano"}
     start = f'(progn (setq server-name "mine" server-socket-dir "{folder}") (server-start) (message "ready"))'
@@ -148,7 +148,7 @@ def test_a_real_emacs_is_taken_where_its_server_has_a_name_that_the_terminal_tel
 
 
 @pytest.mark.parametrize("launcher", ["clion", "pycharm.sh", "rustrover64"])
-def test_in_a_terminal_of_jetbrains_an_ide_that_is_there_is_taken(tmp_path: Path, launcher: str) -> None:
+def test_a_jetbrains_terminal_uses_an_installed_ide(tmp_path: Path, launcher: str) -> None:
     program(tmp_path, launcher)
     terminal = {"TERMINAL_EMULATOR": "JetBrains-JediTerm", "PATH": str(tmp_path), "EDITOR": "nano"}
 
@@ -157,15 +157,15 @@ def test_in_a_terminal_of_jetbrains_an_ide_that_is_there_is_taken(tmp_path: Path
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where the Toolbox has its launchers on Linux")
-def test_launchers_of_the_toolbox_are_known(tmp_path: Path) -> None:
+def test_toolbox_launchers_are_found(tmp_path: Path) -> None:
     program(tmp_path / ".local/share/JetBrains/Toolbox/scripts", "clion")
 
     assert choose_editor({"TERMINAL_EMULATOR": "JetBrains-JediTerm", "HOME": str(tmp_path)}) == ["clion"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_of_several_ides_the_one_whose_terminal_this_is_is_taken(tmp_path: Path) -> None:
-    """Given a program named as an IDE's launcher that runs a shell, then that very program is the editor."""
+def test_the_ide_that_owns_the_terminal_is_preferred(tmp_path: Path) -> None:
+    """A program with the name of an IDE's launcher that runs a shell is used as the editor itself."""
     ide = tmp_path / "opt" / "goland"
     ide.parent.mkdir()
     shutil.copy(shutil.which("sh") or "/bin/sh", ide)
@@ -173,7 +173,7 @@ def test_of_several_ides_the_one_whose_terminal_this_is_is_taken(tmp_path: Path)
     script = "import os; from framedex.commands.editor.editors import choose_editor; print(*choose_editor(os.environ))"
     environment = {"TERMINAL_EMULATOR": "JetBrains-JediTerm", "PATH": str(tmp_path / "bin")}
 
-    # The second command keeps the shell from handing its process over to the first.
+    # The second command prevents the shell from replacing its process with the first.
     told = subprocess.run(
         [ide, "-c", '"$0" -c "$1"; :', sys.executable, script],
         env={**environment, "PYTHONPATH": ":".join(filter(None, sys.path))},
@@ -185,8 +185,8 @@ def test_of_several_ides_the_one_whose_terminal_this_is_is_taken(tmp_path: Path)
     assert told.stdout.strip() == str(ide)
 
 
-def test_a_neovim_that_runs_is_taken_where_nothing_names_an_editor(tmp_path: Path) -> None:
-    """Given one that has gone and left its socket, and one that listens, then it is the latter."""
+def test_a_running_neovim_is_the_default_without_a_setting(tmp_path: Path) -> None:
+    """Of a closed editor with a leftover socket and a listening one, the latter is used."""
     with listening(tmp_path / "nvim.1.0"):
         pass
     with listening(tmp_path / "nvim.2.0") as address:
@@ -197,8 +197,8 @@ def test_a_neovim_that_runs_is_taken_where_nothing_names_an_editor(tmp_path: Pat
         assert choose_editor({**environment, "EDITOR": "nano"}) == ["nano"]
 
 
-def test_a_neovim_is_only_taken_from_a_folder_of_the_users_own(tmp_path: Path) -> None:
-    """Given one in the shared folder for temporary files, where anybody may make a link of that name."""
+def test_a_neovim_socket_must_be_in_the_users_own_folder(tmp_path: Path) -> None:
+    """A socket link in the shared folder for temporary files, where anyone may create it."""
     path = str(program(tmp_path / "bin", "nvim").parent)
     environment = {"USER": "me", "TMPDIR": str(tmp_path), "EDITOR": "", "PATH": path}
     with listening(tmp_path / "nvim.me" / "a" / "nvim.1.0") as address:
@@ -210,14 +210,14 @@ def test_a_neovim_is_only_taken_from_a_folder_of_the_users_own(tmp_path: Path) -
             choose_editor(environment)
 
 
-def test_a_neovim_before_0_8_that_runs_is_found_too(tmp_path: Path) -> None:
+def test_a_neovim_before_0_8_is_found(tmp_path: Path) -> None:
     (tmp_path / "nvimb9zDED").mkdir()
     with listening(tmp_path / "nvimb9zDED" / "0") as address:
         path = str(program(tmp_path / "bin", "nvim").parent)
         assert choose_editor({"TMPDIR": str(tmp_path), "PATH": path}) == ["nvim", "--server", str(address)]
 
 
-def test_the_address_that_neovim_was_given_counts_while_somebody_listens(tmp_path: Path) -> None:
+def test_the_configured_neovim_address_counts_while_it_listens(tmp_path: Path) -> None:
     with listening(tmp_path / "nvim") as address:
         path = str(program(tmp_path / "bin", "nvim").parent)
         environment = {"NVIM_LISTEN_ADDRESS": str(address), "EDITOR": "nano", "PATH": path}
@@ -226,7 +226,7 @@ def test_the_address_that_neovim_was_given_counts_while_somebody_listens(tmp_pat
     assert choose_editor(environment) == ["nano"]
 
 
-def test_an_emacs_server_is_taken_where_nothing_names_an_editor(tmp_path: Path) -> None:
+def test_an_emacs_server_is_the_default_without_a_setting(tmp_path: Path) -> None:
     with listening(tmp_path / "emacs" / "server") as address:
         path = str(program(tmp_path / "bin", "emacsclient").parent)
         environment = {"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": str(tmp_path), "PATH": path}
@@ -234,7 +234,7 @@ def test_an_emacs_server_is_taken_where_nothing_names_an_editor(tmp_path: Path) 
         assert choose_editor(environment) == ["emacsclient", "--no-wait", f"--socket-name={address}"]
 
 
-def test_at_last_an_editor_with_windows_is_taken_that_is_installed(tmp_path: Path) -> None:
+def test_an_installed_graphical_editor_is_the_last_choice(tmp_path: Path) -> None:
     program(tmp_path, "clion")
     environment = {"PATH": str(tmp_path), "DISPLAY": ":0", "TMPDIR": str(tmp_path)}
 
@@ -244,7 +244,7 @@ def test_at_last_an_editor_with_windows_is_taken_that_is_installed(tmp_path: Pat
             choose_editor({**environment, "DISPLAY": ""})
 
 
-def test_every_ide_of_jetbrains_is_told_the_line(tmp_path: Path) -> None:
+def test_every_jetbrains_ide_gets_the_line(tmp_path: Path) -> None:
     from framedex.commands.editor.editors import editor_command
     from framedex.commands.inputs.files import FilePosition
 

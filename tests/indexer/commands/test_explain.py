@@ -34,7 +34,7 @@ def test_frames_with_a_symbol_get_their_source(project: Project) -> None:
     assert "[definition]" in allocate
 
 
-def test_programs_get_json(project: Project) -> None:
+def test_json_output_is_available(project: Project) -> None:
     project.ingest(project.library.parent)
     result = explain("--index", str(project.index), "explain", "--json", text=FRAMES)
     (stack,) = json.loads(result.stdout)["stacks"]
@@ -43,9 +43,7 @@ def test_programs_get_json(project: Project) -> None:
     assert stack["frames"][1]["line"] == 3
 
 
-def test_the_index_may_be_named_in_the_settings(
-    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_settings_may_name_the_index(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest(project.library.parent)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -54,7 +52,7 @@ def test_the_index_may_be_named_in_the_settings(
     assert f"{project.library_source}:" in explain(text=FRAMES).stdout
 
 
-def test_a_coloured_log_is_read_as_if_it_had_no_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_of_a_log_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text("def f(): 1\n")
     line = '  File \x1b[35m"a.py"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35mf\x1b[0m\n'
@@ -72,7 +70,7 @@ def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch:
     assert "framedex index --source DIR" in result.stderr
 
 
-def test_paths_are_mapped_as_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_mapped_by_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.cc").write_text("int x;\n")
     (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "/proc/self/cwd/external/xla"\nto = "."\n')
@@ -97,7 +95,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(
     assert "Name a text file, or - for stdin." in result.stderr
 
 
-def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_text_is_printed_but_never_interpreted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\x1bc\u202e\n')
     assert "\x1b" not in result.stdout
@@ -105,9 +103,7 @@ def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize("from_stdin", [False, True])
-def test_the_last_part_of_a_long_log_is_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_stdin: bool
-) -> None:
+def test_the_end_of_a_long_log_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_stdin: bool) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("framedex.commands.verbs.explain._MAX_BYTES", 4000)
     monkeypatch.setattr("framedex.commands.verbs.explain._CHUNK_BYTES", 512)
@@ -134,14 +130,14 @@ def test_the_last_part_of_a_long_log_is_searched(
     assert (stack["first_line"], stack["last_line"], stack["frames"][0]["line"]) == (1003, 1003, 1003)
 
 
-def test_the_index_is_that_of_the_settings(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_index_of_the_settings_is_used(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest(project.library.parent)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "framedex.toml").write_text(f"index = {json.dumps(str(project.index))}\n")
     assert f"{project.library_source}:" in explain(text=FRAMES).stdout
 
 
-def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_location_that_the_file_contradicts_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "xla.py").write_text("import os\n" * 27)
     text = '  File "xla.py", line 584, in compile\n'

@@ -1,4 +1,4 @@
-"""What `explain` shows of frames whose files are not here: the text's own words first, and what would name the rest."""
+"""Output of `explain` for frames without local files: first the text's own words, then how to resolve the others."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def test_the_line_of_a_failed_check_is_in_the_file_that_its_stack_names() -> Non
     assert f"{XLA}/xla/shape_util.cc#L685 [not here]" in explained(STATED + CHECK + FRAME).stdout
 
 
-def test_the_file_of_a_check_alone_is_doubtful_and_without_a_release_nowhere() -> None:
+def test_the_file_of_a_check_alone_is_doubtful_and_not_located_without_a_release() -> None:
     assert f"{XLA}/xla/shape_util.cc#L685 [doubtful, not here]" in explained(STATED + CHECK).stdout
     assert "shape_util.cc:685 [not here]" in explained(CHECK).stdout
     assert "#L685 [doubtful, nearest release, not here]" in explained(CHECK + FRAME).stdout
 
 
-def test_a_file_name_that_several_folders_have_or_none_is_not_guessed() -> None:
+def test_an_ambiguous_or_unknown_file_name_is_not_guessed() -> None:
     for name in ("utils.cc", "no_such_file_of_xla.cc", "train.py"):
         text = STATED + CHECK.replace("shape_util.cc", name) + FRAME
         assert f"{name}:685 [not here]" in explained(text).stdout
 
 
-def test_the_place_that_a_debugger_printed_comes_before_those_of_other_releases() -> None:
+def test_a_location_printed_by_a_debugger_precedes_those_of_other_releases() -> None:
     text = (
         "#6  0x00007fff9212d051 in xla::HloSharding::NumTiles (this=0x55)"
         " at external/xla/xla/hlo/ir/hlo_sharding.cc:961\n"
@@ -57,16 +57,16 @@ def test_the_place_that_a_debugger_printed_comes_before_those_of_other_releases(
     assert document["stacks"][0]["frames"][0]["place"]["line"] == 961
 
 
-def test_paths_of_windows_are_shown_as_they_are() -> None:
+def test_windows_paths_are_shown_unchanged() -> None:
     path = r"C:\Users\u\xenv\Lib\site-packages\flax\u1234.py"
     assert f"{path}:334 [not here]" in explained(f'  File "{path}", line 334 in run\n').stdout
 
 
-def test_what_a_terminal_would_obey_is_still_escaped() -> None:
+def test_terminal_escapes_are_still_escaped() -> None:
     assert "\x07" not in explained('  File "/a\x07b.py", line 1, in f\n').stdout
 
 
-def test_frames_of_an_address_alone_say_what_would_name_them() -> None:
+def test_frames_with_only_an_address_say_how_to_name_them() -> None:
     text = "tcmalloc: large alloc 8589934592 bytes == 0x5581e0000000 @  0x7fefdec9d680 0x7fefdecbe824 0x7fedeee9d2da\n"
     result = explained(text)
     assert "tcmalloc, 3 frames, 0 with source" in result.stdout
@@ -88,19 +88,19 @@ def test_a_crash_in_a_handler_leads_to_the_lines_of_its_call(tmp_path: Path) -> 
     assert "  main  /gone/main.py:9 [not here]\n" in shown
 
 
-def test_a_crash_in_a_handler_without_lines_is_read() -> None:
+def test_a_crash_in_a_handler_without_lines_is_parsed() -> None:
     shown = explained("framedex: SIGABRT in the FFI handler of 'fail' (instantiate stage)\n").stdout
     assert shown.startswith("SIGABRT in the FFI handler of 'fail' (instantiate stage)")
 
 
-def test_a_line_at_which_the_report_of_a_crash_was_cut_is_left_out() -> None:
+def test_a_line_cut_off_by_a_crash_report_is_ignored() -> None:
     start = "framedex: SIGSEGV in the FFI handler of 'fail' (execute stage), called at /gone/a.py:9 in f"
     long = f"{start}, from /gone/{'x' * 4096}"[:2040] + ".py:1234"
     assert ".py:1 " not in explained(f"{long[:2047]}\n").stdout
     assert "/gone/a.py:9" in explained(f"{long[:2047]}\n").stdout
 
 
-def test_a_text_from_the_source_of_a_page_is_read_without_its_entities() -> None:
+def test_html_entities_of_a_copied_page_are_decoded() -> None:
     text = (
         "<p>Traceback (most recent call last):<br>\n"
         "&nbsp;&nbsp;File &quot;/gone/a.py&quot;, line 12, in &lt;module&gt;<br>\n"

@@ -1,4 +1,4 @@
-"""`framedex sources fetch` of a jaxlib that is newer than framedex: the fetched JAX pins the commit of XLA."""
+"""`framedex sources fetch` of a jaxlib newer than framedex: the fetched JAX pins the XLA commit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PINS = {
 
 @dataclass(frozen=True)
 class Release:
-    """A recorded project with jaxlib 99.1.0, and the commits of its JAX and XLA, which are served."""
+    """A recorded project with jaxlib 99.1.0, and the served commits of its JAX and XLA."""
 
     folder: Path
     jax: str
@@ -58,7 +58,7 @@ def _serve(folder: Path, name: str, files: Mapping[str, str]) -> str:
 def release(
     request: pytest.FixtureRequest, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Release]:
-    """The marker of a test names the file that pins XLA: a key of `PINS`, or None."""
+    """The test's marker names the file that pins XLA: a key of `PINS`, or None."""
     pin: str | None = request.param
     (tmp_path / "served").mkdir()
     xla = _serve(tmp_path, "xla", {"xla/pjrt/pjrt_client.h": "int run() { return 1; }\n", "WORKSPACE": "# of XLA\n"})
@@ -80,7 +80,7 @@ def release(
 
 
 @pytest.mark.parametrize("release", PINS, indirect=True)
-def test_xla_is_fetched_at_the_commit_that_the_fetched_jax_names(release: Release) -> None:
+def test_xla_is_fetched_at_the_commit_that_jax_names(release: Release) -> None:
     plan = sources("fetch")
     assert plan.exit_code == 1 and "Nothing was fetched" in plan.stderr
     assert f"JAX {release.jax[:12]} names" in plan.stdout
@@ -117,7 +117,7 @@ def test_maps_replace_the_fetched_trees(release: Release) -> None:
     again = sources("fetch", "--map")
     assert again.exit_code == 0 and f"XLA {release.xla[:12]} is here already: " in again.stdout
     assert sources("fetch", "--list").stdout.count(".fdmap") == 2
-    refused = sources("fetch")  # the trees are another matter, and the commit of XLA is still known
+    refused = sources("fetch")  # trees need another step, and the XLA commit is still known
     assert refused.exit_code == 1 and f"XLA {release.xla[:12]}" in refused.stdout
     assert sources("fetch", "--yes", "--mirrors").exit_code == 0 and release.checkout("xla").is_dir()
     assert "replaces" in sources("fetch", "--map", "xla").stderr and release.checkout("xla").is_dir()

@@ -1,4 +1,4 @@
-"""`framedex ffi`, and what the other verbs say of handlers' runs, on real recordings."""
+"""`framedex ffi`, and output of other verbs on handler runs, for real recordings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def missing() -> IndexedRun:
 
 
 def section(run: IndexedRun, target: str) -> str:
-    """What the overview says of one target."""
+    """The overview's row of one target."""
     parts = run.invoke("ffi").stdout.split("\n\n")
     return next(part for part in parts if part.startswith(f"{target}  "))
 
@@ -46,14 +46,14 @@ def test_the_overview_has_handlers_sites_counts_and_times(calls: IndexedRun) -> 
     assert f"{call}, from {calls.program}:{calls.run.result['rms_norm']} in <module>" in text
 
 
-def test_targets_that_were_not_called_are_counted_and_listed_on_demand(calls: IndexedRun) -> None:
+def test_uncalled_targets_are_counted_and_listed_on_request(calls: IndexedRun) -> None:
     short, whole = calls.invoke("ffi"), calls.invoke("ffi", "--all")
     assert "lapack_dgeqrf_ffi" not in short.stdout
     assert "--all" in short.stderr
     assert "lapack_dgeqrf_ffi  never run" in whole.stdout
 
 
-def test_the_detail_has_stages_signature_stacks_shapes_and_attributes(calls: IndexedRun) -> None:
+def test_the_detail_view_has_stages_signature_stacks_shapes_and_attributes(calls: IndexedRun) -> None:
     text = calls.invoke("ffi", "fail").stdout
     assert "takes  (f32) -> (f32), attributes (string)" in text
     assert "instantiate  (anonymous namespace)::fail_to_instantiate" in text
@@ -62,7 +62,7 @@ def test_the_detail_has_stages_signature_stacks_shapes_and_attributes(calls: Ind
     assert "! the handler threw this" in text
 
 
-def test_a_part_of_a_name_is_enough_if_it_fits_one(calls: IndexedRun) -> None:
+def test_a_unique_substring_selects_the_target(calls: IndexedRun) -> None:
     assert calls.invoke("ffi", "pivots").stdout.count("lu_pivots_to_permutation  2 runs") == 1
     several = calls.invoke("ffi", "rms_norm_")
     assert several.exit_code == 1 and "rms_norm_forward" in several.stderr
@@ -70,7 +70,7 @@ def test_a_part_of_a_name_is_enough_if_it_fits_one(calls: IndexedRun) -> None:
     assert unknown.exit_code == 1 and "--all" in unknown.stderr
 
 
-def test_the_document_for_programs(calls: IndexedRun) -> None:
+def test_the_json_document_has_all_data(calls: IndexedRun) -> None:
     (target,) = calls.read("ffi", "rms_norm_backward")["targets"]
     assert target["registrations"][0]["platform"] == "cpu"
     assert target["handlers"][0]["signature"]["arguments"] == ["f32", "f32", "f32"]
@@ -79,19 +79,19 @@ def test_the_document_for_programs(calls: IndexedRun) -> None:
     assert site["site"]["frames"][-1]["function"]["name"] == "ffi_call.<locals>.wrapped"
 
 
-def test_a_target_that_nobody_registered_is_explained_with_its_line(missing: IndexedRun) -> None:
+def test_an_unregistered_target_is_explained_with_its_line(missing: IndexedRun) -> None:
     text = section(missing, "nowhere")
     assert f"called at {missing.program}:{missing.run.result['nowhere']}" in text
     assert "register_ffi_target('nowhere', ..., platform='cpu')" in text
 
 
-def test_a_target_of_another_platform_is_explained(missing: IndexedRun) -> None:
+def test_a_target_registered_for_another_platform_is_explained(missing: IndexedRun) -> None:
     text = section(missing, "elsewhere")
     assert f"called at {missing.program}:{missing.run.result['elsewhere']}" in text
     assert "registered for CUDA, but the program was compiled for cpu" in text
 
 
-def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) -> None:
+def test_calls_that_violate_the_handler_signature_are_explained(missing: IndexedRun) -> None:
     text = section(missing, "rms_norm")
     lines = missing.run.result
     for name, said in (
@@ -107,8 +107,8 @@ def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) ->
         assert said in after.split("\n  ! ")[0], name
 
 
-def test_runs_with_attributes_of_different_types_are_told_apart(missing: IndexedRun) -> None:
-    """1 as f32, which the handler takes, prints as 1 of f64 and of an array do; the type is what was wrong."""
+def test_runs_with_attributes_of_different_types_are_separate(missing: IndexedRun) -> None:
+    """1 as f32 (the handler's type) prints like 1 as f64 or in an array: only the type is wrong."""
     lines = [line.split() for line in missing.invoke("ffi", "rms_norm").stdout.splitlines()]
     given = {line[4]: line[0] for line in lines if line[1:4] == ["(f32[2,4])", "->", "(f32[2,4])"]}
     assert given == {"eps=f64(1)": "1", "eps=s64[1,2]": "1", "epsilon=f32(1)": "1"}
@@ -133,12 +133,12 @@ def test_the_trace_of_a_run_ends_with_its_ffi_call(calls: IndexedRun) -> None:
     assert lines[-2].split()[:2] == ["P", "_rms_norm_backward"]
 
 
-def test_a_join_that_is_not_certain_says_so(calls: IndexedRun) -> None:
+def test_an_uncertain_join_says_so(calls: IndexedRun) -> None:
     assert "[single: the only possible one]" in calls.invoke("trace", "add_one_untyped").stdout
     assert calls.read("trace", "add_one_untyped")["origin"]["how"] == "single"
 
 
-def test_the_trace_document_has_the_ffi_call_too(calls: IndexedRun, tmp_path: Path) -> None:
+def test_the_trace_document_contains_the_ffi_call(calls: IndexedRun, tmp_path: Path) -> None:
     document = tmp_path / "run.fdtrace"
     assert calls.invoke("trace", "scale_later", "-o", str(document)).exit_code == 0
     text = document.read_text()
@@ -146,7 +146,7 @@ def test_the_trace_document_has_the_ffi_call_too(calls: IndexedRun, tmp_path: Pa
     assert f"scale_later at {EXAMPLE}:" in text.partition("ffi_call [exact]")[2]
 
 
-def test_where_counts_the_runs_of_a_line(calls: IndexedRun) -> None:
+def test_where_counts_the_ffi_runs_of_a_line(calls: IndexedRun) -> None:
     summary = calls.read("where", f"{EXAMPLE}:{CALL}")["summary"]
     assert {each["function"]: each["calls"] for each in summary["boundaries"]} == {"rms_norm": 4}
 
@@ -177,7 +177,7 @@ def test_a_crash_in_a_handler_leads_to_its_recorded_call(tmp_path: Path) -> None
     assert f"the call is not in the index: run `{typed} index`" in crashed.invoke("explain", str(report)).stdout
 
 
-def test_places_of_the_recorded_release_are_doubtful_in_a_text_of_another(calls: IndexedRun, tmp_path: Path) -> None:
+def test_lines_of_the_recorded_release_are_doubtful_for_a_text_of_another(calls: IndexedRun, tmp_path: Path) -> None:
     text = tmp_path / "crash.txt"
     frame = "    @ 0x1234  12  xla::cpu::CustomCallThunk::CallTypedFFI()\n"
 

@@ -1,4 +1,4 @@
-"""The table of `framedex sources`: where the lines of all recorded frames come from."""
+"""The table of `framedex sources`: the origins of all recorded frames' lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def in_the_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of_jax(project: Project, name: str, version: str, started: int = 0) -> Capture:
-    """A recording as if its Python were a module of a jax of another machine, on the Python that it names."""
+    """A recording whose Python looks like a module of another machine's jax, on its named Python."""
     codes = tuple(replace(code, filename=f"{SITE}/jax/_src/demo.py") for code in project.capture.codes)
     metadata = replace(
         project.capture.metadata,
@@ -64,7 +64,7 @@ def frames_in(path: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM frames").fetchone()[0])
 
 
-def test_every_frame_is_in_one_row_and_one_way(project: Project) -> None:
+def test_every_frame_counts_in_exactly_one_cell(project: Project) -> None:
     project.ingest(capture=of_jax(project, "first", "0.10.2")).close()
 
     components = table()
@@ -74,7 +74,7 @@ def test_every_frame_is_in_one_row_and_one_way(project: Project) -> None:
     assert len({(each["component"], each["name"], each["version"]) for each in components}) == len(components)
 
 
-def test_the_frames_of_a_component_are_told_with_its_version_and_commit(project: Project) -> None:
+def test_a_component_is_listed_with_version_and_commit(project: Project) -> None:
     project.ingest(capture=of_jax(project, "first", "0.10.2")).close()
 
     (jax,) = [each for each in table() if each["component"] == "jax"]
@@ -84,7 +84,7 @@ def test_the_frames_of_a_component_are_told_with_its_version_and_commit(project:
     assert any(line.split() == ["JAX", "0.10.2", JAX[:12], "5", "code", "object,", "public"] for line in lines())
 
 
-def test_a_plugin_has_a_row_of_its_own_and_stripped_frames_have_no_name(project: Project, tmp_path: Path) -> None:
+def test_a_plugin_has_its_own_row_and_stripped_frames_have_no_name(project: Project, tmp_path: Path) -> None:
     site = tmp_path / "lib" / "python3.11" / "site-packages"
     (site / "jax_cuda12_pjrt-0.10.2.dist-info").mkdir(parents=True)
     os.utime(site / "jax_cuda12_pjrt-0.10.2.dist-info", (1_600_000_000, 1_600_000_000))  # before the recording
@@ -98,7 +98,7 @@ def test_a_plugin_has_a_row_of_its_own_and_stripped_frames_have_no_name(project:
     assert kinds(row) == {"no name": 2}
 
 
-def test_lines_are_of_source_folders_of_files_here_or_of_none(project: Project) -> None:
+def test_lines_come_from_source_folders_local_files_or_are_missing(project: Project) -> None:
     project.ingest().close()
     (own,) = table()
     assert kinds(own) == {"file here": 8, "name only": 1}
@@ -111,7 +111,7 @@ def test_lines_are_of_source_folders_of_files_here_or_of_none(project: Project) 
     assert "9 frames: 9 lead to a file here, 0 to a public page, 0 nowhere." in lines()
 
 
-def test_a_folder_that_had_two_versions_has_a_row_for_each(project: Project) -> None:
+def test_a_component_with_two_versions_has_a_row_for_each(project: Project) -> None:
     project.ingest(capture=of_jax(project, "first", "0.10.1")).close()
     later = of_jax(project, "second", "0.10.2", started=1_000_000_000)
     moved = tuple(replace(code, qualname=f"{code.qualname}_renamed") for code in later.codes)
@@ -124,7 +124,7 @@ def test_a_folder_that_had_two_versions_has_a_row_for_each(project: Project) -> 
 
 
 def placed_in(path: Path, prefix: str, release: str | None) -> None:
-    """Place the native frames of an index in a map with this prefix: one that was imported, or that of a release."""
+    """Resolve the native frames of an index by a map with this prefix: an imported map, or a release map."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE files SET path = ? || 'xla/shape.cc' WHERE path LIKE '%.cc'", (prefix,))
         connection.execute(
@@ -142,7 +142,7 @@ def placed_in(path: Path, prefix: str, release: str | None) -> None:
         (f"xla@{XLA[:12]}+nearest:", "0.10.2", "nearest release"),
     ],
 )
-def test_lines_of_maps_are_told_by_the_map_and_are_public(
+def test_lines_from_maps_are_attributed_to_the_map_and_public(
     project: Project, prefix: str, release: str | None, kind: str
 ) -> None:
     project.ingest().close()
@@ -181,7 +181,7 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
     assert rows[2].endswith("654,321  debug information, some public")
 
 
-def test_what_would_improve_it_is_told_with_the_command() -> None:
+def test_each_improvement_is_listed_with_its_command() -> None:
     nearest = FramesBySource(LineSource.NEAREST_RELEASE, "", 40, 40)
     component = ComponentFrames("xla", "", "0.10.2", JAX, (nearest,))
     (line,) = improvement_lines([component])
@@ -193,12 +193,12 @@ def test_what_would_improve_it_is_told_with_the_command() -> None:
     assert not list(improvement_lines([here]))
 
 
-def test_a_very_long_version_is_cut() -> None:
+def test_a_long_version_is_truncated() -> None:
     rows = shown(FramesBySource(LineSource.NAME_ONLY, "", 1, 0), version="0.10.2.dev20261122+1a2b3c4d5e")
     assert rows[1].split()[:2] == ["XLA", "0.10.2.dev202…"]
 
 
-def test_the_plan_of_the_query_reads_frames_and_no_calls(project: Project) -> None:
+def test_the_query_plan_reads_frames_but_no_calls(project: Project) -> None:
     with project.ingest() as index:
         queries: list[str] = []
         index._reader.connection.set_trace_callback(queries.append)

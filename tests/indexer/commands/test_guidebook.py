@@ -1,4 +1,4 @@
-"""`framedex guidebook` as it is typed: of captures, of an index, of what was observed before, and what it refuses."""
+"""`framedex guidebook` on the command line: with captures, an index or earlier observations, and its errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the verb in an empty folder."""
+    """Run the verb in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(cli, ["guidebook", *map(str, arguments)])
 
@@ -38,7 +38,7 @@ def test_captures_are_observed_without_an_index(run: Run, tmp_path: Path) -> Non
     assert run("kept.json", "--observations", "-").stdout == f"{(tmp_path / 'kept.json').read_text()}\n"
 
 
-def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tmp_path: Path) -> None:
+def test_the_captures_of_an_index_are_observed_by_default(run: Run, tmp_path: Path) -> None:
     program = observed_program()
 
     result = CliRunner().invoke(
@@ -49,7 +49,7 @@ def test_the_captures_of_an_index_are_observed_where_none_are_named(run: Run, tm
     assert read_observation_file(tmp_path / "kept.json") == program.observations
 
 
-def test_all_captures_of_an_index_count_and_not_the_latest_run_alone(run: Run, tmp_path: Path) -> None:
+def test_all_captures_of_an_index_count_instead_of_the_latest_run(run: Run, tmp_path: Path) -> None:
     for number in (1, 2):
         unpack_capture(project_captures_folder(tmp_path) / str(number), started_unix_ns=number * 10**18, pid=number)
     assert CliRunner().invoke(cli, ["index"]).exit_code == 0
@@ -62,7 +62,7 @@ def test_all_captures_of_an_index_count_and_not_the_latest_run_alone(run: Run, t
 
 
 @pytest.mark.exhaustive
-def test_a_site_of_an_index_lies_beside_it_also_from_a_folder_below(
+def test_the_site_is_beside_its_index_even_from_a_subfolder(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("material")
@@ -79,7 +79,7 @@ def test_a_site_of_an_index_lies_beside_it_also_from_a_folder_below(
     assert list(below.iterdir()) == []
 
 
-def test_a_folder_of_someone_else_beside_the_index_is_left_alone(run: Run, tmp_path: Path) -> None:
+def test_a_foreign_folder_beside_the_index_is_not_changed(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("material")
     letter = tmp_path / ".framedex" / "guidebook" / "letter.txt"
     letter.parent.mkdir(parents=True)
@@ -92,7 +92,7 @@ def test_a_folder_of_someone_else_beside_the_index_is_left_alone(run: Run, tmp_p
     assert ".framedex/guidebook exists" in result.stderr
 
 
-def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_truncated_capture_is_reported(run: Run, tmp_path: Path) -> None:
     capture = tmp_path / "capture"
     shutil.copytree(observed_program().capture, capture)
     thread = max(capture.glob("thread-*.fdx"), key=lambda path: path.stat().st_size)
@@ -104,7 +104,7 @@ def test_a_capture_that_is_cut_off_is_told(run: Run, tmp_path: Path) -> None:
     assert f"{thread.name} is cut off at byte" in result.stderr
 
 
-def test_samples_of_other_recorders_are_no_calls(run: Run, tmp_path: Path) -> None:
+def test_imported_samples_are_not_calls(run: Run, tmp_path: Path) -> None:
     (tmp_path / "stacks.folded").write_text("main;work 10\n")
     assert CliRunner().invoke(cli, ["import", "stacks.folded"]).exit_code == 0
 
@@ -115,7 +115,7 @@ def test_samples_of_other_recorders_are_no_calls(run: Run, tmp_path: Path) -> No
     assert not (tmp_path / "kept.json").exists()
 
 
-def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> None:
+def test_a_capture_observed_twice_counts_as_two_runs(run: Run, tmp_path: Path) -> None:
     observations = observed_program().observations
     (tmp_path / "a.json").write_text(format_observations(observations))
     shutil.copy(tmp_path / "a.json", tmp_path / "b.json")
@@ -129,7 +129,7 @@ def test_what_was_observed_twice_is_of_two_runs(run: Run, tmp_path: Path) -> Non
     assert {each.run for each in joined.tasks} == {each.key for each in joined.runs}
 
 
-def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tmp_path: Path) -> None:
+def test_an_unreadable_capture_is_reported_and_the_others_count(run: Run, tmp_path: Path) -> None:
     captures = tmp_path / "captures"
     unpack_capture(captures / "whole")
     (captures / "damaged").mkdir()
@@ -163,7 +163,7 @@ def test_a_capture_that_cannot_be_read_is_told_and_the_others_count(run: Run, tm
         *("site is a file", "working folder", "no such folder", "within the site"),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_writes_nothing(
+def test_contradictory_options_are_refused_before_writing(
     run: Run, tmp_path: Path, arguments: tuple[str, ...], status: int, said: str
 ) -> None:
     pytest.importorskip("material")
@@ -181,7 +181,7 @@ def test_what_makes_no_sense_is_refused_and_writes_nothing(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_without_an_index_it_is_said_how_to_get_one(run: Run) -> None:
+def test_without_an_index_the_error_says_how_to_create_one(run: Run) -> None:
     result = run("--observations", "kept.json")
 
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""What verbs that read must not import: a start is nearly all of what they take, and most of a start are imports."""
+"""Modules that reading verbs must not import: nearly all of their time is start-up, and most of that is imports."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 from framedex.commands.main import VERBS, cli
 from tests.indexer.recorded import Project, build_project
 
-# What belongs to recording, indexing and serving, and what of the standard library takes milliseconds to import.
+# Packages for recording, indexing and serving, and slow modules of the standard library.
 NEVER = {
     *("jax", "elftools", "symbolic", "tree_sitter", "sqlite_utils", "lsprotocol", "pygls", "iced_x86"),
     *("framedex.ingest", "framedex.index.write", "framedex.captures", "framedex.dispatch", "framedex.model.capture"),
     *("asyncio", "email", "importlib.metadata", "importlib.resources", "tempfile", "tomllib", "zipfile"),
 }
-# What some verbs need, and the others must not pay for.
+# Packages that some verbs need, and the others must not load.
 OF_SOME = {
     *("numpy", "socket", "subprocess", "framedex_native", "framedex.binaries", "framedex.ffi", "framedex.text_stacks"),
     *("framedex.releases", "framedex.sources", "framedex.model.lines", "framedex.model.sources"),
@@ -29,8 +29,7 @@ FRAMES_OF_TEXTS = {
     *("framedex_native", "framedex.binaries", "framedex.text_stacks", "framedex.releases", "framedex.sources"),
     *("framedex.model.sources", "framedex.model.source_trees", "framedex.model.traces"),
 }
-# Of a line without frames it has to be known whether it is part of a statement that has some. The last two are what the
-# wheels of grammars import.
+# For a line without frames, the statement around it must be parsed. The last two are imports of the grammar wheels.
 PARSING = {"framedex_native", "framedex.model.sources", "framedex.sources", "importlib.resources", "tempfile"}
 NEEDS: dict[str, set[str]] = {
     "--version": set(),
@@ -46,6 +45,7 @@ NEEDS: dict[str, set[str]] = {
     "waits": set(),
     "check": set(),
     "compiles": set(),
+    "compiles --startup": {"framedex.sources"},
     "diff 1": {"numpy", "framedex.releases"},
     "report -o -": {"numpy", "asyncio", "socket", "subprocess", "tempfile"},
     "export --format csv -o -": set(),
@@ -59,6 +59,8 @@ NEEDS: dict[str, set[str]] = {
     "callers transfer": set(),
     "callees transfer": set(),
     "open demo.py:1": {"socket", "subprocess"},
+    "live": {"framedex.captures", "framedex_native"},
+    "hang": {"framedex.captures", "framedex_native"},
     "ffi": {"framedex.ffi", "framedex.model.traces"},
     "explain log.txt": FRAMES_OF_TEXTS,
     "resolve log.txt": FRAMES_OF_TEXTS,
@@ -68,7 +70,7 @@ NEEDS: dict[str, set[str]] = {
 
 @pytest.fixture(scope="module")
 def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
-    """A project that is indexed, and a log beside it."""
+    """An indexed project, with a log beside it."""
     project = build_project(tmp_path_factory.mktemp("project"), library)
     project.ingest(library.parent).close()
     (project.folder / "log.txt").write_text(f'  File "{project.program}", line 1, in <module>\n')
@@ -77,13 +79,13 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
 
 @pytest.mark.exhaustive(keep=["--version", "calls", "trace 1", "where demo.py:5", "resolve log.txt"])
 @pytest.mark.parametrize("verb", NEEDS)
-def test_a_verb_imports_nothing_that_it_has_no_use_for(indexed: Project, verb: str) -> None:
+def test_a_verb_imports_only_the_modules_it_uses(indexed: Project, verb: str) -> None:
     imported = _imported_by(indexed, *verb.split())
 
     assert (NEVER | OF_SOME) & imported <= NEEDS[verb]
 
 
-def test_the_list_of_verbs_says_of_each_what_its_own_help_says_first() -> None:
+def test_the_verb_list_uses_the_first_line_of_each_help() -> None:
     assert {verb: VERBS[verb].summary for verb in VERBS} == {verb: _first_of_help(verb) for verb in VERBS}
 
 
@@ -98,7 +100,7 @@ def _first_of_help(verb: str) -> str:
 
 
 def _imported_by(project: Project, *arguments: str) -> set[str]:
-    """The modules that a verb has imported by its end, and the packages that they are in."""
+    """The modules that a verb has imported by its end, and their packages."""
     script = (
         "import sys; from framedex.commands.main import cli; cli(sys.argv[1:], standalone_mode=False);"
         " print(*sys.modules, file=sys.stderr)"

@@ -29,7 +29,7 @@ BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 
 @dataclass(frozen=True)
 class Indexed:
-    """A folder with an index, and what the verb printed when it made it."""
+    """A folder with an index, and the verb's output."""
 
     folder: Path
     result: Result
@@ -37,7 +37,7 @@ class Indexed:
 
 @pytest.fixture(scope="module")
 def indexed_put(tmp_path_factory: pytest.TempPathFactory) -> Indexed:
-    """A folder with the capture of a JAX program where `framedex run` puts it, and its index. Tests only read it."""
+    """A folder with the index of a JAX program's capture, in the default place. Tests only read it."""
     folder = tmp_path_factory.mktemp("project")
     _copy_put(folder)
     with contextlib.chdir(folder):
@@ -68,7 +68,7 @@ def _copy_put(folder: Path) -> None:
     shutil.copytree(recorded, folder / ".framedex" / "captures" / recorded.name)
 
 
-def test_a_capture_is_named_located_and_the_next_command_told(indexed: Indexed) -> None:
+def test_indexing_names_and_locates_frames_and_proposes_the_next_command(indexed: Indexed) -> None:
     result = indexed.result
 
     assert result.exit_code == 0, result.stderr
@@ -86,7 +86,7 @@ def test_a_capture_is_named_located_and_the_next_command_told(indexed: Indexed) 
     assert all(frame.location is not None and frame.location.how is LocationEvidence.EXACT for frame in python)
 
 
-def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(indexed: Indexed) -> None:
+def test_a_first_trace_links_jaxlib_frames_and_says_how_to_fetch_sources(indexed: Indexed) -> None:
     shown = CliRunner().invoke(cli, ["trace", BOUNDARY])
 
     assert " of them from framedex's release maps" in indexed.result.stdout
@@ -95,7 +95,7 @@ def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come
     assert "`framedex sources fetch`" in shown.stderr
 
 
-def test_the_links_that_a_trace_counts_are_those_it_shows_and_a_fetch_brings_none_of_the_interpreters(
+def test_the_link_count_of_a_trace_matches_and_fetching_skips_the_interpreter(
     indexed: Indexed,
 ) -> None:
     def count(pattern: str, text: str) -> int:
@@ -112,9 +112,7 @@ def test_the_links_that_a_trace_counts_are_those_it_shows_and_a_fetch_brings_non
     assert count(r", (\d+) public link", of_all.stdout) >= brought
 
 
-def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_jaxlib_sources_are_listed_by_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _copy_put(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(release_maps, "find_release_maps", lambda: tmp_path / "gone.fdmaps")
@@ -128,7 +126,7 @@ def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
     assert "`framedex index --source DIR`" in told
 
 
-def test_running_again_reads_nothing_and_changes_nothing(project: Path) -> None:
+def test_indexing_again_reads_and_changes_nothing(project: Path) -> None:
     run()
     with Index.open(project / ".framedex" / "index.db") as index:
         before = index.calls.find(CallFilter())
@@ -141,7 +139,7 @@ def test_running_again_reads_nothing_and_changes_nothing(project: Path) -> None:
         assert index.calls.find(CallFilter()) == before
 
 
-def test_a_source_folder_is_remembered(project: Path) -> None:
+def test_a_source_folder_is_stored(project: Path) -> None:
     (project / "src").mkdir()
     (project / "src" / "one.py").write_text("def one():\n    pass\n")
     run("--source", "src")
@@ -154,7 +152,7 @@ def test_a_source_folder_is_remembered(project: Path) -> None:
         assert store.sources.roots() == [os.path.realpath("src")]
 
 
-def test_a_capture_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_external_capture_can_be_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = unpack_capture(tmp_path / "elsewhere")
     monkeypatch.chdir(tmp_path)
 
@@ -165,7 +163,7 @@ def test_a_capture_elsewhere_can_be_named(tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / ".framedex" / "index.db").is_file()
 
 
-def test_a_folder_that_is_no_capture_is_refused_and_the_others_are_indexed(project: Path) -> None:
+def test_an_invalid_capture_folder_is_refused_and_the_others_are_indexed(project: Path) -> None:
     (project / "empty").mkdir()
     (capture,) = (project / ".framedex" / "captures").iterdir()
 
@@ -177,7 +175,7 @@ def test_a_folder_that_is_no_capture_is_refused_and_the_others_are_indexed(proje
         assert [row.path for row in index.captures()] == [str(capture)]
 
 
-def test_an_index_of_a_later_framedex_is_left_to_it(project: Path) -> None:
+def test_an_index_of_a_newer_framedex_is_not_changed(project: Path) -> None:
     run()
     path = project / ".framedex" / "index.db"
     content = bytearray(path.read_bytes())
@@ -189,7 +187,7 @@ def test_an_index_of_a_later_framedex_is_left_to_it(project: Path) -> None:
     assert path.read_bytes()[60:64] == content[60:64]
 
 
-def test_nothing_to_index_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_run_creates_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     result = run()
@@ -199,7 +197,7 @@ def test_nothing_to_index_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_is_said_calmly_and_running_again_goes_on(project: Path) -> None:
+def test_ctrl_c_prints_a_short_message_and_the_next_run_continues(project: Path) -> None:
     """Given an index run that gets SIGINT while it reads sources, it ends with 130 and the next run completes it."""
     (project / "src").mkdir()
     (project / "src" / "one.py").write_text("def one():\n    pass\n")

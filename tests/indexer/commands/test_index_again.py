@@ -1,4 +1,4 @@
-"""`framedex index` again: captures that grow, move, are copied, vanish or cannot be read, and several runs at once."""
+"""Repeated `framedex index`: captures that grow, move, are copied, vanish or are unreadable, and concurrent runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a capture where `framedex run` puts it, as the current folder."""
+    """A folder with a capture in the default place, as the current folder."""
     folder = tmp_path / "project"
     unpack_capture(project_captures_folder(folder) / "first")
     monkeypatch.chdir(folder)
@@ -37,7 +37,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def puts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
-    """A program that is being recorded into the current project, and sends an array for each line of its input."""
+    """A program recorded into the current project, which sends an array for each input line."""
     (tmp_path / ".framedex").mkdir()
     monkeypatch.chdir(tmp_path)
     process = start_puts(tmp_path / ".framedex")
@@ -50,8 +50,8 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["index", *arguments])
 
 
-def test_what_a_running_program_adds_is_read_by_the_next_run(puts: subprocess.Popen[str]) -> None:
-    """Given a capture indexed while its program runs, when the program goes on, then the rest is indexed too."""
+def test_the_next_run_reads_new_calls_of_a_running_program(puts: subprocess.Popen[str]) -> None:
+    """A capture indexed while its program runs is completed by the next run."""
     _send(puts, 3)
     early = run()
     sent_early = _sent()
@@ -72,7 +72,7 @@ def test_what_a_running_program_adds_is_read_by_the_next_run(puts: subprocess.Po
 
 
 @pytest.mark.parametrize("how", ["as it was", "rebuilt"])
-def test_a_moved_project_has_its_captures_once(project: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+def test_a_moved_project_keeps_each_capture_once(project: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     run()
     elsewhere = project.rename(project.with_name("elsewhere"))
     monkeypatch.chdir(elsewhere)
@@ -87,7 +87,7 @@ def test_a_moved_project_has_its_captures_once(project: Path, monkeypatch: pytes
     assert "are gone" not in result.stdout
 
 
-def test_a_copy_beside_a_capture_is_the_same_capture(project: Path) -> None:
+def test_a_copy_of_a_capture_is_the_same_capture(project: Path) -> None:
     run()
     (known,) = _captures(project)
     shutil.copytree(known["path"], f"{known['path']}-copy")
@@ -98,7 +98,7 @@ def test_a_copy_beside_a_capture_is_the_same_capture(project: Path) -> None:
     assert _captures(project) == [known]
 
 
-def test_a_rebuild_says_which_captures_are_gone(project: Path) -> None:
+def test_a_rebuild_lists_missing_captures(project: Path) -> None:
     run()
     (known,) = _captures(project)
     shutil.rmtree(known["path"])
@@ -111,8 +111,8 @@ def test_a_rebuild_says_which_captures_are_gone(project: Path) -> None:
     assert _captures(project) == []
 
 
-def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(tmp_path: Path, project: Path) -> None:
-    """Given an index from before captures had identities, then its captures are still known by their paths."""
+def test_rebuilding_an_older_index_reads_external_captures(tmp_path: Path, project: Path) -> None:
+    """In an index from before captures had identities, their paths identify them."""
     elsewhere = (project_captures_folder(project) / "first").rename(tmp_path / "elsewhere")
     run(str(elsewhere))
     connection = sqlite3.connect(project / ".framedex" / "index.db")
@@ -124,8 +124,8 @@ def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(tmp_path:
 
 
 @pytest.mark.exhaustive
-def test_runs_at_once_take_turns(project: Path) -> None:
-    """Given no index, when three processes index the same captures, then each ends well and nothing is there twice."""
+def test_concurrent_runs_take_turns(project: Path) -> None:
+    """Three processes index the same captures without errors or duplicates."""
     processes = [
         subprocess.Popen([*FRAMEDEX, "index"], env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(3)
@@ -137,7 +137,7 @@ def test_runs_at_once_take_turns(project: Path) -> None:
     assert len(_captures(project)) == 1
 
 
-def test_a_run_waits_for_one_that_writes_and_says_so(project: Path) -> None:
+def test_a_run_waits_for_another_writer_and_says_so(project: Path) -> None:
     index = project / ".framedex" / "index.db"
     with Store(index) as store:
         with store.transaction():
@@ -154,8 +154,8 @@ def test_a_run_waits_for_one_that_writes_and_says_so(project: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> None:
-    """Given a rebuild with a new source folder that gets SIGINT, then what is said of the folder is true."""
+def test_ctrl_c_during_a_rebuild_says_that_it_is_discarded(project: Path) -> None:
+    """If SIGINT stops a rebuild with a new source folder, the report on the folder is correct."""
     run()
     (project / "src").mkdir()
     (project / "src" / "one.py").write_text("def one():\n    pass\n")
@@ -177,8 +177,8 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
 
 @pytest.mark.exhaustive(keep=["capture"])
 @pytest.mark.parametrize("hidden", ["capture", "captures"])
-def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidden: str) -> None:
-    """Given a folder of mode 000, then the run says so; other captures are indexed."""
+def test_an_inaccessible_folder_is_named_with_a_remedy(project: Path, hidden: str) -> None:
+    """A folder of mode 000 is reported; other captures are indexed."""
     captures = project_captures_folder(project)
     (capture,) = captures.iterdir()
     metadata = json.loads((capture / "capture.json").read_text())
@@ -199,7 +199,7 @@ def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidde
 
 
 @pytest.mark.parametrize("option", [[], ["--rebuild"]])
-def test_a_file_that_was_never_an_index_is_left_as_it_is(project: Path, option: list[str]) -> None:
+def test_a_file_that_is_not_an_index_is_not_changed(project: Path, option: list[str]) -> None:
     notes = project / "notes.md"
     notes.write_text("# Notes\n")
 
@@ -212,7 +212,7 @@ def test_a_file_that_was_never_an_index_is_left_as_it_is(project: Path, option: 
 
 
 def _send(process: subprocess.Popen[str], arrays: int) -> None:
-    """Have the program send so many arrays more."""
+    """Make the program send this many more arrays."""
     assert process.stdin is not None and process.stdout is not None
     for _ in range(arrays):
         process.stdin.write("\n")
@@ -221,7 +221,7 @@ def _send(process: subprocess.Popen[str], arrays: int) -> None:
 
 
 def _sent() -> list[int]:
-    """The sizes of the arrays whose sending is in the index, in order."""
+    """The sizes of the sent arrays in the index, in order."""
     with Index.open(Path(".framedex/index.db")) as index:
         calls = index.calls.find(CallFilter(function="PJRT_Client_BufferFromHostBuffer"))
     return [call.arguments["dims"][0] for call in calls]

@@ -1,4 +1,4 @@
-"""`framedex index` asks the debuginfod servers of the environment for what the libraries of a recording lack."""
+"""`framedex index` queries the environment's debuginfod servers for missing debug files of libraries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ print(ctypes.CDLL(sys.argv[1]).through(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_i
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The recording of a program that sends an array through a stripped library, and the debug file of that."""
+    """The recording of a program that sends an array through a stripped library, and the library's debug file."""
     folder = tmp_path_factory.mktemp("recorded")
     (folder / "through.cc").write_text(SOURCE)
     library, debug = folder / "libthrough.so", folder / "libthrough.debug"
@@ -49,7 +49,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def plain(recorded: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A folder with that recording and its index without servers, and what the verb printed. Tests only read it."""
+    """A folder with that recording and its index without servers, and the verb's output. Tests only read it."""
     folder = tmp_path_factory.mktemp("plain")
     shutil.copytree(recorded[0], folder / ".framedex" / "captures" / "first")
     return folder, index(folder).stdout
@@ -107,7 +107,7 @@ def frames_in(project: Path) -> set[tuple[str, str | None, int | None]]:
     return {(name, path and Path(path).name, line) for name, path, line in rows}
 
 
-def test_names_and_lines_come_from_a_server(
+def test_debuginfod_supplies_names_and_lines(
     project: Path, plain: tuple[Path, str], started: Started, recorded: tuple[Path, Path]
 ) -> None:
     server = started(
@@ -123,8 +123,8 @@ def test_names_and_lines_come_from_a_server(
     assert f"{server.address} provided debug information for libthrough.so." in after.stderr
 
 
-def test_servers_are_asked_once_for_what_they_lack(project: Path, started: Started) -> None:
-    """Given a server without debug files, then each library is asked for once, and the index is made as without."""
+def test_servers_are_queried_once_for_missing_files(project: Path, started: Started) -> None:
+    """If the server has no debug files, each library is requested once, and the index is the same as without."""
     server = started(missing)
 
     asking = index(project, DEBUGINFOD_URLS=server.address)
@@ -138,7 +138,7 @@ def test_servers_are_asked_once_for_what_they_lack(project: Path, started: Start
     assert server.address not in asking.stderr
 
 
-def test_a_trace_says_who_tells_why_frames_have_no_name(plain: tuple[Path, str]) -> None:
+def test_a_trace_names_the_command_that_explains_unnamed_frames(plain: tuple[Path, str]) -> None:
     trace = command("PJRT_Client_BufferFromHostBuffer", verb="trace")
     done = subprocess.run(trace, cwd=plain[0], capture_output=True, text=True, check=True, timeout=TIMEOUT)
 
@@ -146,7 +146,7 @@ def test_a_trace_says_who_tells_why_frames_have_no_name(plain: tuple[Path, str])
     assert "1 frame of libthrough.so without a name: `framedex doctor` says why." in done.stderr
 
 
-def test_a_settings_file_names_no_server(project: Path, started: Started) -> None:
+def test_a_settings_file_cannot_name_servers(project: Path, started: Started) -> None:
     server = started(missing)
     (project / "framedex.toml").write_text(f'debuginfod = "{server.address}"\nDEBUGINFOD_URLS = "{server.address}"\n')
 
@@ -156,7 +156,7 @@ def test_a_settings_file_names_no_server(project: Path, started: Started) -> Non
 
 
 @pytest.mark.exhaustive
-def test_a_server_that_hangs_holds_up_no_more_than_its_time(project: Path, started: Started) -> None:
+def test_a_hanging_server_delays_at_most_its_timeout(project: Path, started: Started) -> None:
     server = started(hanging)
 
     done = index(project, DEBUGINFOD_URLS=server.address, DEBUGINFOD_TIMEOUT="1")
@@ -166,7 +166,7 @@ def test_a_server_that_hangs_holds_up_no_more_than_its_time(project: Path, start
 
 
 @pytest.mark.exhaustive
-def test_ctrl_c_ends_the_wait_for_a_server(project: Path, started: Started) -> None:
+def test_ctrl_c_cancels_waiting_for_a_server(project: Path, started: Started) -> None:
     was_asked = threading.Event()
 
     def hanging_told(request: Answering) -> None:

@@ -1,4 +1,4 @@
-"""Every verb after an edit of the program: a statement that moved is on its new line, a changed one is on none."""
+"""Every verb after an edit of the program: a moved statement is on its new line, a changed one on none."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def edit(recorded: Recorded) -> tuple[list[str], list[str]]:
 
 
 def places(document: object) -> Iterator[tuple[int, bool]]:
-    """The lines of the program in a JSON document, each with whether it is one that was changed."""
+    """The program lines in a JSON document, each with whether it was changed."""
     if isinstance(document, dict):
         path, line = document.get("path"), document.get("line")
         if isinstance(path, str) and path.endswith("training.py") and isinstance(line, int):
@@ -70,14 +70,14 @@ def places(document: object) -> Iterator[tuple[int, bool]]:
             yield from places(value)
 
 
-def test_the_program_has_what_the_verbs_show(recorded: Recorded) -> None:
+def test_the_edited_program_has_the_lines_that_verbs_show(recorded: Recorded) -> None:
     before, _ = edit(recorded)
     with Index.open(recorded.index) as index:
         assert before.index(CHANGED) + 1 in index.file(str(recorded.program)).recorded_lines()
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
-def test_a_verb_says_the_new_lines(recorded: Recorded, verb: list[str]) -> None:
+def test_a_verb_shows_the_current_lines(recorded: Recorded, verb: list[str]) -> None:
     before, after = edit(recorded)
     line = before.index("        if number % 5 == 0:") + 2
     text, document = recorded.ask(verb, line), json.loads(recorded.ask(verb, line, "--json"))
@@ -95,7 +95,7 @@ def test_a_verb_says_the_new_lines(recorded: Recorded, verb: list[str]) -> None:
     assert f"as recorded: {CHANGED.strip()}" in text_now or not any(is_changed for _, is_changed in told_now)
 
 
-def test_calls_through_a_line_are_found_by_the_line_as_it_is_now(recorded: Recorded) -> None:
+def test_calls_through_a_line_are_found_by_its_current_number(recorded: Recorded) -> None:
     before, after = edit(recorded)
     line = before.index('        kept.append(jnp.sum(params["w"]))') + 1
 

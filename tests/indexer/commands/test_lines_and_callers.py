@@ -1,4 +1,4 @@
-"""`where` on every line of a statement, and `callers` with what only the sources tell."""
+"""`where` on every line of a statement, and `callers` with data from the sources."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def run(*arguments: str) -> Result:
     return done
 
 
-def test_where_says_on_which_line_of_the_statement_frames_stand(spread: Spread) -> None:
+def test_where_names_the_line_of_the_statement_for_each_frame(spread: Spread) -> None:
     told = run("where", "spread.cc:4").stdout
     assert "spread.cc:2 [the statement on line 4]  1 call" in told
     assert "[the statement" not in run("where", "spread.cc:2").stdout
     assert json.loads(run("where", "spread.cc:4", "--json").stdout)["summary"]["frame_lines"] == [2]
 
 
-def test_where_has_all_frames_of_the_statement(spread: Spread) -> None:
+def test_where_lists_all_frames_of_the_statement(spread: Spread) -> None:
     told = run("where", "spread.cc:9").stdout
     assert "spread.cc:8 [the statement on line 9]  2 calls" in told
     assert "and at " in told and "spread.cc:10" in told
     assert "spread.cc:10" not in run("where", "spread.cc:8").stdout
 
 
-def test_where_tells_nothing_of_the_statement_beside_it(spread: Spread) -> None:
+def test_where_excludes_the_adjacent_statement(spread: Spread) -> None:
     done = CliRunner().invoke(cli, ("where", "spread.cc:6"))
     assert done.exit_code == 1
     assert "call" not in done.stdout and "No recorded call passes" in done.stderr
@@ -48,7 +48,7 @@ def test_where_tells_nothing_of_the_statement_beside_it(spread: Spread) -> None:
 
 @pytest.fixture
 def read(spread: Spread) -> Spread:
-    """The same with its sources read: `main` was seen calling `later`, two others were not, and one may."""
+    """The same with its sources: `main` was seen calling `later`, two others were not, and one may."""
     calls: list[tuple[str, str, int, int, str | None]] = [
         ("a::sure", "function", 30, 32, '[[31, 3, "call", "later"], [32, 3, "call", "later"]]'),
         ("a::later", "function", 13, 21, None),
@@ -63,7 +63,7 @@ def read(spread: Spread) -> Spread:
     return spread
 
 
-def test_callers_of_the_sources_come_after_the_recorded_ones_if_asked_for(read: Spread) -> None:
+def test_static_callers_follow_the_recorded_ones_on_request(read: Spread) -> None:
     assert "static" not in run("callers", "later").stdout
     _, *lines = run("callers", "later", "--static").stdout.splitlines()
     assert "main" in lines[1]
@@ -71,13 +71,13 @@ def test_callers_of_the_sources_come_after_the_recorded_ones_if_asked_for(read: 
     assert lines[2].endswith("never recorded") and "spread.cc:32" in lines[3]
 
 
-def test_without_the_function_in_the_sources_it_says_that_nobody_can_tell(spread: Spread) -> None:
+def test_without_the_source_of_the_function_static_callers_are_unknown(spread: Spread) -> None:
     assert "the source is not in the index" in run("callers", "later", "--static").stdout
     (function,) = json.loads(run("callers", "later", "--static", "--json").stdout)["functions"]
     assert function["static"] is None
 
 
-def test_for_programs_they_are_apart(read: Spread) -> None:
+def test_json_output_separates_static_callers(read: Spread) -> None:
     (plain,) = json.loads(run("callers", "later", "--json").stdout)["functions"]
     assert "static" not in plain
     (function,) = json.loads(run("callers", "later", "--static", "--json").stdout)["functions"]

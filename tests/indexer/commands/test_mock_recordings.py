@@ -1,4 +1,4 @@
-"""Answers with device times say that a recording was made on the mock TPU."""
+"""Answers with device times say that a recording used the mock TPU."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ask(index: Path, *arguments: str) -> str:
 
 
 def record_on_hardware(index: Path, capture: int) -> None:
-    """Change an indexed capture as if another plug-in had been recorded."""
+    """Change an indexed capture to look like another plug-in's recording."""
     with closing(sqlite3.connect(index)) as connection, connection:
         connection.execute(
             "UPDATE arguments SET json = replace(json, 'the mock TPU', '/lib/libtpu.so') WHERE id IN"

@@ -1,4 +1,4 @@
-"""Names that no recorded call has: what they are instead, where they are, and what was meant."""
+"""Names without a recorded call: their kind, their location, and similar names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., str]
 
 
 def said(*arguments: str) -> str:
-    """What a verb that finds nothing says in the current folder."""
+    """The output of a verb that finds nothing in the current folder."""
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 1, result.output
     return result.stderr
@@ -28,7 +28,7 @@ def said(*arguments: str) -> str:
 
 @pytest.fixture
 def run(indexed_once: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """What a verb that finds nothing says in the folder of a project that is indexed."""
+    """The output of a verb that finds nothing in an indexed project's folder."""
     monkeypatch.chdir(indexed_once.folder)
     return said
 
@@ -41,7 +41,7 @@ def shapes() -> Marked:
 
 @pytest.mark.exhaustive(keep=["trace"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
-def test_a_function_inside_jit_leads_to_what_its_lines_became(
+def test_a_function_inside_jit_leads_to_the_operations_of_its_lines(
     shapes: Marked, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     monkeypatch.chdir(shapes.path.parent)
@@ -53,7 +53,7 @@ def test_a_function_inside_jit_leads_to_what_its_lines_became(
     assert "is inside jit(plain)" in CliRunner().invoke(cli, shlex.split(proposed)).stdout
 
 
-def test_a_function_of_your_own_inside_jit_is_told_beside_installed_ones_of_its_name(shapes: Marked) -> None:
+def test_a_program_function_inside_jit_is_listed_beside_installed_namesakes(shapes: Marked) -> None:
     told = CliRunner().invoke(cli, ["--index", str(shapes.index), "callees", "__call__"]).stderr
 
     place = f"{shapes.path}:{shapes.line('method', 'sine')}"
@@ -62,7 +62,7 @@ def test_a_function_of_your_own_inside_jit_is_told_beside_installed_ones_of_its_
 
 @pytest.mark.exhaustive(keep=["callees"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
-def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(
+def test_a_location_with_spaces_can_be_typed_as_proposed(
     project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, verb: str
 ) -> None:
     project.ingest().close()
@@ -82,9 +82,7 @@ def test_a_place_with_blanks_can_be_typed_as_it_is_proposed(
 @pytest.mark.exhaustive(keep=["trasnfer-transfer-callers", "Client_BufferFromHostBufer-Client_-trace"])
 @pytest.mark.parametrize("verb", ["callers", "callees", "trace"])
 @pytest.mark.parametrize(("typed", "meant"), [("trasnfer", "transfer"), ("Client_BufferFromHostBufer", "Client_")])
-def test_a_misspelt_function_is_answered_with_the_one_that_was_meant(
-    run: Run, verb: str, typed: str, meant: str
-) -> None:
+def test_a_misspelt_function_proposes_the_intended_one(run: Run, verb: str, typed: str, meant: str) -> None:
     assert f"Did you mean '{meant}" in run(verb, typed).replace("PJRT_", "")
 
 
@@ -97,29 +95,27 @@ def test_a_misspelt_function_is_answered_with_the_one_that_was_meant(
         (("summary", "--function", "PJRT_Client_BufferFromHostBufer"), "pjrt_client_bufferfromhostbuffer"),
     ],
 )
-def test_a_misspelt_part_of_a_name_is_answered_with_a_word_of_one(
-    run: Run, arguments: tuple[str, ...], meant: str
-) -> None:
+def test_a_misspelt_part_of_a_name_proposes_a_similar_word(run: Run, arguments: tuple[str, ...], meant: str) -> None:
     assert f"did you mean '{meant}'?" in run(*arguments).lower()
 
 
-def test_what_is_like_nothing_is_not_answered_with_anything(run: Run) -> None:
+def test_an_unknown_name_proposes_nothing(run: Run) -> None:
     assert "Did you mean" not in run("callees", "xyzzyxyzzy")
 
 
-def test_the_id_of_a_call_and_a_place_go_to_their_verbs(run: Run) -> None:
+def test_call_ids_and_locations_are_redirected_to_their_verbs(run: Run) -> None:
     assert "1 is a call id, not a function." in run("callers", "1") and "`framedex trace 1`" in run("callees", "1")
     assert "No function like '99999'" in run("callers", "99999")
     assert "`framedex where demo.py:2`" in run("callees", "demo.py:2")
     assert "`framedex where demo.py`" in run("trace", "demo.py")
 
 
-def test_a_call_of_another_capture_is_not_said_to_be_in_none(run: Run) -> None:
+def test_the_error_for_a_call_of_another_capture_names_that_capture(run: Run) -> None:
     told = run("trace", "99", "--capture", "1")
 
     assert "Call 99 is not in the captures of --capture" in told and "`framedex trace 99`" in told
 
 
-def test_a_line_zero_is_refused_and_of_a_range_the_first_line_counts(run: Run) -> None:
+def test_line_zero_is_refused_and_a_range_means_its_first_line(run: Run) -> None:
     assert "demo.py has no line 0." in run("where", "demo.py:0")
     assert "No recorded call passes demo.py:7:" in run("where", "demo.py:7-9")

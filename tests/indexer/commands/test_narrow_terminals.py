@@ -1,4 +1,4 @@
-"""Lines in a narrow terminal: broken between their parts and words, with paths that still open."""
+"""Lines in a narrow terminal break between their parts and words; paths stay clickable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.render_calls import call_lines, single_runs
 from framedex.commands.output.render_trace import folded_frames, trace_header
-from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, text_line
+from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, text_line
 from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, Location, LocationEvidence, Trace
 from tests.indexer.recorded import Project
@@ -45,8 +45,8 @@ def rows(line: Line, terminal: Terminal) -> list[str]:
     return ["".join(span.text for span in row).rstrip() for row in fit_line(line, terminal)]
 
 
-def test_a_long_path_is_shortened_where_its_link_keeps_the_whole(deep: Location) -> None:
-    line = (Span("  P short_name  "), *place_line(deep))
+def test_a_long_path_is_shortened_if_its_link_has_the_whole_path(deep: Location) -> None:
+    line = (Span("  P short_name  "), *location_line(deep))
 
     (row,) = fit_line(line, FOLLOWED)
 
@@ -54,23 +54,23 @@ def test_a_long_path_is_shortened_where_its_link_keeps_the_whole(deep: Location)
     assert f"file://h{deep.path}#17" in paint(row, FOLLOWED)
 
 
-def test_a_long_path_stays_whole_on_a_line_of_its_own_where_terminals_look_for_paths(deep: Location) -> None:
-    line = (Span("  P a_function         "), *place_line(replace(deep, how=LocationEvidence.RANKED)))
+def test_a_long_path_stays_whole_in_terminals_that_detect_paths(deep: Location) -> None:
+    line = (Span("  P a_function         "), *location_line(replace(deep, how=LocationEvidence.RANKED)))
 
     assert rows(line, PLAIN) == ["  P a_function", f"      {deep.path}:17", "      [ranked]"]
 
 
-def test_a_path_that_nothing_can_open_is_shortened_everywhere() -> None:
+def test_a_path_that_nothing_can_open_is_always_shortened() -> None:
     line = (Span("  N name  "), Span(f"/{'x' * 90}/lib/libjax.so+0x12 (unit.cc)", "dim", elastic=True))
 
     assert rows(line, PLAIN) == ["  N name  …/lib/libjax.so+0x12 (unit.cc)"]
 
 
-def test_a_place_that_is_not_here_is_said_to_be_so_and_is_no_link() -> None:
+def test_a_missing_file_is_marked_and_not_a_link() -> None:
     gone = Location("/build/Python/ceval.c", 12, LocationEvidence.EXACT)
 
-    assert [span.text for span in place_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
-    assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(place_line(gone), FOLLOWED))
+    assert [span.text for span in location_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
+    assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(location_line(gone), FOLLOWED))
 
 
 MAPPED = Location(
@@ -81,9 +81,9 @@ MAPPED = Location(
 )
 
 
-def test_a_public_place_is_short_where_its_address_stands_behind_it() -> None:
-    """Given a frame of a source map, in a terminal with links, and in VS Code's, which follows those to the web."""
-    line = (Span("  N name  "), *place_line(MAPPED))
+def test_a_public_location_is_short_if_its_link_has_the_address() -> None:
+    """A frame of a source map, in a terminal with links, and in VS Code's, which opens web links."""
+    line = (Span("  N name  "), *location_line(MAPPED))
     in_vscode = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
     for terminal in (FOLLOWED, replace(in_vscode, width=80)):
@@ -104,8 +104,8 @@ def test_a_public_place_is_short_where_its_address_stands_behind_it() -> None:
         {"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a"},
     ],
 )
-def test_a_public_place_is_its_address_where_links_cannot_be_shown(environment: dict[str, str]) -> None:
-    line = (Span("  N name  "), *place_line(MAPPED))
+def test_a_public_location_is_its_address_in_terminals_without_links(environment: dict[str, str]) -> None:
+    line = (Span("  N name  "), *location_line(MAPPED))
     terminal = Terminal.detect(True, {"NO_COLOR": "1", **environment})
 
     shown = [paint(row, terminal).strip() for row in fit_line(line, replace(terminal, width=80))]
@@ -113,13 +113,13 @@ def test_a_public_place_is_its_address_where_links_cannot_be_shown(environment: 
     assert rows(line, Terminal(colors=False, links=False)) == [f"  N name  {MAPPED.url} [single, not here]"]
 
 
-def test_in_vscode_files_stay_what_its_terminal_finds_by_itself(deep: Location) -> None:
+def test_file_paths_stay_detectable_by_the_vscode_terminal(deep: Location) -> None:
     terminal = Terminal.detect(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
 
-    assert paint(place_line(deep), terminal) == f"{deep.path}:17"
+    assert paint(location_line(deep), terminal) == f"{deep.path}:17"
 
 
-def test_a_sentence_is_broken_between_words_below_its_label() -> None:
+def test_a_sentence_wraps_between_words_below_its_label() -> None:
     shown = rows(text_line("  error      " + "several words " * 12), PLAIN)
 
     assert all(len(row) <= 80 for row in shown)
@@ -127,15 +127,15 @@ def test_a_sentence_is_broken_between_words_below_its_label() -> None:
     assert " ".join(" ".join(shown).split()) == "error " + " ".join(["several words"] * 12)
 
 
-def test_nothing_is_changed_where_stdout_is_no_terminal(deep: Location) -> None:
-    line = (Span("  P a_function  "), *place_line(deep), Span("  " + "word " * 50))
+def test_redirected_output_is_unchanged(deep: Location) -> None:
+    line = (Span("  P a_function  "), *location_line(deep), Span("  " + "word " * 50))
 
     assert list(fit_line(line, NOT_A_TERMINAL)) == [line]
 
 
 @pytest.mark.exhaustive(keep=["20", "80"])
 @pytest.mark.parametrize("width", [20, 40, 80, 100])
-def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
+def test_a_trace_fits_except_for_paths_and_names(trace: Trace, width: int) -> None:
     terminal = replace(FOLLOWED, width=width)
     lines = [*trace_header(trace, trace.frames), *folded_frames(trace.frames, width)]
 
@@ -146,7 +146,7 @@ def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
     assert "glue::convert" in text
 
 
-def test_a_table_of_calls_fits_by_cutting_cells_and_pipes_get_everything(trace: Trace) -> None:
+def test_a_call_table_truncates_cells_in_terminals_only(trace: Trace) -> None:
     call, capture = _failed(trace.call), trace.capture
 
     narrow = _table([call], [capture], 80)
@@ -157,7 +157,7 @@ def test_a_table_of_calls_fits_by_cutting_cells_and_pipes_get_everything(trace: 
     assert "RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes, and more of it" in whole[-1]
 
 
-def test_an_error_is_named_and_a_trace_has_its_whole_message(trace: Trace) -> None:
+def test_a_table_names_an_error_and_a_trace_shows_its_message(trace: Trace) -> None:
     assert error_lines(_failed(trace.call)) == [
         "RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes, and more of it",
         "second line",
@@ -181,7 +181,7 @@ def test_a_stack_without_python_says_why(trace: Trace) -> None:
     assert "were not recorded: unknown version" in rows_of(trace_header(unsupported, ()))[-1]
 
 
-def test_only_source_that_is_here_is_counted_as_source(trace: Trace) -> None:
+def test_only_locally_available_source_counts_as_source(trace: Trace) -> None:
     first = trace.frames[0]
     gone = replace(first, location=Location("/no/such/file.py", 1, LocationEvidence.EXACT))
 
@@ -205,7 +205,7 @@ def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) 
     return rows_of(call_lines(single_runs(calls), captures, width))
 
 
-def test_no_summary_of_a_verb_is_cut() -> None:
+def test_no_verb_summary_is_truncated() -> None:
     context = click.Context(cli)
     groups = [name for name in cli.list_commands(context) if isinstance(cli.get_command(context, name), click.Group)]
     assert {"captures", "sources"} <= set(groups)

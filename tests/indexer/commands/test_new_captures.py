@@ -1,4 +1,4 @@
-"""A question first indexes the project's new captures, if that is quick and allowed; otherwise it says so."""
+"""A query first indexes the project's new captures if that is quick and allowed; otherwise it says so."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_question_without_recordings_says_how_to_record(project: Path) -> None
     assert not (project / ".framedex").exists()
 
 
-def test_a_later_recording_is_indexed_by_the_next_question_and_only_by_that(project: Path) -> None:
+def test_the_next_question_indexes_a_later_recording(project: Path) -> None:
     recorded(project)
     ask()
     recorded(project, "20260101-000001-2", 2)
@@ -61,7 +61,7 @@ def test_a_later_recording_is_indexed_by_the_next_question_and_only_by_that(proj
     assert len(captures_of(project)) == 2
 
 
-def test_a_recording_of_a_subfolder_is_indexed_with_its_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_recording_in_a_subfolder_is_indexed_with_its_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(project)
     ask()
     (project / "sub").mkdir()
@@ -72,7 +72,7 @@ def test_a_recording_of_a_subfolder_is_indexed_with_its_project(project: Path, m
 
 
 @pytest.mark.parametrize("reason", ["setting", "size", "locked"])
-def test_otherwise_it_says_that_a_recording_is_not_indexed(
+def test_without_automatic_indexing_a_new_recording_is_reported(
     project: Path, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded(project)
@@ -92,9 +92,7 @@ def test_otherwise_it_says_that_a_recording_is_not_indexed(
     assert captures_of(project) == ["20260101-000000-1"]
 
 
-def test_an_index_that_the_command_line_names_gets_captures_of_its_own_project_only(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_named_index_gets_only_captures_of_its_own_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(project)
     ask()
     index = project / ".framedex" / "index.db"
@@ -109,7 +107,7 @@ def test_an_index_that_the_command_line_names_gets_captures_of_its_own_project_o
     assert "Indexed 1 new recording: 20260101-000002-3." in ask("--index", str(index), *QUESTION).stderr
 
 
-def test_damaged_captures_alone_make_no_index(project: Path) -> None:
+def test_damaged_captures_alone_create_no_index(project: Path) -> None:
     damaged = project / ".framedex" / "captures" / "20260101-000002-3"
     damaged.mkdir(parents=True)
     (damaged / "capture.json").write_text("{")
@@ -118,7 +116,7 @@ def test_damaged_captures_alone_make_no_index(project: Path) -> None:
     assert not (project / ".framedex" / "index.db").exists()
 
 
-def test_a_copy_and_a_damaged_capture_are_neither_added_nor_reported(project: Path) -> None:
+def test_copies_and_damaged_captures_are_neither_added_nor_reported(project: Path) -> None:
     first = recorded(project)
     ask()
     shutil.copytree(first, first.with_name("20260101-000001-2"))
@@ -130,7 +128,7 @@ def test_a_copy_and_a_damaged_capture_are_neither_added_nor_reported(project: Pa
     assert captures_of(project) == ["20260101-000000-1"]
 
 
-def test_an_index_that_cannot_be_written_answers_with_a_note(project: Path) -> None:
+def test_an_unwritable_index_answers_with_a_note(project: Path) -> None:
     recorded(project)
     ask()
     recorded(project, "20260101-000001-2", 2)
@@ -142,9 +140,7 @@ def test_an_index_that_cannot_be_written_answers_with_a_note(project: Path) -> N
 
 
 @pytest.mark.parametrize("has_index", [True, False])
-def test_captures_lists_recordings_that_are_not_indexed_and_keep_and_rm_know_them(
-    project: Path, has_index: bool
-) -> None:
+def test_captures_lists_unindexed_recordings_and_keep_and_rm_accept_them(project: Path, has_index: bool) -> None:
     if has_index:
         recorded(project)
         ask()
@@ -164,7 +160,7 @@ def test_captures_lists_recordings_that_are_not_indexed_and_keep_and_rm_know_the
     assert missing.exit_code == 1 and (f"There is no capture {kept.name}" in missing.stderr) is has_index
 
 
-def test_without_an_index_a_question_names_the_recordings_that_it_may_not_index(project: Path) -> None:
+def test_without_an_index_a_question_names_recordings_it_may_not_index(project: Path) -> None:
     recorded(project)
     (project / "framedex.toml").write_text("[editor]\nauto-index = false\n")
     result = ask()
@@ -173,7 +169,7 @@ def test_without_an_index_a_question_names_the_recordings_that_it_may_not_index(
 
 
 @pytest.mark.parametrize("newest", ["project", "subfolder"])
-def test_of_two_indexes_the_one_with_the_newest_recording_of_the_file_answers_and_the_heading_names_it(
+def test_the_index_with_the_newest_recording_of_the_file_answers(
     project: Path, newest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = project / "sub"
@@ -200,7 +196,7 @@ def test_of_two_indexes_the_one_with_the_newest_recording_of_the_file_answers_an
     assert damaged.exit_code == 0 and f"The index {project}/.framedex/index.db was left out: " in damaged.stderr
 
 
-def test_an_index_that_links_lead_out_of_the_project_is_not_written(project: Path) -> None:
+def test_an_index_behind_a_link_out_of_the_project_is_not_written(project: Path) -> None:
     other = project / "other"
     recorded(other)
     assert ask("--index", str(other / ".framedex/index.db"), "index", str(other / ".framedex/captures")).exit_code == 0

@@ -1,4 +1,4 @@
-"""The status of every verb: 1 where nothing of what was asked for is found, 0 where something is, 2 for wrong use."""
+"""Exit codes of every verb: 1 if nothing was found, 0 if something was, 2 for wrong usage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.indexer.recorded import Project, build_project
 
 Run = Callable[..., Result]
 
-# What each verb is asked for that is there, and what is not; verbs that look for nothing are named below.
+# Arguments that exist and that do not, for each verb; verbs without a search are listed below.
 FOUND_AND_NOT = {
     "calls": (("--function", "Buffer"), ("--function", "no_such")),
     "summary": (("--function", "Buffer"), ("--function", "no_such")),
@@ -27,8 +27,7 @@ FOUND_AND_NOT = {
     "export": (("--format", "csv", "-o", "-"), ("--format", "csv", "-o", "-", "--function", "no_such")),
     "explain": (("stack.txt",), ("demo.py",)),
 }
-# These list what there is, make or remove something, or pass on what they get; `ffi` and
-# `memory` need what no fixture here has.
+# These list, create, remove or forward data; `ffi` and `memory` need data that no fixture here has.
 LOOK_FOR_NOTHING = {
     *("demo", "run", "index", "import", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
     *("diff", "share", "report", "guidebook", "cmake", "doctor", "completion", "serve", "mcp"),
@@ -50,17 +49,17 @@ def asked(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(asked: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a verb in that folder."""
+    """Run a verb in that folder."""
     monkeypatch.chdir(asked)
     return lambda *arguments: CliRunner().invoke(cli, arguments)
 
 
-def test_every_verb_is_asked_or_said_to_look_for_nothing() -> None:
+def test_every_verb_is_tested_for_empty_results() -> None:
     assert FOUND_AND_NOT.keys() | LOOK_FOR_NOTHING == VERBS.keys()
 
 
 @pytest.mark.parametrize("verb", FOUND_AND_NOT)
-def test_the_status_says_whether_something_was_found(run: Run, verb: str) -> None:
+def test_the_exit_status_reports_empty_results(run: Run, verb: str) -> None:
     found, missed = (run(verb, *arguments) for arguments in FOUND_AND_NOT[verb])
 
     assert found.exit_code == 0, found.output
@@ -70,7 +69,7 @@ def test_the_status_says_whether_something_was_found(run: Run, verb: str) -> Non
 
 @pytest.mark.exhaustive(keep=["calls", "where"])
 @pytest.mark.parametrize("verb", WITH_JSON)
-def test_a_program_gets_a_document_and_the_status(run: Run, verb: str) -> None:
+def test_json_output_has_a_document_and_the_status(run: Run, verb: str) -> None:
     result = run(verb, *FOUND_AND_NOT[verb][1], "--json")
 
     assert result.exit_code == 1
@@ -90,7 +89,7 @@ def test_a_program_gets_a_document_and_the_status(run: Run, verb: str) -> None:
         (("xyzzy",), "`framedex --help`"),
     ],
 )
-def test_who_mistypes_is_told_what_was_meant(run: Run, arguments: tuple[str, ...], meant: str) -> None:
+def test_a_mistyped_name_proposes_the_intended_one(run: Run, arguments: tuple[str, ...], meant: str) -> None:
     result = run(*arguments)
 
     assert result.exit_code == 2
@@ -108,7 +107,7 @@ def test_captures_without_calls_are_named(project: Project, options: tuple[str, 
         assert done.exit_code == 1 and "Capture 2 has no calls." in done.stderr
 
 
-def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> None:
+def test_a_thread_without_calls_is_reported_with_the_threads_that_have_some(run: Run) -> None:
     done = run("calls", "--thread", "nobody")
     assert done.exit_code == 1
     assert "No calls on a thread nobody. There are calls on MainThread (100), " in done.stderr
@@ -126,8 +125,8 @@ def test_a_thread_without_calls_is_told_with_those_that_have_some(run: Run) -> N
         ("run", "--device", "{}", "p.py"),
     ],
 )
-def test_errors_of_the_command_line_quote_no_control_characters(arguments: tuple[str, ...]) -> None:
-    """Given a file name with terminal sequences that a shell's pattern put into the command line."""
+def test_command_line_errors_escape_control_characters(arguments: tuple[str, ...]) -> None:
+    """A file name with terminal sequences that a shell pattern put on the command line."""
     result = CliRunner().invoke(cli, [each.format("\x1b]0;title\x07\u202e") for each in arguments])
     assert result.exit_code in (1, 2)
     assert result.output.replace("\n", "").isprintable(), result.output

@@ -1,4 +1,4 @@
-"""`framedex open`: the right editor, told the right line, without a shell."""
+"""`framedex open`: the right editor at the right line, without a shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from framedex.commands.editor.editors import choose_editor, editor_command
 from framedex.commands.inputs.files import FilePosition, parse_file_position
 from framedex.commands.main import cli
-from framedex.commands.output.terminal import Terminal, paint, place_line
+from framedex.commands.output.terminal import Terminal, location_line, paint
 from framedex.errors import FramedexError
 from framedex.model import Location, LocationEvidence
 from tests.running import plain_environment
@@ -25,7 +25,7 @@ from tests.running import plain_environment
 AT = FilePosition(Path("/src/a b.cc"), 40, 3)
 
 
-def test_known_editors_are_told_the_line_in_their_own_way() -> None:
+def test_known_editors_get_the_line_in_their_own_syntax() -> None:
     for editor, command in (
         ("code", ["code", "--goto", "/src/a b.cc:40:3"]),
         ("code -g", ["code", "-g", "/src/a b.cc:40:3"]),
@@ -48,7 +48,7 @@ def test_known_editors_are_told_the_line_in_their_own_way() -> None:
         assert editor_command(shlex.split(editor), AT) == command
 
 
-def test_any_editor_is_told_the_line_where_its_command_says_how() -> None:
+def test_any_editor_gets_the_line_if_its_command_has_a_placeholder() -> None:
     for editor, arguments in (
         ("ed --at={line}:{column} {file}", ["--at=40:3", "/src/a b.cc"]),
         ("ed +{line}", ["+40", "/src/a b.cc"]),
@@ -59,7 +59,7 @@ def test_any_editor_is_told_the_line_where_its_command_says_how() -> None:
         assert editor_command(shlex.split(editor), AT)[1:] == arguments
 
 
-def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> None:
+def test_placeholders_inside_values_are_not_expanded(tmp_path: Path) -> None:
     at = FilePosition(tmp_path / "{line}$(touch x)", None, None)
 
     assert editor_command(["ed", "{file}:{line}:{column}"], at) == ["ed", f"{at.path}:1:1"]
@@ -68,12 +68,12 @@ def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> 
 @pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
 def test_without_an_editor_the_variable_to_set_is_named(tmp_path: Path, environment: dict[str, str]) -> None:
     with pytest.raises(FramedexError) as raised:
-        choose_editor({"TMPDIR": str(tmp_path), **environment})  # where no editor runs
+        choose_editor({"TMPDIR": str(tmp_path), **environment})  # without a running editor
 
     assert "FRAMEDEX_EDITOR" in raised.value.remedy
 
 
-def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
+def test_locations_are_parsed_as_compilers_print_them(tmp_path: Path) -> None:
     odd = tmp_path / "odd:12"
     odd.touch()
 
@@ -87,8 +87,8 @@ def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
     assert parse_file_position(str(odd)) == FilePosition(odd, None, None)
 
 
-def test_a_real_editor_program_is_started_with_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given an editor that writes down its arguments, when a place is opened, then nothing went through a shell."""
+def test_a_real_editor_opens_the_location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that logs its arguments shows that no shell was involved."""
     log = tmp_path / "log"
     editor = tmp_path / "vim"
     editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {log}\n')
@@ -105,10 +105,10 @@ def test_a_real_editor_program_is_started_with_the_place(tmp_path: Path, monkeyp
     assert not (tmp_path / "pwned").exists()
 
 
-def test_a_line_that_an_unknown_editor_is_not_told_is_named_with_the_way_to_tell_it(
+def test_an_editor_without_line_support_is_named_with_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given an editor that is not known, when a line is opened, then it is told the file, and the user the rest."""
+    """An unknown editor gets the line's file, and the user gets a hint."""
     log = tmp_path / "log"
     wrapper = tmp_path / "my-wrapper"
     wrapper.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {log}\n')
@@ -138,9 +138,7 @@ def test_a_line_that_an_unknown_editor_is_not_told_is_named_with_the_way_to_tell
         ("sh -c 'kill -35 $$'", "was ended by signal 35."),
     ],
 )
-def test_an_editor_that_fails_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, message: str
-) -> None:
+def test_a_failing_editor_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, message: str) -> None:
     monkeypatch.setenv("FRAMEDEX_EDITOR", editor)
     (tmp_path / "a.py").touch()
 
@@ -150,8 +148,8 @@ def test_an_editor_that_fails_is_named(
     assert f"'{editor.split()[0]}'" in result.stderr and message in result.stderr
 
 
-def test_ctrl_c_is_a_key_of_the_editor(tmp_path: Path) -> None:
-    """Given an editor that goes on at an interrupt, as Vim does, when Ctrl-C reaches both, then it is waited for."""
+def test_ctrl_c_goes_to_the_editor(tmp_path: Path) -> None:
+    """framedex waits for an editor that ignores Ctrl-C, like Vim."""
     editor = tmp_path / "ed"
     editor.write_text("#!/bin/sh\ntrap 'echo a key' INT\necho ready\nread line || read line\necho \"$line\"\n")
     editor.chmod(0o755)
@@ -171,9 +169,7 @@ def test_ctrl_c_is_a_key_of_the_editor(tmp_path: Path) -> None:
         assert process.wait(60) == 0
 
 
-def test_an_editor_that_ctrl_c_ends_takes_the_verb_along_without_a_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_editor_ended_by_ctrl_c_ends_the_verb_silently(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRAMEDEX_EDITOR", "sh -c 'kill -INT $$'")
     (tmp_path / "a.py").touch()
 
@@ -190,7 +186,7 @@ def test_a_missing_file_is_named(path: str) -> None:
     assert f"There is no file {path}" in result.stderr
 
 
-def test_what_is_no_file_says_what_it_is(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_described(tmp_path: Path) -> None:
     assert f"{tmp_path} is a folder." in CliRunner().invoke(cli, ["open", str(tmp_path)]).stderr.replace("\n  ", "")
     assert "There is nothing to open." in CliRunner().invoke(cli, ["open", " "]).stderr
 
@@ -201,7 +197,7 @@ def test_a_hidden_character_is_escaped_once(tmp_path: Path, monkeypatch: pytest.
     assert "There is no file a\\u202e.cc." in CliRunner().invoke(cli, ["open", "a\u202e.cc:3"]).stderr
 
 
-def test_links_of_terminals_are_places() -> None:
+def test_terminal_links_are_accepted_as_locations() -> None:
     for url, place in (
         ("file:///src/a%20b.cc#40", FilePosition(Path("/src/a b.cc"), 40, None)),
         (f"file://{socket.gethostname().upper()}/a.cc#L40", FilePosition(Path("/a.cc"), 40, None)),
@@ -221,20 +217,20 @@ def test_links_of_terminals_are_places() -> None:
         assert parse_file_position(url) == place
 
 
-def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:
-    """Given a path of any kind, when its link is read, then it is the place that was linked."""
+def test_links_of_frames_can_be_opened(tmp_path: Path) -> None:
+    """The link of any path parses back to the linked location."""
     path = tmp_path / "a b#1?%41;$(x)ü.cc"
     path.touch()
     location = Location(str(path), 7, LocationEvidence.EXACT)
 
     for environment in ({}, {"FRAMEDEX_LINK_SCHEME": "framedex"}):
         terminal = Terminal.detect(True, {"TERM": "xterm-kitty", **environment})
-        (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(place_line(location), terminal))
+        (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(location_line(location), terminal))
         assert link.startswith(environment.get("FRAMEDEX_LINK_SCHEME", "file"))
         assert parse_file_position(link) == FilePosition(path, 7, None)
 
 
-def test_the_link_of_another_machine_is_refused_and_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_link_of_another_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FRAMEDEX_EDITOR", "no-such-editor-here")
 
     result = CliRunner().invoke(cli, ["open", "file://other.example/etc/hosts#1"])
@@ -243,8 +239,8 @@ def test_the_link_of_another_machine_is_refused_and_nothing_is_started(monkeypat
     assert "on the machine other.example" in result.stderr
 
 
-def test_open_starts_without_what_only_an_index_needs() -> None:
-    """It is a click: half a second of imports would be felt."""
+def test_open_starts_without_index_modules() -> None:
+    """A click: half a second of imports would be noticeable."""
     script = "import sys; from framedex.commands.verbs.open import open_source; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
@@ -262,7 +258,7 @@ def test_open_starts_without_what_only_an_index_needs() -> None:
         ("only.cc:3", "xla-src/only.cc"),
     ],
 )
-def test_paths_of_builds_and_other_machines_are_found_below_the_source_folders(
+def test_build_paths_and_foreign_paths_are_found_in_the_source_folders(
     sources: Path, monkeypatch: pytest.MonkeyPatch, place: str, found: str
 ) -> None:
     monkeypatch.setenv("FRAMEDEX_EDITOR", str(sources / "vim"))
@@ -276,7 +272,7 @@ def test_paths_of_builds_and_other_machines_are_found_below_the_source_folders(
 @pytest.mark.parametrize(
     "place", ["/other/core.py:3", "../../../../etc/shape.cc:3", "\x1b]0;a\x07:3", "a\nb\u202e.cc:3"]
 )
-def test_what_proves_nothing_is_refused_and_says_where_it_was_looked_for(sources: Path, place: str) -> None:
+def test_an_unproven_match_is_refused_with_the_searched_folders(sources: Path, place: str) -> None:
     result = CliRunner().invoke(cli, ["open", place])
 
     assert result.exit_code == 1
@@ -289,7 +285,7 @@ def test_what_proves_nothing_is_refused_and_says_where_it_was_looked_for(sources
 
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder where the user is: settings with source folders and a rule, and an editor that writes a log."""
+    """The user's folder: settings with source folders and a rule, and an editor that writes a log."""
     for name in (
         *("xla-src/xla/shape.cc", "xla-src/only.cc", "xla-src/numpy/twice.py"),
         *("jax-src/numpy/core.py", "jax-src/numpy/twice.py", "tsl/core.py"),

@@ -1,4 +1,4 @@
-"""`framedex open` of a line of a public repository: in the checkout that is here, else its page in the browser."""
+"""`framedex open` of a line in a public repository: in the local checkout, or else its page in the browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = "#include <x>\n\nint convert(int x) {\n  return x + 1;\n}\n\nint twice(
 
 
 class Desk:
-    """A folder with an editor and a browser that write down what they are given."""
+    """A folder with an editor and a browser that log their arguments."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
@@ -32,7 +32,7 @@ class Desk:
         monkeypatch.chdir(folder)
 
     def told(self, program: str) -> list[str]:
-        """What a program was started with; nothing where it was not."""
+        """The arguments of a program; empty if it was not started."""
         log = self.folder / f"{program}.log"
         return log.read_text().splitlines() if log.exists() else []
 
@@ -58,7 +58,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 
 def named(commit: str, line: int) -> list[str]:
-    """What people paste that means a line."""
+    """Pasted texts that name a line."""
     url = f"{ADDRESS}/blob/{commit}/glue/glue.cc#L{line}"
     return [
         url,
@@ -72,7 +72,7 @@ def named(commit: str, line: int) -> list[str]:
 
 @pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(6))
-def test_a_checkout_at_that_commit_is_opened_at_the_line(desk: Desk, number: int) -> None:
+def test_a_checkout_at_the_recorded_commit_opens_at_the_line(desk: Desk, number: int) -> None:
     commit = checkout(desk.folder.parent / "checkout")
 
     result = open_text(named(commit, 4)[number])
@@ -84,7 +84,7 @@ def test_a_checkout_at_that_commit_is_opened_at_the_line(desk: Desk, number: int
 
 @pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(6))
-def test_at_another_commit_the_line_is_found_again_and_marked(desk: Desk, number: int) -> None:
+def test_a_checkout_at_another_commit_opens_at_the_mapped_line(desk: Desk, number: int) -> None:
     source = desk.folder.parent / "checkout"
     commit = checkout(source)
     (source / "glue" / "glue.cc").write_text("// one more line\n" + SOURCE)
@@ -96,7 +96,7 @@ def test_at_another_commit_the_line_is_found_again_and_marked(desk: Desk, number
     assert "[followed, moved from line 4]" in " ".join(result.stderr.split())
 
 
-def test_a_line_of_the_nearest_release_says_so_wherever_it_is_opened(desk: Desk) -> None:
+def test_a_line_from_the_nearest_release_is_marked_wherever_it_opens(desk: Desk) -> None:
     commit = checkout(desk.folder.parent / "checkout")
 
     result = open_text(f"glue@{commit[:12]}+nearest:glue/glue.cc:4")
@@ -106,7 +106,7 @@ def test_a_line_of_the_nearest_release_says_so_wherever_it_is_opened(desk: Desk)
     assert len(desk.told("browser")) == 1 and "[nearest release]" in result.stderr
 
 
-def test_a_line_of_a_commit_that_the_checkout_lacks_is_doubtful(desk: Desk) -> None:
+def test_a_line_of_a_commit_missing_from_the_checkout_is_doubtful(desk: Desk) -> None:
     checkout(desk.folder.parent / "checkout")
 
     result = open_text(f"{ADDRESS}/blob/{'a' * 40}/glue/glue.cc#L4")
@@ -115,7 +115,7 @@ def test_a_line_of_a_commit_that_the_checkout_lacks_is_doubtful(desk: Desk) -> N
     assert "[doubtful]" in result.stderr
 
 
-def test_a_file_of_that_path_in_another_repository_is_not_taken_for_it(desk: Desk) -> None:
+def test_a_file_at_that_path_in_another_repository_is_not_used(desk: Desk) -> None:
     checkout(desk.folder.parent / "checkout")
     git(desk.folder.parent / "checkout", "remote", "set-url", "origin", "https://github.com/example/paste")
     url = f"{ADDRESS}/blob/{'a' * 40}/glue/glue.cc#L4"
@@ -128,7 +128,7 @@ def test_a_file_of_that_path_in_another_repository_is_not_taken_for_it(desk: Des
 
 @pytest.mark.exhaustive(keep=["0", "3"])
 @pytest.mark.parametrize("number", range(5))
-def test_without_a_checkout_the_page_is_opened(desk: Desk, number: int) -> None:
+def test_without_a_checkout_the_web_page_opens(desk: Desk, number: int) -> None:
     commit = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 
     result = open_text(named(commit, 4)[number])
@@ -140,7 +140,7 @@ def test_without_a_checkout_the_page_is_opened(desk: Desk, number: int) -> None:
     assert "glue/glue.cc:4 is not on this machine. Opened its public page" in " ".join(result.stderr.split())
 
 
-def test_a_path_that_was_shortened_for_a_narrow_terminal_is_found(desk: Desk) -> None:
+def test_a_path_shortened_for_a_narrow_terminal_is_found(desk: Desk) -> None:
     checkout(desk.folder.parent / "checkout")
 
     assert open_text("  N glue::convert  …/glue/glue.cc:4 [single]").exit_code == 0
@@ -164,7 +164,7 @@ def test_a_map_of_an_unknown_component_has_no_page_without_an_index(desk: Desk) 
     assert "has no known public address" in result.stderr and "framedex sources add" in result.stderr
 
 
-def test_without_a_browser_the_link_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_the_address_is_printed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(variable, raising=False)
     url = f"{ADDRESS}/blob/main/glue/glue.cc#L4"
@@ -175,10 +175,10 @@ def test_without_a_browser_the_link_is_told(desk: Desk, monkeypatch: pytest.Monk
     assert f"Follow the link: {url}" in result.stderr and "no browser" in result.stderr
 
 
-def test_a_frame_of_a_source_map_is_opened_in_public_and_then_in_the_checkout(
+def test_a_mapped_frame_opens_on_the_web_or_in_the_checkout(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a recording and a map, when a symbol is opened, it is its page; once there is a checkout, the file."""
+    """With a recording and a map, a symbol opens its page; with a checkout, the file."""
     (tmp_path / "desk").mkdir()
     desk = Desk(tmp_path / "desk", monkeypatch)
     source = tmp_path / "checkout"
@@ -217,11 +217,11 @@ def test_a_frame_of_a_source_map_is_opened_in_public_and_then_in_the_checkout(
         ({}, None),
     ],
 )
-def test_the_browser_is_the_environments(environment: dict[str, str], browser: list[str] | None) -> None:
+def test_the_browser_variable_is_respected(environment: dict[str, str], browser: list[str] | None) -> None:
     assert choose_browser({"PATH": "/bin:/usr/bin", **environment}) == browser
 
 
-def test_the_browser_of_a_desktop_is_found_in_absolute_folders_alone(tmp_path: Path) -> None:
+def test_desktop_browsers_are_found_in_absolute_folders_only(tmp_path: Path) -> None:
     opener = tmp_path / "xdg-open"
     opener.write_text("#!/bin/sh\n")
     opener.chmod(0o755)
@@ -230,7 +230,7 @@ def test_the_browser_of_a_desktop_is_found_in_absolute_folders_alone(tmp_path: P
     assert choose_browser({"PATH": os.path.relpath(tmp_path), "WAYLAND_DISPLAY": "w"}) != [str(opener)]
 
 
-def test_no_character_of_an_address_means_anything_to_a_shell(desk: Desk) -> None:
+def test_addresses_are_quoted_for_the_shell(desk: Desk) -> None:
     result = open_text(f"{ADDRESS}/blob/main/a$(touch%20pwned)';b.cc#L4")
 
     assert result.exit_code == 0, result.stderr
@@ -238,7 +238,7 @@ def test_no_character_of_an_address_means_anything_to_a_shell(desk: Desk) -> Non
     assert not set("$()'; ") & set(opened)
 
 
-def test_a_browser_that_fails_is_named_with_the_address(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_browser_is_named_with_the_address(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "false")
 
     result = open_text(f"{ADDRESS}/blob/main/glue/glue.cc#L4")

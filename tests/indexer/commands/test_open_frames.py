@@ -1,4 +1,4 @@
-"""`framedex open` with a whole frame that was pasted, of every format, and with what proves nothing."""
+"""`framedex open` with a pasted frame of every format, and with ambiguous texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.server.recording import Recording, record
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with sources and an editor that writes down how it was started, without an index."""
+    """A folder with sources and an editor that logs its arguments, without an index."""
     for name in ("src/xla/shape.cc", "src/a/twice.cc", "src/b/twice.cc", "x.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -39,7 +39,7 @@ def open_text(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["open", *arguments])
 
 
-def test_a_pasted_frame_of_any_format_is_opened(desk: Path) -> None:
+def test_a_pasted_frame_of_any_format_opens(desk: Path) -> None:
     for frame, opened in (
         ('  File "x.py", line 12, in f', "x.py:12,1"),
         ('File "x.py", line 12', "x.py:12,1"),
@@ -76,7 +76,7 @@ def test_a_pasted_frame_of_any_format_is_opened(desk: Path) -> None:
         assert (desk / "log").read_text().splitlines() == [f"+call cursor({cursor})", str(desk / path)]
 
 
-def test_what_several_files_may_be_is_listed_and_not_opened(desk: Path) -> None:
+def test_an_ambiguous_location_is_listed_instead_of_opened(desk: Path) -> None:
     result = open_text("twice.cc:3")
 
     assert result.exit_code == 1 and not (desk / "log").exists()
@@ -84,7 +84,7 @@ def test_what_several_files_may_be_is_listed_and_not_opened(desk: Path) -> None:
     assert f"{desk}/src/a/twice.cc:3" in text and f"{desk}/src/b/twice.cc:3" in text
 
 
-def test_the_line_around_a_click_is_tried_where_the_word_is_no_place(desk: Path) -> None:
+def test_the_whole_line_is_tried_if_the_clicked_word_is_not_a_location(desk: Path) -> None:
     assert open_text("12,", "--in", '  File "x.py", line 12, in f').exit_code == 0
     assert (desk / "log").read_text().splitlines()[0] == "+call cursor(12,1)"
 
@@ -101,7 +101,7 @@ def test_the_line_around_a_click_is_tried_where_the_word_is_no_place(desk: Path)
     assert result.exit_code == 1 and "There is no file oops" in result.stderr
 
 
-def test_a_frame_with_a_symbol_alone_needs_an_index_and_says_so(desk: Path) -> None:
+def test_a_symbol_without_location_says_that_it_needs_an_index(desk: Path) -> None:
     result = open_text("    @     0x7f12 (unknown) xla::Foo()")
 
     assert result.exit_code == 1
@@ -116,7 +116,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 @pytest.mark.parametrize(
     "frame", ["    @     0x7f12 (unknown) {}()", "    @ 0x7f12 {}()", "#4 0x7f12 in {} (x=1) from /l.so", "{}"]
 )
-def test_a_frame_with_a_symbol_alone_is_looked_up_in_the_index(
+def test_a_symbol_without_location_is_looked_up_in_the_index(
     recording: Recording, monkeypatch: pytest.MonkeyPatch, frame: str
 ) -> None:
     editing(recording.root, monkeypatch)
@@ -129,7 +129,7 @@ def test_a_frame_with_a_symbol_alone_is_looked_up_in_the_index(
     assert missing.exit_code == 1 and "xla::Nobody::Knows" in missing.stderr
 
 
-def test_what_cannot_be_opened_says_why(desk: Path) -> None:
+def test_an_unopenable_location_says_why(desk: Path) -> None:
     for text, said in (
         ("#3 0x7f12 in main (a=1) at /home/me/main.cc:3", "There is no file /home/me/main.cc"),
         ("/proc/self/cwd/external/xla/nobody.cc:3", "There is no file /proc/self/cwd/external/xla/nobody.cc"),
@@ -148,7 +148,7 @@ def test_what_cannot_be_opened_says_why(desk: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["Client::BufferFromHost", "Client::BufferFromHost(char const*)"])
-def test_a_name_without_its_namespaces_is_enough_where_it_is_clear(
+def test_an_unambiguous_name_needs_no_namespace(
     name: str, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editing(recording.root, monkeypatch)
@@ -159,7 +159,7 @@ def test_a_name_without_its_namespaces_is_enough_where_it_is_clear(
     assert Path((recording.root / "log").read_text().splitlines()[1]).name == "client.cc"
 
 
-def test_a_whole_name_is_not_the_beginning_of_another(desk: Path) -> None:
+def test_a_whole_name_does_not_match_as_a_prefix(desk: Path) -> None:
     (desk / "src" / "pool.cc").write_text(
         "struct Pool {\n  int allocate();\n  int allocated_size();\n};\n\n"
         "int Pool::allocate() { return 1; }\nint Pool::allocated_size() { return 2; }\n"
@@ -171,7 +171,7 @@ def test_a_whole_name_is_not_the_beginning_of_another(desk: Path) -> None:
     assert "Several locations" in open_text("Pool::allocat").stderr
 
 
-def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
+def test_a_recorded_function_without_a_definition_opens_at_its_recorded_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = record(tmp_path)
@@ -197,7 +197,7 @@ def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
         ("", "The index has no source for jax::Moved"),
     ],
 )
-def test_a_function_of_a_file_of_another_machine_starts_no_editor(
+def test_a_function_of_a_foreign_file_starts_no_editor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: str, said: str
 ) -> None:
     recording = record(tmp_path)
@@ -210,7 +210,7 @@ def test_a_function_of_a_file_of_another_machine_starts_no_editor(
     assert not (recording.root / "log").exists()
 
 
-def test_a_damaged_index_is_told_with_its_remedy_and_done_without(desk: Path) -> None:
+def test_a_damaged_index_is_reported_with_its_remedy_and_skipped(desk: Path) -> None:
     (desk / ".framedex").mkdir()
     (desk / ".framedex" / "index.db").write_bytes(b"spoilt " * 1000)
 
@@ -231,7 +231,7 @@ def test_a_damaged_index_is_told_with_its_remedy_and_done_without(desk: Path) ->
         "a\nb.cc:3",
     ],
 )
-def test_hostile_texts_are_shown_neutralised_and_never_run(desk: Path, text: str) -> None:
+def test_hostile_texts_are_escaped_and_never_run(desk: Path, text: str) -> None:
     result = CliRunner().invoke(cli, ["open", "--", text])
 
     assert result.exit_code == 1
@@ -242,7 +242,7 @@ def test_hostile_texts_are_shown_neutralised_and_never_run(desk: Path, text: str
 @pytest.mark.parametrize(
     "name", ["-c quit.py", "+call system('touch pwned').py", "a\nb.py", "$(touch pwned);`x`'\".py"]
 )
-def test_hostile_names_of_files_reach_the_editor_as_one_argument(desk: Path, name: str) -> None:
+def test_hostile_file_names_reach_the_editor_as_one_argument(desk: Path, name: str) -> None:
     (desk / name).touch()
 
     result = CliRunner().invoke(cli, ["open", "--", f"{name}:3"])
@@ -252,7 +252,7 @@ def test_hostile_names_of_files_reach_the_editor_as_one_argument(desk: Path, nam
     assert not list(desk.rglob("pwned"))
 
 
-def test_a_frame_that_the_file_does_not_bear_out_is_told(desk: Path) -> None:
+def test_a_frame_that_the_file_contradicts_is_reported(desk: Path) -> None:
     (desk / "x.py").write_text("def helper():\n    pass\n\n\ndef make():\n    return helper()\n")
     moved = open_text('  File "x.py", line 2, in make')
     assert "[definition, was line 2, edited since]" in moved.stderr

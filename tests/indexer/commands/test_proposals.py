@@ -1,4 +1,4 @@
-"""Whatever framedex proposes can be typed as it stands, and works: its texts by their form, and in real situations."""
+"""Every suggested command can be typed literally and works: checked by form, and in real situations."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.running import TIMEOUT, plain_environment
 SOURCES = sorted((ROOT / "indexer" / "framedex").rglob("*.py")) + sorted(
     Path(framedex_server.__path__[0]).rglob("*.py")
 )
-# Texts that are no proposals: names of formats, marks, what prints a heading.
+# Texts that are not suggestions: names of formats, marks, and code that prints a heading.
 NAMES = {"framedex share", "framedex trace, format 1", "framedex trace", "# Written by `framedex cmake`"}
-# A verb outside backquotes, and no part of a path, of a name or of a message's beginning.
+# A verb outside backquotes that is not part of a path, a name or the beginning of a message.
 BARE = re.compile(rf"(?<![`/\w.-])(?<!a )(?<!no )framedex (?:{'|'.join(verb for verb in VERBS if ' ' not in verb)})\b")
 
-# What whoever types puts in the place of a word in capitals.
+# The user's replacement for a word in capitals.
 FILLED_IN = {
     "SCRIPT": "program.py",
     "DIR": "sources",
@@ -51,7 +51,7 @@ FRAMEDEX = Path(sys.executable).with_name("framedex")
 
 @dataclass(frozen=True)
 class Typed:
-    """What a shell was given, and what came of it."""
+    """A shell command and its result."""
 
     command: str
     status: int
@@ -59,20 +59,20 @@ class Typed:
 
     @property
     def proposals(self) -> list[str]:
-        """The commands that were proposed, in their order, filled in."""
+        """The suggested commands in order, with placeholders filled in."""
         told = re.findall(r"`([^`]*\bframedex (?:[^`]+))`|Next: ([^`\n]*\bframedex .+)$", self.said, re.MULTILINE)
         return [" ".join(FILLED_IN.get(word, word) for word in "".join(each).split(" ")) for each in told]
 
 
 @functools.cache
 def texts() -> tuple[tuple[Path, str], ...]:
-    """The texts of all files that may propose a command, but for those in NAMES."""
+    """The strings of all files that may suggest a command, except those in NAMES."""
     files = [path for path in SOURCES if "framedex " in path.read_text()]
     return tuple((path, text) for path in files for text in texts_of(path) if text not in NAMES)
 
 
 def texts_of(path: Path) -> Iterator[str]:
-    """The texts of a file that are no docstrings; what is put into them is X, or nothing right behind a word."""
+    """The strings of a file except docstrings; placeholders become X, or nothing directly after a word."""
     tree = ast.parse(path.read_text())
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -90,7 +90,7 @@ def texts_of(path: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_every_proposed_command_has_a_verb_its_options_and_its_arguments() -> None:
+def test_every_proposed_command_has_valid_verb_options_and_arguments() -> None:
     found = [(path, match["words"]) for path, text in texts() for match in PROPOSAL.finditer(text)]
     wrong = [(str(path), words) for path, words in found if not _is_accepted(words)]
 
@@ -98,7 +98,7 @@ def test_every_proposed_command_has_a_verb_its_options_and_its_arguments() -> No
     assert wrong == []
 
 
-def test_no_command_is_proposed_without_backquotes() -> None:
+def test_every_proposed_command_is_in_backquotes() -> None:
     bare = [(str(path), text) for path, text in texts() if BARE.search(text)]
     summaries = {verb.summary for verb in VERBS.values()}
 
@@ -106,9 +106,9 @@ def test_no_command_is_proposed_without_backquotes() -> None:
 
 
 def _is_accepted(words: str) -> bool:
-    """Whether the command line knows the verb and the options, and asks for no more arguments."""
+    """Whether the command line accepts the verb and the options, and requires no further arguments."""
     with pytest.MonkeyPatch.context() as patch:
-        # `X` stands for what is put in.
+        # `X` stands for a placeholder.
         for kind in (click.Path, click.types.IntParamType, click.Choice, CaptureChoice):
             patch.setattr(kind, "convert", lambda _self, value, _parameter, _context: value)
         try:
@@ -127,7 +127,7 @@ def _is_accepted(words: str) -> bool:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a program and something to read, and nothing of framedex's."""
+    """A folder with a program and a text, without any framedex files."""
     here = tmp_path / "a folder"
     here.mkdir()
     (here / "program.py").write_text("import jax\n\n\ndef main():\n    jax.device_put(1.0)\n\n\nmain()\n")
@@ -136,7 +136,7 @@ def folder(tmp_path: Path) -> Path:
     return here
 
 
-# How framedex is called, and whether it is on the PATH.
+# The command that starts framedex, and whether it is on the PATH.
 WAYS = {
     "on the PATH": ("framedex", True),
     "by a path": ("venv/bin/framedex", False),
@@ -146,8 +146,8 @@ WAYS = {
 
 @pytest.mark.exhaustive(keep=["on the PATH"])
 @pytest.mark.parametrize("way", WAYS)
-def test_from_nothing_to_a_stack_by_what_is_proposed_alone(folder: Path, way: str) -> None:
-    """Given a folder without any index, when each verb that has nothing to say is obeyed, then a stack is shown."""
+def test_proposed_commands_alone_lead_to_a_first_stack(folder: Path, way: str) -> None:
+    """In a folder without an index, following each verb's suggestions leads to a visible stack."""
     (folder / "venv").symlink_to(FRAMEDEX.parents[1])
     called, is_on_path = WAYS[way]
     first = _typed(f"{called} calls", folder, is_on_path)
@@ -163,13 +163,13 @@ def test_from_nothing_to_a_stack_by_what_is_proposed_alone(folder: Path, way: st
 
 @pytest.mark.exhaustive(keep=["my caps"])
 @pytest.mark.parametrize("output", ["my caps", "it's `$(echo x)`", "-o", "a\nb", "../beside"])
-def test_captures_elsewhere_are_indexed_by_what_is_proposed(folder: Path, output: str) -> None:
-    """Given captures in a folder that was named, then they are proposed, and those that come there are again."""
+def test_external_captures_are_indexed_by_the_proposed_command(folder: Path, output: str) -> None:
+    """For captures in a named folder, the suggestions name them, and later captures are indexed from there."""
     write_put(folder / "program.py")
     recorded = _typed(f"framedex run --output={shell_word(output)} program.py", folder)
     (proposed,) = recorded.proposals
     if not output.startswith(".."):
-        asked = _typed("framedex index", folder)  # whoever types the usual instead is told
+        asked = _typed("framedex index", folder)  # users of the usual command get a hint
         assert (asked.status, asked.proposals) == (1, [proposed])
         assert not (folder / ".framedex").exists()
 
@@ -180,7 +180,7 @@ def test_captures_elsewhere_are_indexed_by_what_is_proposed(folder: Path, output
         assert _typed("framedex index", folder).proposals == [proposed]
 
 
-def test_an_index_that_was_named_is_named_again(folder: Path) -> None:
+def test_a_named_index_is_repeated_in_proposals(folder: Path) -> None:
     write_put(folder / "program.py")
     typed = _typed("framedex run program.py; framedex --index 'an index.db' calls", folder)
     assert typed.proposals[-1] == "framedex --index 'an index.db' index"
@@ -190,7 +190,7 @@ def test_an_index_that_was_named_is_named_again(folder: Path) -> None:
     assert all("--index 'an index.db' " in each for each in indexed.proposals)
 
 
-def test_rows_have_short_commands_and_stderr_says_once_how_framedex_is_called(folder: Path) -> None:
+def test_rows_have_short_commands_and_stderr_explains_them_once(folder: Path) -> None:
     (folder / "venv").symlink_to(FRAMEDEX.parents[1])
     write_put(folder / "program.py", "put(2)")
     _typed("framedex run program.py; framedex index", folder)
@@ -200,8 +200,8 @@ def test_rows_have_short_commands_and_stderr_says_once_how_framedex_is_called(fo
     assert asked.said.count("Type `venv/bin/framedex` for `framedex` in these rows.") == 1
 
 
-def test_an_index_that_could_not_be_made_hides_none(folder: Path) -> None:
-    """Given an index above, when indexing below fails, then no empty one is left there that would answer instead."""
+def test_a_failed_index_creation_does_not_hide_another_index(folder: Path) -> None:
+    """If indexing in a subfolder fails, no empty index there hides the one above."""
     below = folder / "below"
     (below / "capture").mkdir(parents=True)
     (below / "capture" / "capture.json").write_text("no capture")
@@ -209,7 +209,7 @@ def test_an_index_that_could_not_be_made_hides_none(folder: Path) -> None:
     assert not (below / ".framedex").exists()
 
 
-# Commands that have nothing to say, or something to go on from, in a project that is indexed.
+# Commands that find nothing, or suggest a next step, in an indexed project.
 SITUATIONS = (
     *("captures", "calls", "summary", "check", "ffi", "sources", "doctor", "index", "trace 1", "where demo.py:2"),
     *(
@@ -231,12 +231,12 @@ SITUATIONS = (
     *("index --source sources", "index sources", "index --lazy --rebuild", "summary --capture 7"),
     *("--index none.db calls", "trace nonsense.txt"),
 )
-# What needs a network, or waits for an editor.
+# Commands that need a network, or wait for an editor.
 NOT_HERE = re.compile(r"framedex (?:--index \S+ )?(?:sources fetch|serve|open|demo)\b")
 
 
 @pytest.mark.exhaustive
-def test_what_verbs_propose_in_a_project_works(project: Project, folder: Path) -> None:
+def test_proposed_commands_work_in_a_project(project: Project, folder: Path) -> None:
     project.ingest().close()
     for name in ("program.py", "sources"):
         shutil.move(folder / name, project.folder / name)
@@ -251,7 +251,7 @@ def test_what_verbs_propose_in_a_project_works(project: Project, folder: Path) -
 
 
 def _typed(command: str, folder: Path, is_on_path: bool = True) -> Typed:
-    """Give a command to a shell."""
+    """Run a shell command."""
     environment = plain_environment()
     others = [each for each in environment["PATH"].split(":") if each != str(FRAMEDEX.parent)]
     environment["PATH"] = ":".join([str(FRAMEDEX.parent), *others] if is_on_path else others)

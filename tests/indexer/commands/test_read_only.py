@@ -1,4 +1,4 @@
-"""Verbs that are run for others with `--read-only`: an index is taken as it is, or refused."""
+"""Verbs with `--read-only`: an index is used unchanged, or refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ask(index: Path, *arguments: str) -> Result:
 
 
 @pytest.mark.parametrize("verb", ["captures", "explain"])
-def test_an_index_of_an_earlier_version_is_refused_and_stays(project: Project, verb: str) -> None:
+def test_an_index_of_an_earlier_version_is_refused_unchanged(project: Project, verb: str) -> None:
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection, connection:
         connection.execute("PRAGMA user_version = 1")
@@ -34,7 +34,7 @@ def test_an_index_of_an_earlier_version_is_refused_and_stays(project: Project, v
     assert project.index.read_bytes() == before
 
 
-def test_a_project_that_was_moved_is_not_followed_and_its_index_not_sealed(project: Project, tmp_path: Path) -> None:
+def test_a_moved_project_is_read_without_updating_its_index(project: Project, tmp_path: Path) -> None:
     project.ingest().close()
     moved = tmp_path / "moved"
     shutil.copytree(project.folder, moved, ignore=lambda folder, names: {"moved"} & {*names})

@@ -1,4 +1,4 @@
-"""The verbs that read the index, as a user or a program sees them."""
+"""The verbs that read the index, as used by people and programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def indexed(indexed_once: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 @pytest.fixture
 def own(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project of the test's own, indexed, as the current folder."""
+    """A test's own indexed project, as the current folder."""
     project.ingest(project.library.parent).close()
     monkeypatch.chdir(project.folder)
     return project
@@ -47,7 +47,7 @@ def read(*arguments: str) -> Any:
     return json.loads(result.stdout)
 
 
-def test_calls_are_listed_with_their_arguments_and_their_thread(indexed: Project) -> None:
+def test_calls_are_listed_with_arguments_and_thread(indexed: Project) -> None:
     lines = run("calls").stdout.splitlines()
 
     assert lines[0].startswith("Capture 1 of demo.py, ")
@@ -68,8 +68,8 @@ def test_filters_combine(indexed: Project) -> None:
     assert (none.exit_code, shown["total"], shown["calls"], shown["counted"]) == (1, 0, [], "chosen")
 
 
-def test_a_limit_of_thousands_shows_the_latest_of_them(project: Project, tmp_path: Path) -> None:
-    """Given more calls than are held at once, then they are read as they are shown, and are the latest."""
+def test_a_limit_of_thousands_shows_the_latest_calls(project: Project, tmp_path: Path) -> None:
+    """More calls than are held in memory are shown incrementally, and are the latest."""
     with Store(tmp_path / "index.db") as store:
         add_whole(store, record_of(busy_capture(project, calls=6_000)), 700)
 
@@ -78,14 +78,14 @@ def test_a_limit_of_thousands_shows_the_latest_of_them(project: Project, tmp_pat
     assert [int(line.split()[0]) for line in shown.stdout.splitlines()[2:]] == list(range(501, 6_001))
 
 
-def test_a_limit_says_how_many_more_there_are(indexed: Project) -> None:
+def test_a_limit_reports_the_number_of_omitted_calls(indexed: Project) -> None:
     result = run("calls", "--limit", "1")
 
     assert "latest 1 of 4" in result.stderr
     assert " 4  " in result.stdout.splitlines()[-1]
 
 
-def test_a_time_that_is_none_is_a_usage_error(indexed: Project) -> None:
+def test_a_malformed_time_is_a_usage_error(indexed: Project) -> None:
     for value in ("1x", "-1", "soon", "", "1e3"):
         result = run("calls", "--since", value)
 
@@ -93,7 +93,7 @@ def test_a_time_that_is_none_is_a_usage_error(indexed: Project) -> None:
         assert "250us" in result.stderr
 
 
-def test_a_trace_ends_with_the_most_recent_frame_and_reverses_on_demand(indexed: Project) -> None:
+def test_a_trace_ends_with_the_most_recent_frame_and_can_be_reversed(indexed: Project) -> None:
     frames = _frames(run("trace", "1").stdout)
 
     assert [line.split()[1] for line in frames[:5]] == ["<module>", "main", "transfer", "put", "glue::convert"]
@@ -103,8 +103,8 @@ def test_a_trace_ends_with_the_most_recent_frame_and_reverses_on_demand(indexed:
     assert _frames(run("trace", "1", "--first").stdout) == frames[::-1]
 
 
-def test_a_source_that_changed_since_the_recording_is_pointed_out(own: Project) -> None:
-    os.utime(own.program)  # which changes nothing in it
+def test_a_source_edited_since_the_recording_is_marked(own: Project) -> None:
+    os.utime(own.program)  # changes nothing in it
     assert str(own.program) not in run("trace", "1").stderr
 
     own.program.write_text(f"# new\n{own.program.read_text()}")
@@ -120,12 +120,12 @@ def test_a_source_that_changed_since_the_recording_is_pointed_out(own: Project) 
     assert "[file changed since]" in told.stdout
 
 
-def test_a_trace_of_a_function_is_that_of_its_latest_call(indexed: Project) -> None:
+def test_the_trace_of_a_function_is_that_of_its_latest_call(indexed: Project) -> None:
     assert run("trace", "FromHost").stdout.startswith("call 3 ")
     assert read("trace", BOUNDARY)["call"]["id"] == 3
 
 
-def test_an_unmerged_trace_is_two_stacks_with_the_reason(indexed: Project) -> None:
+def test_an_unmerged_trace_shows_two_stacks_and_the_reason(indexed: Project) -> None:
     shown = run("trace", "4").stdout
 
     assert "A run of Python frames has no interpreter frame on the native stack." in shown
@@ -134,7 +134,7 @@ def test_an_unmerged_trace_is_two_stacks_with_the_reason(indexed: Project) -> No
     assert (len(document["frames"]), len(document["python"])) == (2, 4)
 
 
-def test_a_trace_document_is_written_whole(own: Project) -> None:
+def test_a_trace_document_is_written_completely(own: Project) -> None:
     result = run("trace", "1", "-o", "call.fdtrace")
 
     assert result.exit_code == 0
@@ -142,14 +142,14 @@ def test_a_trace_document_is_written_whole(own: Project) -> None:
     assert [path.name for path in own.folder.iterdir() if "fdtrace" in path.name] == ["call.fdtrace"]
 
 
-def test_a_trace_document_that_cannot_be_written_is_an_error_with_a_remedy(indexed: Project) -> None:
+def test_an_unwritable_trace_document_is_an_error_with_a_remedy(indexed: Project) -> None:
     result = run("trace", "1", "-o", "no/such/folder/call.fdtrace")
 
     assert result.exit_code == 1
     assert "-o" in result.stderr
 
 
-def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
+def test_where_lists_the_lines_of_a_file_or_the_calls_of_a_line(indexed: Project) -> None:
     whole = run("where", "demo.py").stdout
     line = run("where", f"demo.py:{indexed.line('transfer(2)')}").stdout
 
@@ -162,8 +162,8 @@ def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
     assert "No recorded call" in run("where", "demo.py:3").stderr
 
 
-def test_where_takes_paths_as_texts_have_them(own: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rules, the home folder and the ends of paths count, and no folder of the process that happens to ask."""
+def test_where_accepts_locations_as_tools_print_them(own: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules, the home folder and path suffixes count, but not the folder of the querying process."""
     (own.folder / "framedex.toml").write_text('path-map = [{ from = "/their/app", to = "." }]\n')
     monkeypatch.setenv("HOME", str(own.folder))
     line = run("where", "demo.py:11").stdout
@@ -174,8 +174,8 @@ def test_where_takes_paths_as_texts_have_them(own: Project, monkeypatch: pytest.
     assert run("where", "/proc/self/cwd/demo.py:11").exit_code == 1
 
 
-def test_where_says_that_a_file_has_changed(own: Project) -> None:
-    """Given a file of an unknown recorded state, then every answer about it is marked, also that nothing passes."""
+def test_where_reports_that_a_file_has_changed(own: Project) -> None:
+    """If a file's recorded state is unknown, every answer about it is marked, also empty ones."""
     forget_states(own.index)
     before = own.program.read_text()
     try:
@@ -196,7 +196,7 @@ def test_an_empty_name_is_refused(indexed: Project) -> None:
 
 
 def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
-    """Given `transfer`, called from two lines of `main`, then neither is the line where `main` begins."""
+    """`transfer` is called on two lines of `main`, and neither is the first line of `main`."""
     sites = [indexed.line("transfer(1)"), indexed.line("transfer(2)")]
 
     _, *callers = run("callers", "transfer").stdout.splitlines()
@@ -214,7 +214,7 @@ def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
 @pytest.mark.parametrize(
     ("place", "message"), [("nofile.py", "no file nofile.py"), ("demo.py:abc", "'abc' is not a line number")]
 )
-def test_a_place_that_is_none_is_an_error(indexed: Project, place: str, message: str) -> None:
+def test_a_malformed_location_is_an_error(indexed: Project, place: str, message: str) -> None:
     for options in ([], ["--json"]):
         result = run("where", place, *options)
 
@@ -222,8 +222,8 @@ def test_a_place_that_is_none_is_an_error(indexed: Project, place: str, message:
         assert message in result.stderr and len(result.stderr.splitlines()) >= 2
 
 
-def test_a_recorded_file_is_found_by_its_name_as_it_is_printed(project: Project) -> None:
-    """Given a program whose name has a line break and an escape, when its printed place is asked for, it is found."""
+def test_a_recorded_file_is_found_by_its_displayed_name(project: Project) -> None:
+    """A program whose name has a line break and an escape is found by its printed location."""
     odd = str(project.folder / "odd\n\x1b[31m name.py")
     codes = tuple(replace(code, filename=odd) for code in project.capture.codes)
     project.ingest(capture=replace(project.capture, codes=codes)).close()
@@ -236,13 +236,13 @@ def test_a_recorded_file_is_found_by_its_name_as_it_is_printed(project: Project)
     assert _at(project, "where", place.rpartition("/")[2]).stdout.startswith(f"{heading}\n{place}")
 
 
-def test_frames_and_calls_tell_programs_what_they_tell_people(own: Project) -> None:
+def test_json_output_of_frames_and_calls_equals_the_text(own: Project) -> None:
     before = own.library_source.stat()
     own.library_source.touch()
     try:
         frames = read("trace", "3")["frames"]
         call = read("trace", "3")["call"]
-    finally:  # it is the source of other projects too
+    finally:  # it is also the source of other projects
         os.utime(own.library_source, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     assert all(frame["source_is_here"] for frame in frames)
@@ -252,13 +252,13 @@ def test_frames_and_calls_tell_programs_what_they_tell_people(own: Project) -> N
     assert "[not here]" in run("trace", "3").stdout
 
 
-def test_calls_are_filtered_by_the_thread_as_it_is_shown(indexed: Project) -> None:
+def test_calls_are_filtered_by_the_displayed_thread(indexed: Project) -> None:
     for thread in ("MainThread (100)", "mainthread", "100"):
         assert read("calls", "--thread", thread)["total"] == 3
 
 
-def test_a_hint_names_what_is_missing(own: Project) -> None:
-    """Given that no source folder is indexed, then the frames that one could place are told by their binary."""
+def test_a_hint_names_the_missing_part(own: Project) -> None:
+    """Without an indexed source folder, frames that sources could resolve are shown by their binary."""
     bare = own.folder / "bare.db"
     with Store(bare) as store:
         add_capture(store, own.capture, CaptureFrameNamer())
@@ -271,7 +271,7 @@ def test_a_hint_names_what_is_missing(own: Project) -> None:
     assert "without source" not in run("trace", "1").stderr
 
 
-def test_callers_and_callees_cross_the_border(indexed: Project) -> None:
+def test_callers_and_callees_cross_between_python_and_native_code(indexed: Project) -> None:
     callers, callees = run("callers", "convert").stdout, run("callees", "put").stdout
 
     assert callers.splitlines()[2].split()[:2] == ["3", "put"]
@@ -298,7 +298,7 @@ def test_captures_are_listed(indexed: Project) -> None:
         ("calls", "--capture", "99"),
     ],
 )
-def test_what_is_not_there_is_an_error_with_a_remedy(indexed: Project, arguments: tuple[str, ...]) -> None:
+def test_an_unknown_id_is_an_error_with_a_remedy(indexed: Project, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
 
     assert result.exit_code == 1
@@ -308,7 +308,7 @@ def test_what_is_not_there_is_an_error_with_a_remedy(indexed: Project, arguments
     assert remedy.strip()
 
 
-def test_without_an_index_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_index_the_error_says_how_to_create_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     result = run("calls")
@@ -317,7 +317,7 @@ def test_without_an_index_the_way_to_one_is_told(tmp_path: Path, monkeypatch: py
     assert "framedex run" in result.stderr
 
 
-def test_an_index_elsewhere_can_be_named(indexed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_an_external_index_can_be_named(indexed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     elsewhere = tmp_path_factory.mktemp("elsewhere")
 
     result = CliRunner().invoke(cli, ["--index", str(indexed.index), "where", str(indexed.program)])
@@ -334,7 +334,7 @@ def _frames(shown: str) -> list[str]:
     return shown.split("\n\n", 1)[1].splitlines()
 
 
-def test_symbols_are_found_by_a_part_of_their_name(indexed: Project) -> None:
+def test_symbols_are_found_by_substring(indexed: Project) -> None:
     found = read("find", "FromHostBuffer")["symbols"]
 
     assert {symbol["kind"] for symbol in found} >= {"boundary", "function"}

@@ -1,4 +1,4 @@
-"""Crash texts of JAX where nothing is recorded or indexed: their frames lead to the shipped release maps."""
+"""Crash texts of JAX without a recording or an index: the shipped release maps resolve their frames."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def run(verb: str, text: str, *options: str) -> Result:
 
 
 def explained(text: str) -> dict[str, dict[str, Any]]:
-    """The location of each function of a text that has one."""
+    """The location of each function in a text that has one."""
     document = json.loads(run("explain", text, "--json").stdout)
     frames = [frame for stack in document["stacks"] for frame in stack["frames"]]
     return {frame["function"]: frame["location"] for frame in frames if frame["location"]}
 
 
-def test_a_crash_of_a_tpu_machine_leads_to_the_sources_of_the_release_that_it_states() -> None:
+def test_a_tpu_crash_text_leads_to_the_sources_of_its_stated_release() -> None:
     found = explained(STATED + (TEXTS / "absl" / "tpu-crash.txt").read_text())
     assert {name: place["url"] for name, place in found.items()} == {
         "xla::PjRtCApiClient::InitAttributes()": f"{XLA}/xla/pjrt/c_api_client/pjrt_c_api_client.cc#L331",
@@ -43,18 +43,18 @@ def test_a_crash_of_a_tpu_machine_leads_to_the_sources_of_the_release_that_it_st
     assert {place["how"] for place in found.values()} == {"definition"}
 
 
-def test_of_a_check_failure_only_the_frames_of_xla_lead_anywhere() -> None:
+def test_only_the_xla_frames_of_a_check_failure_are_located() -> None:
     found = explained(STATED + (TEXTS / "absl" / "check-failure.txt").read_text())
     assert list(found) == ["xla::PjRtCApiClient::LookupDevice()", "xla::Service::Compile()::{lambda()#1}::operator()()"]
 
 
-def test_without_a_release_every_place_says_that_it_is_only_the_nearest_and_so_does_the_end() -> None:
+def test_without_a_release_every_location_is_marked_as_nearest() -> None:
     result = run("explain", (TEXTS / "absl" / "tpu-crash.txt").read_text())
     placed = [line for line in result.stdout.splitlines() if "https://" in line]
     assert len(placed) == 3 and all("nearest release" in line for line in placed)
     assert "The jaxlib release of these frames is unknown" in result.stderr
 
 
-def test_the_places_of_a_source_location_trace_are_at_the_commit_of_the_release() -> None:
+def test_a_source_location_trace_leads_to_the_commit_of_the_release() -> None:
     found = run("explain", STATED + (TEXTS / "xla" / "failed-precondition.txt").read_text()).stdout
     assert f"{XLA}/xla/service/service.cc#L690 [not here]" in found

@@ -1,4 +1,4 @@
-"""`framedex resolve` in real pipes and terminals: what passes when, what is added, and how it ends."""
+"""`framedex resolve` in real pipes and terminals: forwarding, added text, and its end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.running import plain_environment
 
 COMMAND = [sys.executable, "-c", "from framedex.commands.main import cli; cli()"]
 
-TIMEOUT = 60  # seconds, of which none are needed: a hang is a failure
+TIMEOUT = 60  # timeout in seconds; none should be needed
 
 CRASH = (
     "*** SIGSEGV received at time=1700 on cpu 0 ***\n"
@@ -69,7 +69,7 @@ def streaming(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def passed(process: subprocess.Popen[bytes], piece: bytes) -> bytes:
-    """What comes out, as long as `piece` and nothing more has gone in."""
+    """The output while only `piece` has been written."""
     assert process.stdin and process.stdout
     process.stdin.write(piece)
     assert select.select([process.stdout], [], [], TIMEOUT)[0]
@@ -92,7 +92,7 @@ def test_an_offset_in_a_binary_gets_its_line(project: Project) -> None:
     assert f") → {project.library_source}:16 [doubtful]\n" in done.stdout
 
 
-def test_several_places_are_candidates(project: Project) -> None:
+def test_several_locations_are_candidates(project: Project) -> None:
     for name in ("one", "two"):
         (project.folder / name).mkdir()
         (project.folder / name / "same.py").write_text("def f(): pass\n")
@@ -102,7 +102,7 @@ def test_several_places_are_candidates(project: Project) -> None:
     assert done.stdout.endswith(f"    f (same.py:1) → {' or '.join(places)} [candidates]\n")
 
 
-def test_a_path_of_a_build_gets_its_file_also_without_an_index(tmp_path: Path) -> None:
+def test_a_build_path_is_resolved_even_without_an_index(tmp_path: Path) -> None:
     tree = tmp_path / "tree" / "xla"
     tree.mkdir(parents=True)
     (tree / "shape.cc").write_text("int x;\n")
@@ -114,33 +114,33 @@ def test_a_path_of_a_build_gets_its_file_also_without_an_index(tmp_path: Path) -
 
 
 @pytest.mark.exhaustive
-def test_a_relative_rule_of_the_settings_counts(tmp_path: Path) -> None:
+def test_a_relative_rule_of_the_settings_applies(tmp_path: Path) -> None:
     (tmp_path / "a.cc").write_text("int x;\n")
     (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "external/xla"\nto = "."\n')
     assert resolved("external/xla/a.cc:1\n", tmp_path).stdout == f"external/xla/a.cc:1 → {tmp_path}/a.cc:1\n"
 
 
-def test_what_is_clickable_already_keeps_its_bytes(tmp_path: Path) -> None:
+def test_clickable_text_keeps_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     log = f'a.py:1: note\n{tmp_path}/a.py:1:1: note\n  File "a.py", line 1, in <module>\nI0101 b.cc:12] all is well\n'
     done = resolved(log, tmp_path)
     assert (done.stdout, done.stderr) == (log, "")
 
 
-def test_places_in_compiled_programs_are_added_also_where_they_are_here(tmp_path: Path) -> None:
+def test_locations_in_compiled_programs_are_added_even_for_local_files(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     for line in ('%0 = f() loc("a.py":1:3)', '%a = f32[] f(), metadata={source_file="a.py" source_line=1}'):
         assert resolved(line, tmp_path).stdout == f"{line} → {tmp_path}/a.py:1"
 
 
-def test_without_an_index_a_symbol_is_told_once(tmp_path: Path) -> None:
+def test_without_an_index_the_missing_symbols_are_reported_once(tmp_path: Path) -> None:
     done = resolved(CRASH * 3, tmp_path)
     assert (done.returncode, done.stdout) == (0, CRASH * 3)
     assert done.stderr.count("framedex index --source DIR") == 1
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_damaged_index_does_not_stop_the_log(tmp_path: Path) -> None:
+def test_a_damaged_index_does_not_stop_the_stream(tmp_path: Path) -> None:
     (tmp_path / ".framedex").mkdir()
     (tmp_path / ".framedex" / "index.db").write_bytes(b"SQLite format 3\0" + b"nonsense" * 1000)
     (tmp_path / "tree" / "xla").mkdir(parents=True)
@@ -153,7 +153,7 @@ def test_a_damaged_index_does_not_stop_the_log(tmp_path: Path) -> None:
     assert "framedex index --rebuild" in done.stderr and "no index" not in done.stderr
 
 
-def test_a_file_is_read_with_paths_from_its_folder(tmp_path: Path) -> None:
+def test_relative_paths_are_resolved_in_the_folder_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "a.cc").write_text("int x;\n")
     (tmp_path / "logs" / "run.log").write_bytes(b"\xff a.cc:1")
@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(tmp_path: Path, na
     assert "Name a text file, or - for stdin." in result.stderr
 
 
-def test_a_file_without_permission_is_an_error(tmp_path: Path) -> None:
+def test_an_inaccessible_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "run.log").touch(mode=0)
     done = run_without_privileges([*COMMAND, "resolve", str(tmp_path / "run.log")])
     assert done.returncode == 1
@@ -179,7 +179,7 @@ def test_a_file_without_permission_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["resolve"])
 @pytest.mark.parametrize("verb", ["resolve", "explain"])
-def test_without_stdin_or_stdout_it_says_so(verb: str, tmp_path: Path) -> None:
+def test_a_closed_stdin_or_stdout_is_reported(verb: str, tmp_path: Path) -> None:
     for closed, words in (("<&-", "stdin cannot be read"), (">&-", "stdout cannot be written")):
         done = subprocess.run(
             ["sh", "-c", f'echo x | "$@" {closed}', "sh", *COMMAND, verb],
@@ -188,7 +188,7 @@ def test_without_stdin_or_stdout_it_says_so(verb: str, tmp_path: Path) -> None:
         assert (done.returncode, words in done.stderr) == (1, True), done.stderr
 
 
-def test_a_line_passes_while_the_program_goes_on(tmp_path: Path) -> None:
+def test_each_line_is_forwarded_while_the_program_runs(tmp_path: Path) -> None:
     (tmp_path / "a.cc").write_text("int x;\n")
     with streaming(tmp_path) as process:
         assert passed(process, b"one\n") == b"one\n"
@@ -200,7 +200,7 @@ def test_a_line_passes_while_the_program_goes_on(tmp_path: Path) -> None:
         assert process.wait(TIMEOUT) == 0
 
 
-def test_a_closed_output_ends_it_without_a_word(tmp_path: Path) -> None:
+def test_a_closed_output_ends_it_silently(tmp_path: Path) -> None:
     with streaming(tmp_path) as process:
         assert passed(process, b"one\n") == b"one\n"
         assert process.stdin and process.stdout and process.stderr
@@ -210,7 +210,7 @@ def test_a_closed_output_ends_it_without_a_word(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
-def test_at_an_interrupt_the_last_words_of_the_program_pass(tmp_path: Path) -> None:
+def test_an_interrupt_still_forwards_the_last_output(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(
         "import time\n"
         "print('first', flush=True)\n"
@@ -228,8 +228,8 @@ def test_at_an_interrupt_the_last_words_of_the_program_pass(tmp_path: Path) -> N
         assert (pipe.wait(TIMEOUT), pipe.stderr.read()) == (3, b"")
 
 
-def test_an_interrupt_at_typed_input_ends_it_without_a_word(tmp_path: Path) -> None:
-    """Given a log that is typed, when Ctrl-C is typed too, then it ends with the status that shells have for it."""
+def test_an_interrupt_at_typed_input_ends_it_silently(tmp_path: Path) -> None:
+    """Ctrl-C on a typed log ends with the shells' usual status."""
     ours, theirs = os.openpty()
     process = subprocess.Popen(
         [*COMMAND, "resolve"],
@@ -247,7 +247,7 @@ def test_an_interrupt_at_typed_input_ends_it_without_a_word(tmp_path: Path) -> N
 
 
 def shown(folder: Path, log: str, **environment: str) -> bytes:
-    """What a terminal of the given environment gets."""
+    """The output to a terminal with the given environment."""
     ours, theirs = os.openpty()
     bare = {name: value for name, value in plain_environment().items() if name not in {"TERM_PROGRAM", "NO_COLOR"}}
     with os.fdopen(ours, "rb", buffering=0) as screen:
@@ -260,12 +260,12 @@ def shown(folder: Path, log: str, **environment: str) -> bytes:
         try:
             while piece := screen.read(1 << 16):
                 content += piece
-        except OSError:  # Linux says so when the other end is closed
+        except OSError:  # Linux reports this if the other end is closed
             pass
     return content
 
 
-def test_terminals_get_links_and_editors_plain_places(tmp_path: Path) -> None:
+def test_terminals_get_links_and_editors_get_plain_locations(tmp_path: Path) -> None:
     (tmp_path / "a.cc").write_text("int x;\n")
     (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "/build"\nto = "."\n')
     linked = shown(tmp_path, "/build/a.cc:1 x\n", TERM_PROGRAM="WezTerm", TERM="xterm-256color").decode()
@@ -275,7 +275,7 @@ def test_terminals_get_links_and_editors_plain_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) -> None:
+def test_a_terminal_with_links_gets_one_per_file_line(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     log = '  File "a.py", line 1, in <module>\na.py:1: native\n'
     linked = shown(tmp_path, log, TERM_PROGRAM="WezTerm", TERM="xterm", NO_COLOR="1").decode()
@@ -287,18 +287,18 @@ def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) 
 
 
 def _finding(resolver: Resolver) -> Callable[[TextFrame, TextFrame | None], FoundFrame]:
-    return lambda frame, inward: resolver.find(frame, inward=inward)
+    return lambda frame, callee_frame: resolver.find(frame, callee_frame=callee_frame)
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bool) -> None:
+def test_hostile_names_are_escaped(tmp_path: Path, links: bool) -> None:
     name = "a\x1b]0;x\x07 $(touch pwned);'\"\u202e\udcff.cc"
     (tmp_path / name).write_text("int x;\n")
     text = f"    #0 0x12 in main /build/{name}:1\n"
     resolver = Resolver(None, PathResolver([PathRule("/build", tmp_path)]))
     notes = SourceNotes(_finding(resolver), Terminal(colors=False, links=links, host="host"), "utf-8")
     note = notes.find_note(list(read(text).frames())).decode()
-    bare = re.sub(r"\x1b\]8;;[!-~]*\x1b\\", "", note)  # our own links, whose targets have visible ASCII only
+    bare = re.sub(r"\x1b\]8;;[!-~]*\x1b\\", "", note)  # our own links, whose targets have only visible ASCII
     assert bare == f" → {tmp_path}/a\\x1b]0;x\\x07 $(touch pwned);'\"\\u202e\\udcff.cc:1"
     assert (note != bare) is links
 
@@ -314,7 +314,7 @@ def test_an_encoding_without_arrows_gets_ascii() -> None:
 
 
 @pytest.mark.exhaustive
-def test_memory_is_the_same_for_a_long_log(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
     def peak(repeats: int) -> int:
         with streaming(tmp_path) as process:
             assert process.stdin and process.stdout
@@ -335,12 +335,12 @@ def test_memory_is_the_same_for_a_long_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_locations_that_are_not_here_and_have_no_address_are_nothing_to_click(tmp_path: Path) -> None:
+def test_locations_without_file_and_address_are_not_links(tmp_path: Path) -> None:
     done = resolved("/nowhere/a.cc:12: error\n", tmp_path)
     assert done.stdout == "/nowhere/a.cc:12: error\n"
 
 
-def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path) -> None:
+def test_a_location_that_the_file_contradicts_is_marked(tmp_path: Path) -> None:
     (tmp_path / "xla.py").write_text("def helper():\n    pass\n\n\ndef make():\n    return helper()\n")
     log = (
         f'  File "{tmp_path}/xla.py", line 6, in make\n'
@@ -355,8 +355,8 @@ def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path) -> No
     assert other.endswith(f" → {tmp_path}/xla.py:2 [doubtful]")
 
 
-def test_what_a_log_states_of_its_release_counts_from_there_on(tmp_path: Path) -> None:
-    """Given an installed jax of another version than the one that the log says it is of."""
+def test_a_release_stated_in_a_log_applies_from_that_line_on(tmp_path: Path) -> None:
+    """The installed jax has another version than the log."""
     site = tmp_path / "lib" / "python3.11" / "site-packages"
     (site / "jax").mkdir(parents=True)
     (site / "jax-0.12.0.dist-info").mkdir()

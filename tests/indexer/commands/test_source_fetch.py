@@ -1,4 +1,4 @@
-"""`framedex sources fetch`: what is shown before, from where it comes, and what the index has after it."""
+"""`framedex sources fetch`: the announcement, the origin, and the index afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = {"jax/_src/api.py": "def device_put(x):\n    return x\n", "jaxlib/py_cli
 
 @dataclass(frozen=True)
 class Recorded:
-    """A project whose recorded jax says that it was built from `commit`, of a repository that is served."""
+    """A project whose recorded jax was built from `commit` of a served repository."""
 
     folder: Path
     commit: str
@@ -75,7 +75,7 @@ def roots(project: Path) -> list[str]:
         return [root.path for root in index.sources.roots()]
 
 
-def test_without_agreement_it_says_what_it_would_fetch_from_where_and_the_command(recorded: Recorded) -> None:
+def test_without_consent_fetch_lists_its_downloads_and_the_command(recorded: Recorded) -> None:
     result = run("fetch")
     assert result.exit_code == 1
     assert f"JAX {recorded.commit[:12]}" in result.stdout and "jax 9.9.9 was built from" in result.stdout
@@ -87,7 +87,7 @@ def test_without_agreement_it_says_what_it_would_fetch_from_where_and_the_comman
 
 
 @pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1)])
-def test_on_a_terminal_it_asks(recorded: Recorded, answer: str, status: int) -> None:
+def test_a_terminal_asks_for_consent(recorded: Recorded, answer: str, status: int) -> None:
     recorded.mirror()
     ours, theirs = pty.openpty()
     script = "from framedex.commands.main import cli; cli(['sources', 'fetch'])"
@@ -96,7 +96,7 @@ def test_on_a_terminal_it_asks(recorded: Recorded, answer: str, status: int) -> 
     )
     os.close(theirs)
     shown, is_answered = b"", False
-    with suppress(OSError):  # a terminal that nobody has open any more
+    with suppress(OSError):  # a terminal without other open ends
         while piece := os.read(ours, 4096):
             shown += piece
             if b"[y/N]" in shown and not is_answered:
@@ -108,13 +108,13 @@ def test_on_a_terminal_it_asks(recorded: Recorded, answer: str, status: int) -> 
     assert recorded.checkout.exists() == (answer == "y")
 
 
-def test_of_a_further_commit_it_says_that_less_comes(recorded: Recorded) -> None:
+def test_a_further_commit_announces_a_smaller_download(recorded: Recorded) -> None:
     recorded.mirror()
     run("fetch", "--yes", "--mirrors")
     assert "less than 7 MB to fetch, as some of it is here" in run("fetch", f"jax@{'5a' * 20}").stdout
 
 
-def test_what_was_fetched_is_a_source_folder_that_is_read_and_at_the_recorded_commit(recorded: Recorded) -> None:
+def test_fetched_sources_become_a_source_folder_at_the_recorded_commit(recorded: Recorded) -> None:
     recorded.mirror()
     result = run("fetch", "--yes", "--mirrors")
     assert result.exit_code == 0, result.stderr
@@ -125,7 +125,7 @@ def test_what_was_fetched_is_a_source_folder_that_is_read_and_at_the_recorded_co
     assert f"{recorded.checkout}  2 files read" in listed and "as recorded" in listed
 
 
-def test_what_is_here_already_is_said_and_needs_no_agreement(recorded: Recorded) -> None:
+def test_available_sources_are_reported_and_need_no_consent(recorded: Recorded) -> None:
     recorded.mirror()
     run("fetch", "--yes", "--mirrors")
     requests = len(recorded.server.requests)
@@ -140,7 +140,7 @@ def test_what_is_here_already_is_said_and_needs_no_agreement(recorded: Recorded)
     assert len(recorded.server.requests) == requests
 
 
-def test_a_mirror_of_the_settings_is_shown_and_needs_a_word_of_its_own(recorded: Recorded) -> None:
+def test_a_mirror_of_the_settings_is_shown_and_needs_separate_consent(recorded: Recorded) -> None:
     recorded.mirror()
     result = run("fetch", "--yes")
     assert result.exit_code == 1
@@ -155,14 +155,14 @@ def test_a_mirror_of_the_settings_is_shown_and_needs_a_word_of_its_own(recorded:
     ["ext::sh -c 'touch witness'", "--upload-pack=touch witness", "host:jax.git", 3],
     ids=["ext", "option", "host", "number"],
 )
-def test_a_mirror_that_would_have_git_run_something_is_no_setting(recorded: Recorded, address: object) -> None:
+def test_a_mirror_that_would_run_a_command_is_refused(recorded: Recorded, address: object) -> None:
     recorded.settings(f"[mirrors]\njax = {json.dumps(address)}\n")
     result = run("fetch")
     assert "mirrors.jax is not understood" in result.stderr
     assert "from https://github.com/jax-ml/jax" in result.stdout
 
 
-def test_a_mirror_of_what_is_no_component_is_told(recorded: Recorded) -> None:
+def test_a_mirror_of_an_unknown_component_is_reported(recorded: Recorded) -> None:
     recorded.settings('[mirrors]\njaxx = "https://example.org/x"\n')
     assert "mirrors.jaxx is no setting; did you mean jax?" in run("fetch").stderr
 
@@ -178,20 +178,20 @@ def test_a_mirror_may_be_a_folder(recorded: Recorded, form: str) -> None:
     assert (recorded.checkout / "jaxlib" / "py_client.cc").read_text() == FILES["jaxlib/py_client.cc"]
 
 
-def test_a_mirror_that_is_no_repository_is_told(recorded: Recorded, tmp_path: Path) -> None:
+def test_an_invalid_mirror_is_reported(recorded: Recorded, tmp_path: Path) -> None:
     recorded.settings(f'[mirrors]\njax = "{tmp_path}"\n')
     result = run("fetch", "--yes", "--mirrors")
     assert result.exit_code == 1 and "is not a git clone" in result.stderr
 
 
-def test_a_clone_makes_it_work_without_a_network(recorded: Recorded) -> None:
+def test_a_local_clone_works_without_network(recorded: Recorded) -> None:
     recorded.settings('[mirrors]\njax = "http://127.0.0.1:1/jax.git"\n')
     result = run("fetch", "jax", "--reference", str(recorded.repository), "--yes", "--mirrors")
     assert result.exit_code == 0, result.stderr
     assert roots(recorded.folder) == [str(recorded.checkout)]
 
 
-def test_offline_the_two_commands_are_told_and_the_index_stays(recorded: Recorded) -> None:
+def test_offline_the_error_has_two_commands_and_the_index_is_unchanged(recorded: Recorded) -> None:
     recorded.settings('[mirrors]\njax = "http://127.0.0.1:1/jax.git"\n')
     before = (recorded.folder / ".framedex" / "index.db").read_bytes()
     result = run("fetch", "--yes", "--mirrors")
@@ -203,7 +203,7 @@ def test_offline_the_two_commands_are_told_and_the_index_stays(recorded: Recorde
     assert (recorded.folder / ".framedex" / "index.db").read_bytes() == before
 
 
-def test_what_came_is_indexed_though_something_else_did_not(recorded: Recorded) -> None:
+def test_fetched_parts_are_indexed_even_if_another_part_fails(recorded: Recorded) -> None:
     recorded.settings(f'[mirrors]\njax = "{recorded.server.address}/jax.git"\nxla = "http://127.0.0.1:1/xla.git"\n')
     result = run("fetch", "jax", f"xla@{'5a' * 20}", "--yes", "--mirrors")
     assert result.exit_code == 1
@@ -211,7 +211,7 @@ def test_what_came_is_indexed_though_something_else_did_not(recorded: Recorded) 
     assert roots(recorded.folder) == [str(recorded.checkout)]
 
 
-def test_ctrl_c_says_how_to_go_on_and_the_index_stays(recorded: Recorded) -> None:
+def test_ctrl_c_says_how_to_continue_and_the_index_is_unchanged(recorded: Recorded) -> None:
     recorded.mirror()
     before = (recorded.folder / ".framedex" / "index.db").read_bytes()
     script = "from framedex.commands.main import cli; cli(['sources', 'fetch', '--yes', '--mirrors'])"
@@ -234,7 +234,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_index_stays(recorded: Recorded) -> Non
     assert run("fetch", "--yes", "--mirrors").exit_code == 0
 
 
-def test_the_next_release_takes_the_place_of_the_one_before(recorded: Recorded, tmp_path: Path) -> None:
+def test_the_next_release_replaces_the_previous_one(recorded: Recorded, tmp_path: Path) -> None:
     recorded.mirror()
     run("fetch", "--yes", "--mirrors")
     (tmp_path / "work" / "jaxlib" / "new.cc").write_text("int more() { return 2; }\n")
@@ -248,7 +248,7 @@ def test_the_next_release_takes_the_place_of_the_one_before(recorded: Recorded, 
     assert recorded.checkout.is_dir()
 
 
-def test_a_source_folder_at_another_commit_is_told_to_be_beside_it(recorded: Recorded, tmp_path: Path) -> None:
+def test_a_source_folder_at_another_commit_is_mentioned(recorded: Recorded, tmp_path: Path) -> None:
     recorded.mirror()
     own = tmp_path / "own"
     make_checkout(own, FILES | {"README.md": "mine"})
@@ -258,14 +258,14 @@ def test_a_source_folder_at_another_commit_is_told_to_be_beside_it(recorded: Rec
     assert roots(recorded.folder) == [str(own), str(recorded.checkout)]
 
 
-def test_what_cannot_be_fetched_is_told(recorded: Recorded) -> None:
+def test_unfetchable_components_are_reported(recorded: Recorded) -> None:
     for name, said in (("tensorflow", "cannot be fetched"), ("xla", "No xla code was recorded")):
         result = run("fetch", name)
         assert result.exit_code == 1 and said in result.stderr
     assert run("fetch", "xla@123").exit_code == 1
 
 
-def test_the_cache_is_listed_and_emptied(recorded: Recorded) -> None:
+def test_the_cache_can_be_listed_and_emptied(recorded: Recorded) -> None:
     assert "is empty" in run("fetch", "--list").stdout
     recorded.mirror()
     run("fetch", "--yes", "--mirrors")

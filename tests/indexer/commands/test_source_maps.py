@@ -38,7 +38,7 @@ def refusal(*arguments: str | Path) -> str:
 
 
 def make_tree(folder: Path, source: str = STRIPPED_SOURCE) -> str:
-    """A git checkout that defines the functions of the library without debug information; its commit."""
+    """A git checkout that defines the library's functions without debug information; its commit."""
     (folder / "glue").mkdir(parents=True)
     (folder / "glue" / "glue.cc").write_text(source)
     (folder / "glue" / "caller.py").write_text("def caller():\n    called()\n")
@@ -65,7 +65,7 @@ def convert(index_path: Path) -> Location | None:
         return index.functions.find("glue::convert")[0].location
 
 
-def test_a_checkout_is_exported_under_its_commit_and_address(tree: Path, tmp_path: Path) -> None:
+def test_a_checkout_is_exported_with_commit_and_address(tree: Path, tmp_path: Path) -> None:
     commit = git(tree, "rev-parse", "HEAD")
     (tree / "untracked.cc").write_text("int secret() { return 1; }\n")
 
@@ -73,14 +73,14 @@ def test_a_checkout_is_exported_under_its_commit_and_address(tree: Path, tmp_pat
 
     assert f"glue@{commit[:12]}, 2 files" in out
     content = subprocess.run(["xz", "-dc", tmp_path / "a.fdmap"], capture_output=True, text=True).stdout
-    if content:  # where xz is installed
+    if content:  # if xz is installed
         header, caller, glue, _ = map(json.loads, content.splitlines())
         assert (header["repository"], header["commit"], header["dirty"]) == (ADDRESS, commit, False)
         assert (caller[0], glue[0]) == ("glue/caller.py", "glue/glue.cc")
         assert "volatile" not in content and str(tmp_path) not in content
 
 
-def test_the_same_tree_gives_the_same_bytes_with_and_without_an_index(tree: Path, source_map: Path) -> None:
+def test_the_bytes_do_not_depend_on_an_index(tree: Path, source_map: Path) -> None:
     run("index", "--source", tree)
     run("sources", "export", tree, "-o", "again.fdmap")
     assert Path("again.fdmap").read_bytes() == source_map.read_bytes()
@@ -95,14 +95,14 @@ def test_a_lazy_index_is_completed(tree: Path, source_map: Path) -> None:
     assert Path("lazy.fdmap").read_bytes() == source_map.read_bytes()
 
 
-def test_a_part_of_a_checkout_has_paths_of_the_repository(tree: Path) -> None:
+def test_a_subfolder_of_a_checkout_has_repository_paths(tree: Path) -> None:
     run("sources", "export", tree / "glue", "-o", "part.fdmap", "--component", "glue")
     run("sources", "import", "part.fdmap")
     with Store(Path(".framedex/index.db")) as store:
         assert store.sources.definitions("caller", "python")[0][0].endswith(":glue/caller.py")
 
 
-def test_changed_files_are_refused_or_marked(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modified_files_are_refused_or_marked(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tree / "glue" / "glue.cc").open("a") as file:
         file.write("int more() { return 1; }\n")
 
@@ -110,12 +110,12 @@ def test_changed_files_are_refused_or_marked(tree: Path, monkeypatch: pytest.Mon
     assert not Path("x.fdmap").exists()
     assert "+changes" in run("sources", "export", tree, "-o", "x.fdmap", "--allow-dirty")
     assert "changed files" in run("sources", "import", "x.fdmap")
-    for checks in ("software_checks", "recording_checks"):  # they take a second, and say nothing of maps
+    for checks in ("software_checks", "recording_checks"):  # they take a second, and do not involve maps
         monkeypatch.setattr(f"framedex.commands.doctor_checks.{checks}", lambda *_: ())
     assert "+changes (of changed files)" in run("doctor")
 
 
-def test_a_folder_without_git_needs_to_be_told_its_commit(tree: Path, tmp_path: Path) -> None:
+def test_a_folder_without_git_needs_an_explicit_commit(tree: Path, tmp_path: Path) -> None:
     shutil.rmtree(tree / ".git")
     assert "--commit" in refusal("sources", "export", tree, "-o", "x.fdmap")
     assert "cannot be exported" in refusal("sources", "export", tree, "-o", "x.fdmap", "--commit", "main")
@@ -126,7 +126,7 @@ def test_a_folder_without_git_needs_to_be_told_its_commit(tree: Path, tmp_path: 
     assert "without --repository" in out
 
 
-def test_recorded_functions_get_their_lines_and_public_addresses(project: Project, source_map: Path) -> None:
+def test_recorded_functions_get_lines_and_public_addresses(project: Project, source_map: Path) -> None:
     project.ingest().close()
     assert convert(project.index) is None
 
@@ -143,7 +143,7 @@ def test_recorded_functions_get_their_lines_and_public_addresses(project: Projec
     assert frame["location"]["url"] == place.url and frame["source_is_here"] is False
 
 
-def test_a_trace_document_leads_to_places_in_maps_again(project: Project, source_map: Path) -> None:
+def test_a_trace_document_leads_to_map_locations(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     place = convert(project.index)
@@ -154,7 +154,7 @@ def test_a_trace_document_leads_to_places_in_maps_again(project: Project, source
     assert f"{place.url} [definition, not here]" in run("--index", project.index, "explain", "it.fdtrace")
 
 
-def test_a_map_of_other_sources_belongs_to_no_release_of_jaxlib(
+def test_a_map_of_other_sources_belongs_to_no_jaxlib_release(
     project: Project, source_map: Path, tmp_path: Path
 ) -> None:
     capture = replace(
@@ -177,7 +177,7 @@ def test_a_map_of_other_sources_belongs_to_no_release_of_jaxlib(
         assert "jaxlib" not in result.stderr
 
 
-def test_maps_are_listed_and_removed_by_their_component(project: Project, source_map: Path) -> None:
+def test_maps_are_listed_and_removed_by_component(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     assert f"a source map of {ADDRESS}" in run("--index", project.index, "sources")
@@ -192,7 +192,7 @@ def test_maps_are_listed_and_removed_by_their_component(project: Project, source
     assert convert(project.index) is None
 
 
-def test_indexing_again_keeps_what_a_map_told(project: Project, source_map: Path) -> None:
+def test_indexing_again_keeps_map_locations(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     before = convert(project.index)
@@ -201,7 +201,7 @@ def test_indexing_again_keeps_what_a_map_told(project: Project, source_map: Path
     assert convert(project.index) == before is not None
 
 
-def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, source_map: Path, tree: Path) -> None:
+def test_a_source_folder_overrides_a_map_for_the_same_file(project: Project, source_map: Path, tree: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     with project.ingest(tree) as index:
@@ -214,7 +214,7 @@ def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, sou
     assert place is not None and place.path.startswith("glue@")
 
 
-def test_another_commit_takes_the_place_of_the_one_before(project: Project, source_map: Path, tree: Path) -> None:
+def test_another_commit_replaces_the_previous_one(project: Project, source_map: Path, tree: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     assert "replaced: the same commit" in run("--index", project.index, "sources", "import", source_map)
@@ -231,7 +231,7 @@ def test_another_commit_takes_the_place_of_the_one_before(project: Project, sour
         assert len(store.sources.maps()) == 1 and len(store.sources.definitions("convert", "cpp")) == 1
 
 
-def test_a_damaged_map_leaves_the_index_as_it_was(project: Project, source_map: Path) -> None:
+def test_a_damaged_map_leaves_the_index_unchanged(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     before = convert(project.index)
@@ -261,7 +261,7 @@ def test_a_rebuild_reads_the_maps_again(project: Project, source_map: Path) -> N
 
 
 @pytest.mark.exhaustive
-def test_two_imports_at_once_both_succeed(source_map: Path) -> None:
+def test_concurrent_imports_both_succeed(source_map: Path) -> None:
     code = "from framedex.commands.main import cli; cli()"
     command = [sys.executable, "-c", code, "--index", "both.db", "sources", "import", str(source_map)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
@@ -273,7 +273,7 @@ def test_two_imports_at_once_both_succeed(source_map: Path) -> None:
 
 
 def test_a_map_beside_a_recorded_binary_is_found(project: Project, source_map: Path) -> None:
-    """As a wheel ships it, beside its library."""
+    """As in a wheel, beside its library."""
     beside = project.library.with_name("glue.fdmap")
     shutil.copy(source_map, beside)
     try:
@@ -291,9 +291,7 @@ def test_a_map_beside_a_recorded_binary_is_found(project: Project, source_map: P
         beside.unlink()
 
 
-def test_the_map_of_a_wheel_does_not_replace_one_that_was_imported(
-    project: Project, source_map: Path, tree: Path
-) -> None:
+def test_the_map_of_a_wheel_does_not_replace_an_imported_one(project: Project, source_map: Path, tree: Path) -> None:
     beside = project.library.with_name("glue.fdmap")
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
@@ -309,7 +307,7 @@ def test_the_map_of_a_wheel_does_not_replace_one_that_was_imported(
         beside.unlink()
 
 
-def test_a_crash_text_leads_through_a_map_to_the_public_repository(tree: Path, source_map: Path) -> None:
+def test_a_crash_text_leads_to_the_public_repository_by_a_map(tree: Path, source_map: Path) -> None:
     commit = git(tree, "rev-parse", "HEAD")
     shutil.rmtree(tree)
     run("sources", "import", source_map)
@@ -322,7 +320,7 @@ def test_a_crash_text_leads_through_a_map_to_the_public_repository(tree: Path, s
     assert f"{ADDRESS}/blob/{commit}/glue/glue.cc#L2 [not here]" in result
 
 
-def test_a_crash_text_leads_to_files_rather_than_into_a_map(tree: Path, source_map: Path) -> None:
+def test_a_crash_text_prefers_files_to_maps(tree: Path, source_map: Path) -> None:
     run("sources", "import", source_map)
     run("index", "--source", tree)
     Path("crash.log").write_text("    @     0x7f1bb00a8eed        112  glue::twice()\n")

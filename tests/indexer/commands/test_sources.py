@@ -1,4 +1,4 @@
-"""`framedex sources`, settings on the command line, and public URLs for frames whose files are not here."""
+"""`framedex sources`, command-line settings, and public URLs for frames without local files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.commands.output.terminal import Terminal, paint, place_line
+from framedex.commands.output.terminal import Terminal, location_line, paint
 from framedex.index import Index
 from framedex.model import CallFilter, CodeObject, LaunchInfo, Location, LocationEvidence
 from tests.gitrepository import make_checkout
@@ -24,7 +24,7 @@ XLA = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 
 @pytest.fixture
 def elsewhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """The project, as if its Python were that of a jax 0.10.2 of another machine, in its folder."""
+    """The project as if its Python had another machine's jax 0.10.2, in its folder."""
     own = [replace(code, filename=f"{SITE}/jax/_src/demo.py") for code in project.capture.codes]
     codes = (*own, CodeObject(f"{SITE}/jaxlib/xla_client.py", "unused", 1, b""))
     launch = LaunchInfo(packages={"jax": "0.10.2", "jaxlib": "0.10.2"})
@@ -44,13 +44,13 @@ def _json(*arguments: str) -> dict[str, Any]:
     return document
 
 
-def test_without_an_index_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_index_the_error_says_how_to_create_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("sources")
     assert result.exit_code == 1 and "framedex run" in result.stderr
 
 
-def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(elsewhere: Project) -> None:
+def test_components_without_sources_are_listed_with_the_remedy(elsewhere: Project) -> None:
     elsewhere.ingest().close()
     result = run("sources")
     assert f"git clone https://github.com/openxla/xla && git -C xla checkout {XLA}" in result.stdout
@@ -58,7 +58,7 @@ def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(e
     assert "framedex sources add" in result.stderr
 
 
-def test_of_a_jaxlib_newer_than_the_table_jax_names_the_commit(elsewhere: Project) -> None:
+def test_for_an_unlisted_jaxlib_the_commit_comes_from_jax(elsewhere: Project) -> None:
     metadata = replace(elsewhere.capture.metadata, launch=LaunchInfo(packages={"jaxlib": "99.1"}))
     elsewhere.ingest(capture=replace(elsewhere.capture, metadata=metadata)).close()
     shown = run("sources").stdout
@@ -87,16 +87,14 @@ def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Proje
         assert index.sources.health().roots == ()
 
 
-def test_a_folder_that_is_not_there_is_refused(elsewhere: Project) -> None:
+def test_a_missing_folder_is_refused(elsewhere: Project) -> None:
     elsewhere.ingest().close()
     for verb in ("add", "remove"):
         result = run("sources", verb, "/no/such\nfolder")
         assert result.exit_code == 1 and "folder" in result.stderr
 
 
-def test_a_folder_of_a_hostile_name_is_printed_harmlessly_and_one_that_is_no_text_refused(
-    elsewhere: Project, tmp_path: Path
-) -> None:
+def test_a_hostile_folder_name_is_escaped_and_an_undecodable_one_refused(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     hostile = tmp_path / "\x1b]0;owned\x07\n"
     hostile.mkdir()
@@ -121,7 +119,7 @@ def test_a_missing_folder_stays_listed_and_can_be_removed(elsewhere: Project, tm
     assert str(gone) not in run("sources").stdout
 
 
-def test_sources_and_path_rules_of_the_settings_are_used_by_index(elsewhere: Project, tmp_path: Path) -> None:
+def test_sources_and_path_rules_of_the_settings_apply_to_index(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     here = tmp_path / "mine" / "renamed"
     here.mkdir(parents=True)
@@ -143,10 +141,10 @@ def test_sources_and_path_rules_of_the_settings_are_used_by_index(elsewhere: Pro
     assert "remove it there" in result.stderr
 
 
-def test_a_folder_outside_of_the_settings_is_read_once_the_user_has_added_it(
+def test_a_folder_outside_the_project_is_read_once_the_user_adds_it(
     elsewhere: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Given settings of a stranger that name another folder, as a home, then it stays unread until the user agrees."""
+    """If a stranger's settings name another folder, such as a home, it stays unread until the user agrees."""
     elsewhere.ingest().close()
     outside = tmp_path_factory.mktemp("outside")
     (outside / "secret.py").write_text("def secret():\n    return 1\n")
@@ -167,7 +165,7 @@ def test_a_folder_outside_of_the_settings_is_read_once_the_user_has_added_it(
         assert index.names.files_named("secret.py") == [str(outside / "secret.py")]
 
 
-def test_a_path_map_that_leads_outside_counts_once_the_user_has_added_its_folder(
+def test_a_path_rule_out_of_the_project_applies_once_the_user_adds_its_folder(
     elsewhere: Project, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere.ingest().close()
@@ -191,19 +189,19 @@ def test_a_path_map_that_leads_outside_counts_once_the_user_has_added_its_folder
     assert f"{outside / 'secret.py'}:2" in run("explain", "log.txt").stdout
 
 
-def test_the_index_of_the_settings_is_the_one_that_is_asked(elsewhere: Project, tmp_path: Path) -> None:
+def test_the_index_of_the_settings_is_used(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     elsewhere.index.rename(tmp_path / "other.db")
     (tmp_path / "pyproject.toml").write_text('[tool.framedex]\nindex = "other.db"')
     assert run("calls").exit_code == 0
 
 
-def test_lazily_and_anew_do_not_go_together(elsewhere: Project) -> None:
+def test_lazy_and_rebuild_exclude_each_other(elsewhere: Project) -> None:
     result = run("index", "--lazy", "--rebuild")
     assert result.exit_code == 1 and "--lazy" in result.stderr
 
 
-def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsewhere: Project) -> None:
+def test_frames_without_local_files_have_the_public_url_of_their_line(elsewhere: Project) -> None:
     elsewhere.ingest().close()
     url = f"https://github.com/jax-ml/jax/blob/{JAX}/jax/_src/demo.py#L{elsewhere.line('return put')}"
 
@@ -218,7 +216,7 @@ def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsew
     assert all(line.location.url for line in lines.values())
 
 
-def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: Project, tmp_path: Path) -> None:
+def test_an_xla_frame_has_its_url_from_debug_information(elsewhere: Project, tmp_path: Path) -> None:
     for prefix in ("external/xla/xla/pjrt", "/proc/self/cwd/external/+deps+xla/xla/pjrt"):
         project = build_project(tmp_path, build_elsewhere(tmp_path / prefix.replace("/", "_"), prefix))
         capture = replace(
@@ -233,14 +231,14 @@ def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: 
         assert urls == {f"https://github.com/openxla/xla/blob/{XLA}/xla/pjrt/runtime.cc#L11"}
 
 
-def test_a_terminal_with_links_follows_the_public_url() -> None:
+def test_a_terminal_with_links_links_to_the_public_url() -> None:
     location = Location("/gone.py", 3, LocationEvidence.EXACT, "https://example.org/gone.py#L3")
-    shown = paint(place_line(location), Terminal(colors=False, links=True, host="me"))
+    shown = paint(location_line(location), Terminal(colors=False, links=True, host="me"))
     assert shown.startswith("\x1b]8;;https://example.org/gone.py#L3\x1b\\")
     assert "file://" not in shown
 
 
-def test_templates_of_the_settings_make_the_urls(elsewhere: Project, tmp_path: Path) -> None:
+def test_url_templates_of_the_settings_are_used(elsewhere: Project, tmp_path: Path) -> None:
     elsewhere.ingest().close()
     (tmp_path / "framedex.toml").write_text('[links]\njax = "https://mirror.example.org/{path}?at={commit}&l={line}"')
     assert f"https://mirror.example.org/jax/_src/demo.py?at={JAX}&l=" in run("trace", "1").stdout

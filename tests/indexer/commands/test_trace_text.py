@@ -1,4 +1,4 @@
-"""Traces as text: what is folded, what is labelled, and that hostile names cannot reach the terminal."""
+"""Traces as text: folding, labels, and hostile names that cannot reach the terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_role(frame: FrameRow, role: FrameRole) -> FrameRow:
     return replace(frame, function=replace(frame.function, role=role))
 
 
-def test_interpreter_and_glue_frames_are_folded_into_their_number(trace: Trace) -> None:
+def test_interpreter_and_glue_frames_are_folded_into_a_count(trace: Trace) -> None:
     roles = [
         FrameRole.CODE,
         FrameRole.INTERPRETER,
@@ -56,7 +56,7 @@ def test_interpreter_and_glue_frames_are_folded_into_their_number(trace: Trace) 
     assert len(text(*all_frames(frames))) == 8
 
 
-def test_candidates_are_counted_when_folded_and_listed_when_all_is_shown(trace: Trace) -> None:
+def test_candidates_are_counted_when_folded_and_listed_in_full_output(trace: Trace) -> None:
     frame = trace.frames[4]
     assert frame.location is not None
     here = frame.location.path
@@ -76,7 +76,7 @@ def test_a_frame_without_source_shows_module_and_offset(trace: Trace) -> None:
     assert line.endswith(f"libglue.so+{trace.frames[4].offset:#x}")
 
 
-def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
+def test_hostile_names_are_escaped_everywhere(trace: Trace) -> None:
     place = Location(f"/{HOSTILE}", 3, LocationEvidence.CLASS)
     frame = trace.frames[4]
     function = replace(frame.function, name=HOSTILE, location=place)
@@ -90,7 +90,7 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
         *folded_frames([hostile, replace(hostile, location=None)]),
         *all_frames([hostile]),
         *call_lines(single_runs([call]), [capture]),
-        *relation_lines(function, [CallEdge(function, function, 1, (place,))], "callers", inward=False),
+        *relation_lines(function, [CallEdge(function, function, 1, (place,))], "callers", are_callees=False),
     ]
 
     for line in text(*lines):
@@ -101,7 +101,7 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
     assert linked.count("\x1b") == 4 * linked.count("\x1b]8;;file://h/"), "no escape but those of our own links"
 
 
-def test_links_are_given_only_to_terminals_that_follow_them() -> None:
+def test_only_supporting_terminals_get_links() -> None:
     for environment, links in (
         ({"TERM_PROGRAM": "iTerm.app"}, True),
         ({"TERM": "xterm-kitty"}, True),
@@ -121,7 +121,7 @@ def test_links_are_given_only_to_terminals_that_follow_them() -> None:
         assert Terminal.detect(False, environment).links is False
 
 
-def test_no_color_means_no_color() -> None:
+def test_no_color_is_respected() -> None:
     assert Terminal.detect(True, {"TERM": "xterm"}).colors
     assert not Terminal.detect(True, {"TERM": "xterm", "NO_COLOR": "1"}).colors
     assert not Terminal.detect(False, {"TERM": "xterm"}).colors
@@ -142,7 +142,7 @@ def test_durations_have_a_fitting_unit() -> None:
         assert words.duration(nanoseconds) == shown
 
 
-def test_of_a_command_the_script_and_its_arguments_are_shown() -> None:
+def test_a_command_is_shown_as_script_and_arguments() -> None:
     for command, shown in (
         ("/env/bin/python3 /home/me/project/train.py --data /data/a", "train.py --data /data/a"),
         ("/env/bin/python3.11 model/train.py", "model/train.py"),
@@ -159,7 +159,7 @@ def test_of_a_command_the_script_and_its_arguments_are_shown() -> None:
         assert words.command_short(command) == shown
 
 
-def test_arguments_are_shown_in_a_few_words() -> None:
+def test_arguments_are_abbreviated() -> None:
     for arguments, shown in (
         ({"type": "F32", "dims": [2, 3], "bytes": 24}, "F32[2,3] 24 B"),
         ({"type": "BF16", "dims": [], "bytes": 4096}, "BF16[] 4 KiB"),

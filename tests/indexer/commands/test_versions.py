@@ -1,6 +1,6 @@
-"""What earlier versions of framedex left is read: captures as they are, indexes made anew from them by themselves.
+"""Data of earlier versions stays readable: captures directly, and indexes by an automatic rebuild.
 
-`tests/fixtures/versions` keeps a small project of each index version since 0.1, for ever.
+`tests/fixtures/versions` keeps a small project of each index version since 0.1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def unpacked(archive: Path, folder: Path) -> Path:
 
 @pytest.fixture
 def outdated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose index is of an earlier version, as the current folder."""
+    """A project with an index of an earlier version, as the current folder."""
     project = unpacked(next(each for each in PROJECTS if index_version(each) < VERSION), tmp_path / "project")
     monkeypatch.chdir(project)
     return project
@@ -60,14 +60,14 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, [*arguments])
 
 
-def test_a_project_of_this_version_is_kept() -> None:
-    """Its README says how it is made: later versions are to read it."""
+def test_a_project_of_this_version_is_unchanged() -> None:
+    """Its README explains how to create it for later versions."""
     assert VERSION in map(index_version, PROJECTS)
 
 
 @pytest.mark.exhaustive(keep=[PROJECTS[0].stem, PROJECTS[-1].stem])
 @pytest.mark.parametrize("archive", PROJECTS, ids=lambda archive: archive.stem)
-def test_the_project_of_every_version_is_read(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_projects_of_every_version_are_read(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = unpacked(archive, tmp_path)
     assert version_of(project) == index_version(archive)
     monkeypatch.chdir(project)
@@ -94,14 +94,14 @@ def test_captures_of_every_format_are_read(archive: Path, tmp_path: Path, monkey
 @pytest.mark.parametrize(
     "verb", ["summary", "index", "sources", "sources add .", "find put", "trace 1", "check", "ffi", "captures"]
 )
-def test_whichever_verb_comes_first_makes_it_anew(outdated: Path, verb: str) -> None:
+def test_any_verb_rebuilds_an_older_index(outdated: Path, verb: str) -> None:
     done = run(*verb.split())
     assert done.exit_code == 0, done.stderr
     assert done.stderr.count(ANEW) == 1 and str(outdated / ".framedex" / "index.db") in done.stderr
     assert version_of(outdated) == VERSION
 
 
-def test_without_its_captures_the_index_stays_and_what_to_do_is_told(outdated: Path) -> None:
+def test_without_its_captures_an_older_index_stays_with_a_remedy(outdated: Path) -> None:
     index = outdated / ".framedex" / "index.db"
     before = index.read_bytes()
     shutil.rmtree(outdated / ".framedex" / "captures")
@@ -118,9 +118,9 @@ def test_without_its_captures_the_index_stays_and_what_to_do_is_told(outdated: P
     assert version_of(outdated) == VERSION
 
 
-def test_with_a_capture_that_cannot_be_read_any_more_nothing_is_lost(outdated: Path) -> None:
+def test_an_unreadable_capture_prevents_a_lossy_rebuild(outdated: Path) -> None:
     (capture,) = (outdated / ".framedex" / "captures").iterdir()
-    # Where the index has it, so that it is not looked for by what it says of itself.
+    # The path stored in the index, so that the recorded path is not searched.
     with closing(sqlite3.connect(outdated / ".framedex" / "index.db")) as connection:
         connection.execute("UPDATE captures SET path = ?", (str(capture),))
         connection.commit()
@@ -134,7 +134,7 @@ def test_with_a_capture_that_cannot_be_read_any_more_nothing_is_lost(outdated: P
 
 
 @pytest.mark.exhaustive
-def test_two_at_once_make_it_anew_once(outdated: Path) -> None:
+def test_concurrent_verbs_rebuild_once(outdated: Path) -> None:
     command = [sys.executable, "-c", RUN, "calls"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     told = [each.communicate() for each in both]
@@ -144,7 +144,7 @@ def test_two_at_once_make_it_anew_once(outdated: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_kill_in_the_midst_leaves_it_as_it_was(outdated: Path) -> None:
+def test_a_kill_during_a_rebuild_keeps_the_old_index(outdated: Path) -> None:
     version = version_of(outdated)
     kill = (
         "import os, signal; from framedex.ingest import rebuild\n"
@@ -157,7 +157,7 @@ def test_a_kill_in_the_midst_leaves_it_as_it_was(outdated: Path) -> None:
     assert again.exit_code == 0 and ANEW in again.stderr
 
 
-def test_where_nothing_can_be_written_that_is_told(outdated: Path) -> None:
+def test_an_unwritable_index_is_reported(outdated: Path) -> None:
     folder = outdated / ".framedex"
     for path in (folder, folder / "index.db"):
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -173,14 +173,14 @@ def test_where_nothing_can_be_written_that_is_told(outdated: Path) -> None:
     )
 
 
-def test_where_nothing_can_be_indexed_that_is_told(outdated: Path) -> None:
+def test_missing_indexing_support_is_reported(outdated: Path) -> None:
     refused = subprocess.run([*python_without(ANOTHER_SYSTEM, RUN), "calls"], capture_output=True, text=True)
     assert refused.returncode == 1
     assert "native part" in refused.stderr and "Traceback" not in refused.stderr
     assert version_of(outdated) < VERSION
 
 
-def test_an_index_outside_of_its_project_is_not_written(outdated: Path, tmp_path: Path) -> None:
+def test_an_index_outside_its_project_is_not_written(outdated: Path, tmp_path: Path) -> None:
     index = outdated / ".framedex" / "index.db"
     elsewhere = tmp_path / "elsewhere.db"
     index.rename(elsewhere)
@@ -193,8 +193,8 @@ def test_an_index_outside_of_its_project_is_not_written(outdated: Path, tmp_path
     assert elsewhere.read_bytes() == before
 
 
-def test_an_index_that_was_vacuumed_is_made_anew(outdated: Path) -> None:
-    """VACUUM puts a virtual table's own tables before it."""
+def test_a_vacuumed_index_is_rebuilt(outdated: Path) -> None:
+    """VACUUM puts a virtual table's internal tables before it."""
     with closing(sqlite3.connect(outdated / ".framedex" / "index.db")) as connection:
         connection.execute("VACUUM")
     assert run("calls").exit_code == 0

@@ -1,4 +1,4 @@
-"""`framedex where` on the lines of jitted functions, and on lines of which nothing is known."""
+"""`framedex where` on lines of jitted functions, and on lines without data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def f(x):
 
 f(jnp.arange(4.0))
 """
-# The same on each line but the eighth, which computes something too.
+# The same on each line but the eighth, which also computes something.
 CHANGED = CACHED.replace("\\\n\n\n", "\\\n        + jnp.cos(x)\n\n")
 
 
@@ -69,7 +69,7 @@ def record(folder: Path, name: str, text: str, **environment: str) -> Path:
 
 
 def ask(folder: Path, place: str, *options: str, status: int = 0) -> str:
-    """What `framedex where` prints for a place in a folder."""
+    """The output of `framedex where` for a location in a folder."""
     with contextlib.chdir(folder):
         result = CliRunner().invoke(cli, ["where", place, *options])
     assert result.exit_code == status, result.output
@@ -77,11 +77,11 @@ def ask(folder: Path, place: str, *options: str, status: int = 0) -> str:
 
 
 def where(shapes: Marked, line: int, *options: str, status: int = 0) -> str:
-    """What it prints for a line of the recorded program."""
+    """The output for a line of the recorded program."""
     return ask(shapes.path.parent, f"{shapes.path.name}:{line}", *options, status=status)
 
 
-def test_a_line_inside_is_answered_in_a_few_lines(shapes: Marked) -> None:
+def test_a_line_inside_jit_is_answered_in_a_few_lines(shapes: Marked) -> None:
     heading, first, program, compiled, run = where(shapes, shapes.line("plain", "sine")).splitlines()
     runs = f"{shapes.path}:{shapes.line('plain', 'runs')}"
     assert heading.startswith("Capture 1 of inside_jit.py, ")
@@ -91,19 +91,19 @@ def test_a_line_inside_is_answered_in_a_few_lines(shapes: Marked) -> None:
     assert run.startswith(f"  run      3 times from main  {runs}  ") and " each  " in run and "framedex trace " in run
 
 
-def test_the_line_that_runs_it_names_the_program_and_its_lines(shapes: Marked) -> None:
+def test_the_line_that_runs_a_program_names_the_program_and_its_lines(shapes: Marked) -> None:
     told = where(shapes, shapes.line("plain", "runs"))
     assert "programs run from here, longest first:" in told
     assert "       3  jit_plain  " in told and ", compiled once  " in told
     assert f"          {shapes.path}:{shapes.line('plain', 'sine')} in plain  1 op" in told
 
 
-def test_several_programs_of_a_name_are_said(shapes: Marked) -> None:
+def test_several_programs_with_one_name_are_listed(shapes: Marked) -> None:
     told = where(shapes, shapes.line("static", "sine"))
     assert "compiled twice as 2 different programs from main" in told
 
 
-def test_json_has_the_same(shapes: Marked) -> None:
+def test_json_output_has_the_same_content(shapes: Marked) -> None:
     document = json.loads(where(shapes, shapes.line("plain", "sine"), "--json"))
     (use,) = document["programs"]
     assert (use["name"], use["root"], use["ops"]) == ("jit_plain", "jit(plain)", [{"kind": "sine", "ops": 1}])
@@ -112,7 +112,7 @@ def test_json_has_the_same(shapes: Marked) -> None:
     assert json.loads(where(shapes, shapes.line("plain", "runs"), "--json"))["runs"][0]["name"] == "jit_plain"
 
 
-def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
+def test_a_file_lists_its_lines_in_programs(shapes: Marked) -> None:
     told = ask(shapes.path.parent, shapes.path.name)
     assert f"{shapes.path}:{shapes.line('plain', 'sine')}  1 op of jit_plain" in told
     document = json.loads(ask(shapes.path.parent, shapes.path.name, "--json"))
@@ -124,7 +124,7 @@ def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
     ("text", "why"),
     [
         ("", "the line is empty"),
-        ("    # Nobody calls it.", "the line is a comment"),
+        ("    # Never called.", "the line is a comment"),
         ("def never(x):", "nothing in never was recorded: it was not reached, or its result is unused"),
         (
             "    def body(_, x):",
@@ -134,25 +134,25 @@ def test_a_file_tells_of_its_lines_in_programs(shapes: Marked) -> None:
     ],
     ids=["empty", "comment", "unrecorded", "unused"],
 )
-def test_a_line_without_calls_says_why_and_names_the_nearest(shapes: Marked, text: str, why: str) -> None:
+def test_a_line_without_calls_gives_the_reason_and_the_nearest_lines(shapes: Marked, text: str, why: str) -> None:
     lines = shapes.path.read_text().splitlines()
     number = next(at for at, line in enumerate(lines, 1) if line == text and at > 10)
     told = where(shapes, number, status=1)
     assert f"No recorded call passes {shapes.path.name}:{number}: {why}. Nearest: {shapes.path.name}:" in told
 
 
-def test_what_came_from_the_compilation_cache_has_no_program_and_says_so(cached: Path) -> None:
+def test_a_program_from_the_compilation_cache_has_no_lines_and_says_so(cached: Path) -> None:
     told = ask(cached, "loaded.py:11")
     assert "Unknown program: it was loaded as an executable, from a compilation cache" in told
     assert "No recorded call passes loaded.py:8" in ask(cached, "loaded.py:8", status=1)
 
 
-def test_programs_that_were_not_kept_are_said(cached: Path) -> None:
+def test_programs_that_were_not_stored_are_mentioned(cached: Path) -> None:
     told = ask(cached, "unkept.py:10")
     assert "Unknown program: it was not kept: FRAMEDEX_PROGRAMS=0" in told
 
 
-def test_the_heading_knows_that_other_captures_compiled_the_line_too(cached: Path) -> None:
+def test_the_heading_mentions_other_captures_that_compiled_the_line(cached: Path) -> None:
     for asked in ("cached.py:7", "cached.py:10", "cached.py"):
         heading = ask(cached, asked).splitlines()[0]
         having = "that has it" if asked.endswith(":7") else "with calls here"
@@ -160,7 +160,7 @@ def test_the_heading_knows_that_other_captures_compiled_the_line_too(cached: Pat
     assert "(of 4 the only one that has it)" in ask(cached, "cached.py:8").splitlines()[0]
 
 
-def test_what_python_thinks_of_a_file_is_not_in_the_answer(cached: Path) -> None:
+def test_python_warnings_about_a_file_are_not_in_the_answer(cached: Path) -> None:
     command = [*FRAMEDEX, "where", "unkept.py:11"]
     done = subprocess.run(command, cwd=cached, env=plain_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "No recorded call passes" in done.stderr and "Warning" not in done.stderr

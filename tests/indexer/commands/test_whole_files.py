@@ -1,4 +1,4 @@
-"""What is in the place of a file that is written: a link, a pipe, a file of before."""
+"""Output paths that already exist: a link, a pipe, an older file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from framedex.commands.output.atomic_files import open_atomic, write_atomic
 
 
-def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+def test_output_through_a_link_keeps_the_link(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     for text in ("one", "two"):
@@ -18,7 +18,7 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
         assert link.is_symlink() and target.read_text() == text
 
 
-def test_a_pipe_stays_and_gets_what_is_written(tmp_path: Path) -> None:
+def test_output_to_a_pipe_keeps_the_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -30,7 +30,7 @@ def test_a_pipe_stays_and_gets_what_is_written(tmp_path: Path) -> None:
     assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
 
 
-def test_a_file_of_before_stays_when_writing_fails(tmp_path: Path) -> None:
+def test_a_failed_write_keeps_the_previous_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("before")
     with pytest.raises(ValueError, match="half"), open_atomic(path) as file:

@@ -1,4 +1,4 @@
-"""In a working folder that has been deleted, what needs none works, and what needs one says so."""
+"""In a deleted working folder, verbs that do not need it work, and others report it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.indexer.recorded import Project
 from tests.running import plain_environment
 
 IN_DELETED_FOLDER = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
-# -P, as no command of framedex has the working folder on its path: Python 3.13.0 could not import socket there.
+# -P, since no framedex command has the working folder on its path: Python 3.13.0 could not import socket there.
 FRAMEDEX = [sys.executable, "-P", "-c", "from framedex.commands.main import cli; cli()"]
 DELETED = (
     "framedex: The working folder no longer exists.\n"
@@ -33,7 +33,7 @@ def run(folder: Path, *arguments: str, stdin: str = "", **environment: str) -> s
     )
 
 
-def test_a_log_passes_and_files_with_whole_paths_are_found(tmp_path: Path) -> None:
+def test_a_log_with_absolute_paths_works_in_a_deleted_folder(tmp_path: Path) -> None:
     source = tmp_path / "a.py"
     source.write_text("x = 1\n")
     log = f'x\nb.py:1: note\n%0 = f() loc("{source}":1:3)\n'
@@ -47,13 +47,13 @@ def test_a_log_passes_and_files_with_whole_paths_are_found(tmp_path: Path) -> No
     assert f"{source}:1\n" in explained.stdout
 
 
-def test_a_log_without_frames_needs_no_folder(tmp_path: Path) -> None:
+def test_a_log_without_frames_works_in_a_deleted_folder(tmp_path: Path) -> None:
     done = run(tmp_path, "resolve", stdin="loss=0.25\n")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "loss=0.25\n", "")
 
 
-def test_an_index_that_is_named_is_used(project: Project) -> None:
+def test_a_named_index_works_in_a_deleted_folder(project: Project) -> None:
     project.ingest(project.library.parent)
     index = str(project.folder / ".framedex" / "index.db")
 
@@ -64,7 +64,7 @@ def test_an_index_that_is_named_is_used(project: Project) -> None:
     assert run(project.folder, "--index", index, "captures").returncode == 0
 
 
-def test_a_file_with_a_whole_path_is_opened(tmp_path: Path) -> None:
+def test_an_absolute_path_opens_from_a_deleted_folder(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
 
     done = run(tmp_path, "open", f"{tmp_path}/a.py:3", FRAMEDEX_EDITOR="echo {file}:{line}")
@@ -72,7 +72,7 @@ def test_a_file_with_a_whole_path_is_opened(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"{tmp_path}/a.py:3\n")
 
 
-def test_a_log_beside_the_deleted_folder_is_read(tmp_path: Path) -> None:
+def test_a_log_outside_the_deleted_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.py").touch()
     (tmp_path / "run.log").write_text(f"{tmp_path}/a.py:1: note\n")
 
@@ -94,7 +94,7 @@ def test_a_log_beside_the_deleted_folder_is_read(tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_needs_the_folder_says_so(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_verbs_that_need_the_folder_say_so(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "run.log").write_text("SQLite format 3\0", encoding="ascii")
 
     done = run(tmp_path, *arguments, FRAMEDEX_EDITOR="echo")

@@ -61,7 +61,7 @@ def test_the_only_unmatched_line_of_a_function_matches_if_most_called_functions_
     assert pairs({line(3, "put", stale=Staleness.GONE): PUT}, {line(9, "put"): RUN}) == {(3, None), (None, 9)}
 
 
-def test_a_function_with_another_name_keeps_its_lines_by_their_text() -> None:
+def test_a_renamed_function_keeps_its_lines_by_text() -> None:
     found = pairs(
         {line(3, "old", path="/a/x.py"): PUT}, {line(8, "new", path="/b/y.py"): RUN}, a3="put(x)", b8="put(x)"
     )
@@ -69,7 +69,7 @@ def test_a_function_with_another_name_keeps_its_lines_by_their_text() -> None:
     assert found == {(3, 8)}
 
 
-def test_turned_around_the_pairs_are_turned_around() -> None:
+def test_swapped_recordings_give_swapped_pairs() -> None:
     one = {line(3): PUT, line(5, stale=Staleness.GONE): RUN, line(9, "other"): PUT}
     other = {line(4): PUT, line(6): RUN, line(7): RUN}
 

@@ -33,14 +33,14 @@ def test_common_nodes_appear_once_with_both_shares() -> None:
     )
 
 
-def test_callees_of_both_together_have_no_more_than_their_callers() -> None:
+def test_callees_never_exceed_their_callers_in_the_merged_graph() -> None:
     both = merge_flames([graph((-1, "a", 2, 9), (0, "b", 1, 9))], [graph((-1, "a", 2, 9), (0, "c", 1, 9))])
 
     a, *callees = both.graph.nodes
     assert sum(each.duration for each in callees) == a.duration
 
 
-def test_no_graphs_give_an_empty_graph() -> None:
+def test_no_graphs_merge_into_an_empty_graph() -> None:
     assert merge_flames([], [graph()]).graph.nodes == ()
 
 
@@ -56,5 +56,5 @@ def test_no_graphs_give_an_empty_graph() -> None:
         (1, 21, "came"),
     ],
 )
-def test_a_number_is_the_same_up_to_its_double(before: int, after: int, said: str) -> None:
+def test_changes_below_a_factor_of_two_count_as_unchanged(before: int, after: int, said: str) -> None:
     assert change_kind(before, after) == said

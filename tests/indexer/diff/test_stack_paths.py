@@ -37,7 +37,7 @@ def test_equal_paths_at_different_lines_are_not_a_difference() -> None:
     assert told(below("main put P", "main run Q"), below("main run Q", "main put P", line=9)) == []
 
 
-def test_the_numbers_of_lambdas_are_no_difference() -> None:
+def test_lambda_numbers_are_not_a_difference() -> None:
     assert told(below("f::$_14::operator() g{lambda#2} P"), below("f::$_15::operator() g{lambda#3} P")) == []
 
 
@@ -49,7 +49,7 @@ def test_the_address_of_an_unnamed_function_is_not_a_difference() -> None:
     assert told(one, other) == []
 
 
-def test_a_frame_that_was_put_between_is_the_only_difference() -> None:
+def test_an_inserted_frame_is_the_only_difference() -> None:
     assert told(below("main put copy P"), below("main put cached copy P")) == [" 0 main", " 1 put", "+2 cached"]
 
 

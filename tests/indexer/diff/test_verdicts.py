@@ -73,7 +73,7 @@ def test_the_largest_regression_comes_first() -> None:
     )
 
 
-def test_the_cost_is_the_time_that_changed_most() -> None:
+def test_the_cost_is_the_time_with_the_largest_change() -> None:
     waits = time(20, 900, "waiting")
     assert find_cost(line(waits, before=10, after=30)) == CostChange("waiting", 20 * MS, 900 * MS)
     assert find_cost(line(waits, before=10, after=2_000)) == CostChange(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)

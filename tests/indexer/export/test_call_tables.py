@@ -45,14 +45,14 @@ def _name(cell: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["=cmd|'/c calc'!A0", "+1", "-[NSFoo bar]", "@SUM(1)", "\t=1", "\r=1", "\uff1d1"])
-def test_no_cell_is_a_formula(project: Project, name: str) -> None:
+def test_no_csv_cell_is_a_formula(project: Project, name: str) -> None:
     done = run(_named(project, name), "csv", "-")
     (cell, *_) = {row["function"] for row in csv.DictReader(io.StringIO(done.stdout, newline=""))}
     assert cell == f"'{printable(name)}"
 
 
 @pytest.mark.parametrize("form", ["csv", "collapsed", "jsonl"])
-def test_no_control_character_of_a_name_reaches_a_terminal(project: Project, form: str) -> None:
+def test_control_characters_of_names_never_reach_a_terminal(project: Project, form: str) -> None:
     done = run(
         _named(project, "\x1b]0;evil\x07\x1b[31m\x9bred\x7f\nf"),
         form,

@@ -96,7 +96,7 @@ def test_calls_have_their_line_and_memory_is_a_counter(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_columns_that_outgrow_memory_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_larger_than_memory_are_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given columns with a tiny memory limit, when calls are exported, then the profile is the same."""
     whole = export(index_of_training(), "firefox", tmp_path / "whole.json")
     for longest in (0, 50):

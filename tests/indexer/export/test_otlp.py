@@ -77,7 +77,7 @@ def _key(call: Call) -> tuple[Any, ...]:
     return call.thread, call.function, shape, tuple((name, line or 0) for name, _, line, _ in call.stack)
 
 
-def test_binaries_have_their_hash_and_addresses_are_in_them(tmp_path: Path) -> None:
+def test_binaries_have_their_hash_and_address_range(tmp_path: Path) -> None:
     """Given a binary without a build-id, when it is on stacks, then the hash of its file identifies it."""
     profiles = Profiles(export(index_of_training(), "otlp", tmp_path / "profiles"))
     mappings = {profiles.texts[each.filename_strindex]: each for each in profiles.tables.mapping_table[1:]}
@@ -112,7 +112,7 @@ def _known(project: Project, folder: Path) -> dict[str, str]:
     return known
 
 
-def test_the_resource_is_the_process(tmp_path: Path) -> None:
+def test_the_otlp_resource_is_the_process(tmp_path: Path) -> None:
     profiles = Profiles(export(index_of_training(), "otlp", tmp_path / "profiles", "--weight", "bytes"))
     (resource,) = profiles.data.resource_profiles
     told = {each.key: each.value for each in resource.resource.attributes}

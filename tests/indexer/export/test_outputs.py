@@ -29,7 +29,7 @@ _LIMIT = 33 << 10  # bytes: the shared memory of SQLite has 32 KiB
 _WRITTEN = [name for name, form in FORMATS.items() if not form.tables]
 
 
-def test_two_captures_keep_their_own_calls(project: Project, tmp_path: Path) -> None:
+def test_two_captures_export_their_own_calls(project: Project, tmp_path: Path) -> None:
     """Given two captures of one process, when both are exported, then each has its own calls."""
     project.ingest().close()
     project.ingest(capture=project.again("another")).close()
@@ -69,9 +69,7 @@ def test_runs_of_ffi_handlers_are_calls(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["jsonl", "firefox"])
 @pytest.mark.parametrize("form", [name for name in _WRITTEN if name != "pprof"])  # which is too small
-def test_the_previous_file_stays_if_the_export_fails(
-    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_export_keeps_the_previous_file(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given an export beyond the file size limit, then the error says so, and only the previous file remains."""
     monkeypatch.setattr("framedex.export.firefox_threads._MAX_CHARACTERS", 1 << 10)
     monkeypatch.chdir("/")
@@ -88,7 +86,7 @@ def test_the_previous_file_stays_if_the_export_fails(
     assert output.read_text() == "of before" and list(tmp_path.iterdir()) == [output]
 
 
-def test_samples_without_a_time_are_weighed_by_their_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_without_a_time_are_weighted_by_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given an imported profile with sample counts and no chosen weight, then its counts are exported."""
     monkeypatch.chdir(tmp_path)
     Path("stacks.txt").write_text("main;put 3\nmain;get 4\n")

@@ -22,7 +22,7 @@ _STACKS = """
 
 
 @pytest.mark.parametrize("program", ["hostile", "training"])
-def test_calls_are_joined_with_their_frames(project: Project, program: str, tmp_path: Path) -> None:
+def test_call_tables_join_with_frame_tables(project: Project, program: str, tmp_path: Path) -> None:
     index = index_of_training() if program == "training" else hostile_index(project)
     done = run(index, "parquet", tmp_path / "tables")
     assert done.exit_code == 0, done.output
@@ -63,7 +63,7 @@ def test_without_pyarrow_the_error_names_the_package_to_install(
     assert not (tmp_path / "tables").exists()
 
 
-def test_tables_need_a_folder(project: Project, tmp_path: Path) -> None:
+def test_tables_need_an_output_folder(project: Project, tmp_path: Path) -> None:
     project.ingest().close()
     assert run(project.index, "parquet", "-").exit_code == 2
     (tmp_path / "file").write_text("of before")

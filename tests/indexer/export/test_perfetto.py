@@ -129,7 +129,7 @@ def test_each_call_is_a_slice_with_its_stack(index: Path, tmp_path: Path) -> Non
         assert {child.told["call"] for child in trace.slices if child.parent is each} == set(call.children)
 
 
-def test_arguments_that_are_no_unicode_are_as_they_are_shown(project: Project, tmp_path: Path) -> None:
+def test_undecodable_arguments_are_exported_as_displayed(project: Project, tmp_path: Path) -> None:
     """Given arguments that are not valid UTF-8, then a protocol buffer reader accepts the trace."""
     calls = replace(project.capture.calls, arguments=('{"name": "\\udcff"}',) * len(project.capture.calls.arguments))
     project.ingest(capture=replace(project.capture, calls=calls)).close()
@@ -146,7 +146,7 @@ def _plain(value: Any) -> Any:
     return "null" if value is None else value
 
 
-def test_slices_are_named_by_the_line_of_the_program(tmp_path: Path) -> None:
+def test_slices_are_named_after_the_program_line(tmp_path: Path) -> None:
     trace = Trace(export(index_of_training(), "perfetto", tmp_path / "trace"))
     line = line_of("params = step(")
     steps = [each for each in trace.slices if each.name == f"training.py:{line} PJRT_LoadedExecutable_Execute"]
@@ -155,7 +155,7 @@ def test_slices_are_named_by_the_line_of_the_program(tmp_path: Path) -> None:
     assert all(f"main ({PROGRAM}:{line})" in each.told["stack"].split("\n") for each in steps)
 
 
-def test_texts_are_written_once_and_packets_compressed(tmp_path: Path) -> None:
+def test_texts_are_interned_and_packets_are_compressed(tmp_path: Path) -> None:
     """Uncompressed, a call took 940 bytes on average, mostly for stack texts with common lines."""
     written = export(index_of_training(), "perfetto", tmp_path / "train.pftrace")
     assert len(written) < 200 * len(calls_of(index_of_training()))
@@ -167,14 +167,14 @@ def test_texts_are_written_once_and_packets_compressed(tmp_path: Path) -> None:
     assert not any(told.HasField("string_value") for event in events for told in event.debug_annotations)
 
 
-def test_memory_of_devices_are_counters(tmp_path: Path) -> None:
+def test_device_memory_is_exported_as_counters(tmp_path: Path) -> None:
     trace = Trace(export(index_of_training(), "perfetto", tmp_path / "trace"))
     with Index.open(index_of_training()) as index:
         (device,) = index.memory()
     assert trace.counters == {f"memory in use, device {device.device}": [used for _, used in device.over_time]}
 
 
-def test_flows_lead_from_the_line_to_the_work_on_another_thread(project: Project, tmp_path: Path) -> None:
+def test_flows_connect_a_line_with_its_work_on_another_thread(project: Project, tmp_path: Path) -> None:
     """Given a call on the second thread dispatched by the first, then there is a flow from its line."""
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as connection, connection:

@@ -104,7 +104,7 @@ def _with_labels(call: Call) -> tuple[Any, ...]:
 
 @pytest.mark.exhaustive(keep=["pprof"])
 @pytest.mark.parametrize("form", ["collapsed", "speedscope", "pprof"])
-def test_a_filter_leaves_those_that_pass(form: str, tmp_path: Path) -> None:
+def test_a_filter_keeps_matching_calls(form: str, tmp_path: Path) -> None:
     """Given a filter that checks each call, when calls are exported, then only matching calls are counted."""
     index = index_of_training()
     calls = [call for call in calls_of(index) if call.duration > 20_000 and "Buffer" in call.function]

@@ -101,7 +101,7 @@ def test_hostile_names_are_symbols(project: Project, tmp_path: Path, monkeypatch
 
 
 @pytest.mark.exhaustive
-def test_binaries_are_no_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_binaries_are_not_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given the root folder, then only files with lines are documents."""
     found = _exported(index_of_training(), Path("/"), tmp_path / "index.scip", monkeypatch)
     suffixes = {Path(document.relative_path).suffix for document in found.documents}

@@ -1,4 +1,4 @@
-"""What the tests of fetching share."""
+"""Shared fixtures for tests of fetching."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cache(tmp_path: Path) -> SourceCache:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A bare repository, in a folder that can be served."""
+    """A bare repository in a served folder."""
     folder = tmp_path / "served" / "xla.git"
     folder.parent.mkdir()
     make_repository(folder)

@@ -1,4 +1,4 @@
-"""A small repository as XLA's is: sources, other files, a link, attributes that would change what is written."""
+"""A small repository like XLA's: sources, other files, a link, and attributes that could change checked-out bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ATTRIBUTES = "* text eol=crlf filter=stranger ident working-tree-encoding=UTF-16
 
 
 def make_repository(folder: Path) -> str:
-    """Make the bare repository `folder` with one commit, which the branch `main` and the tag `jax-v1.2` are of."""
+    """Create the bare repository `folder` with one commit, on the branch `main` and the tag `jax-v1.2`."""
     work = folder.with_name(f"{folder.name}-work")
     for name, content in (SOURCES | OTHERS).items():
         file = work / name
@@ -44,7 +44,7 @@ def make_repository(folder: Path) -> str:
 
 
 def add_commit(folder: Path, name: str, content: str) -> str:
-    """Add a commit with one more file to a repository made here."""
+    """Add a commit with one more file to such a repository."""
     work = folder.with_name(f"{folder.name}-work")
     (work / name).write_text(content)
     commit = commit_all(work)
@@ -53,12 +53,12 @@ def add_commit(folder: Path, name: str, content: str) -> str:
 
 
 def xla(commit: str, tag: str = "") -> WantedCommit:
-    """What is wanted."""
+    """The requested commit."""
     return WantedCommit("xla", commit, tag, "a test wants it")
 
 
 def fetch(cache: SourceCache, wanted: WantedCommit, *suppliers: ObjectSource) -> Path:
-    """Fetch without anybody who watches."""
+    """Fetch without progress reports."""
 
     def waiting() -> None:
         raise AssertionError("nobody else fetches")
@@ -73,7 +73,7 @@ def written(checkout: Path) -> dict[str, bytes]:
 
 
 def contents() -> dict[str, bytes]:
-    """What a checkout has."""
+    """The files of a checkout with their content."""
     return {name: text.encode() for name, text in (SOURCES | {".gitattributes": ATTRIBUTES}).items()}
 
 
@@ -83,14 +83,14 @@ def head(repository: Path) -> str:
 
 
 class Asked:
-    """A remote, and which contents it was asked for."""
+    """A remote, and the contents requested from it."""
 
     def __init__(self, remote: Remote, asked: list[list[str]]) -> None:
-        self.address, self.bring_commit = remote.address, remote.bring_commit
+        self.address, self.fetch_commit = remote.address, remote.fetch_commit
         self._remote, self._asked = remote, asked
 
-    def bring_contents(
+    def fetch_contents(
         self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], told: ReportProgress
     ) -> None:
         self._asked.append(list(contents))
-        self._remote.bring_contents(store, wanted, contents, told)
+        self._remote.fetch_contents(store, wanted, contents, told)

@@ -1,4 +1,4 @@
-"""Which addresses git is given."""
+"""The addresses that git may receive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.fetching.addresses import address_problem, is_local, local_folder
         *("/src/xla", "../mirrors/xla.git", "./xla", "~/src/xla"),
     ],
 )
-def test_addresses_of_servers_and_folders_are_taken(address: str) -> None:
+def test_addresses_of_servers_and_folders_are_accepted(address: str) -> None:
     assert address_problem(address) is None
 
 
@@ -36,11 +36,11 @@ def test_addresses_of_servers_and_folders_are_taken(address: str) -> None:
         *("HTTPS://example.org/xla\x1b[2J", "javascript://example.org/x"),
     ],
 )
-def test_what_would_have_git_run_something_or_is_no_address_is_refused_with_what_to_write(address: str) -> None:
+def test_malformed_or_dangerous_addresses_are_refused_with_a_remedy(address: str) -> None:
     problem = address_problem(address)
     assert problem is not None and "https://HOST/PATH" in problem
 
 
-def test_a_file_url_is_the_folder_that_it_names() -> None:
+def test_a_file_url_means_its_folder() -> None:
     assert is_local("file:///src/my%20xla") and local_folder("file:///src/my%20xla") == "/src/my xla"
     assert not is_local("https://example.org/file:///x")

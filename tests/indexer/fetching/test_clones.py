@@ -1,4 +1,4 @@
-"""What clones on this machine have is copied, and nothing that they configure runs."""
+"""Contents of local clones are copied, and their configuration executes nothing."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from tests.gitserver import served
 from tests.indexer.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
 
 
-def test_a_clone_gives_all_that_it_has_and_no_server_is_asked(cache: SourceCache, repository: Path) -> None:
+def test_a_complete_clone_needs_no_server(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     folder = fetch(cache, xla(commit), Clone.at(repository), Remote("http://127.0.0.1:1/xla.git"))
     assert written(folder) == contents()
-    repository.rename(repository.with_name("gone"))  # nothing refers to the clone
+    repository.rename(repository.with_name("gone"))  # no reference to the clone
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "show", f"{commit}:xla/client.cc").splitlines() == ["int client() { return 1; }"]
 
 
-def test_after_a_clone_a_server_gives_what_the_clone_has_not(cache: SourceCache, repository: Path) -> None:
+def test_a_server_supplies_objects_missing_from_a_clone(cache: SourceCache, repository: Path) -> None:
     clone = repository.parent.parent / "clone"
     git(repository.parent, "clone", "-q", str(repository), str(clone))
     commit = add_commit(repository, "xla/new.cc", "int added() { return 2; }\n")
@@ -35,7 +35,7 @@ def test_after_a_clone_a_server_gives_what_the_clone_has_not(cache: SourceCache,
     assert written(folder) == contents() | {"xla/new.cc": b"int added() { return 2; }\n"}
 
 
-def test_after_a_clone_another_commit_can_be_fetched(cache: SourceCache, repository: Path) -> None:
+def test_another_commit_can_be_fetched_after_a_clone(cache: SourceCache, repository: Path) -> None:
     fetch(cache, xla(head(repository)), Clone.at(repository))
     second = add_commit(repository, "xla/new.cc", "int added();\n")
     with served(repository.parent) as server:
@@ -43,7 +43,7 @@ def test_after_a_clone_another_commit_can_be_fetched(cache: SourceCache, reposit
     assert written(folder) == contents() | {"xla/new.cc": b"int added();\n"}
 
 
-def test_a_partial_clone_is_asked_for_no_more_than_it_has(cache: SourceCache, repository: Path) -> None:
+def test_a_partial_clone_is_only_asked_for_its_own_objects(cache: SourceCache, repository: Path) -> None:
     clone = repository.parent.parent / "partial"
     with served(repository.parent) as server:
         address = f"{server.address}/xla.git"
@@ -54,7 +54,7 @@ def test_a_partial_clone_is_asked_for_no_more_than_it_has(cache: SourceCache, re
     assert written(folder) == contents()
 
 
-def test_a_damaged_clone_is_told_to_be_that(cache: SourceCache, repository: Path) -> None:
+def test_a_damaged_clone_is_reported_as_damaged(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     git(repository, "repack", "-q", "-a", "-d")
     (pack,) = repository.glob("objects/pack/*.pack")
@@ -66,7 +66,7 @@ def test_a_damaged_clone_is_told_to_be_that(cache: SourceCache, repository: Path
     assert find_fetched_checkout(cache, xla(commit)) is None
 
 
-def test_nothing_that_a_clone_configures_runs(cache: SourceCache, repository: Path, tmp_path: Path) -> None:
+def test_the_configuration_of_a_clone_runs_nothing(cache: SourceCache, repository: Path, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     hook = f"touch {witness}; exit 1"
     for name in ("uploadpack.packObjectsHook", "core.fsmonitor", "core.sshCommand", "core.gitProxy"):

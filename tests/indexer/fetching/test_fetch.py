@@ -1,4 +1,4 @@
-"""One commit of a repository comes into the cache, as it was committed, and is found there."""
+"""Fetching one commit of a repository into the cache, with unchanged content, and finding it there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.gitserver import served
 from tests.indexer.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
 
 
-def test_what_framedex_reads_of_the_commit_is_written_as_it_was_committed(cache: SourceCache, repository: Path) -> None:
+def test_fetched_files_are_written_as_committed(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     with served(repository.parent) as server:
         folder = fetch(cache, xla(commit), Remote(f"{server.address}/xla.git"))
@@ -29,7 +29,7 @@ def test_what_framedex_reads_of_the_commit_is_written_as_it_was_committed(cache:
     assert git(folder, "log", "--format=%H") == commit
 
 
-def test_the_text_of_files_that_are_not_wanted_does_not_come(cache: SourceCache, repository: Path) -> None:
+def test_unneeded_file_contents_are_not_downloaded(cache: SourceCache, repository: Path) -> None:
     with served(repository.parent) as server:
         fetch(cache, xla(head(repository)), Remote(f"{server.address}/xla.git"))
     store = cache.store("xla")
@@ -38,7 +38,7 @@ def test_the_text_of_files_that_are_not_wanted_does_not_come(cache: SourceCache,
     assert unwanted not in git(store, "cat-file", "--batch-all-objects", "--batch-check")
 
 
-def test_what_is_there_is_found_without_a_word_to_anybody(cache: SourceCache, repository: Path) -> None:
+def test_fetched_files_are_found_without_network(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
     assert find_fetched_checkout(cache, wanted) is None
     with served(repository.parent) as server:
@@ -47,7 +47,7 @@ def test_what_is_there_is_found_without_a_word_to_anybody(cache: SourceCache, re
     assert fetch(cache, wanted, Remote("http://127.0.0.1:1/xla.git")) == folder
 
 
-def test_another_commit_shares_the_objects_of_the_first(cache: SourceCache, repository: Path) -> None:
+def test_another_commit_shares_objects_with_the_first(cache: SourceCache, repository: Path) -> None:
     first = head(repository)
     with served(repository.parent) as server:
         old = fetch(cache, xla(first), Remote(f"{server.address}/xla.git"))
@@ -60,7 +60,7 @@ def test_another_commit_shares_the_objects_of_the_first(cache: SourceCache, repo
     assert written(old) == contents()
 
 
-def test_what_the_user_configures_for_all_repositories_does_not_change_files(
+def test_the_users_global_git_configuration_does_not_change_files(
     cache: SourceCache, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     witness = tmp_path / "witness"
@@ -76,14 +76,14 @@ def test_what_the_user_configures_for_all_repositories_does_not_change_files(
     assert not witness.exists()
 
 
-def test_without_git_that_is_said(cache: SourceCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_git_is_reported(cache: SourceCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FramedexError, match="there is no git on the PATH") as error:
         fetch(cache, xla("5a" * 20), Remote("http://127.0.0.1:1/xla.git"))
     assert error.value.remedy.startswith("Install git")
 
 
-def test_what_is_there_is_found_without_git(
+def test_fetched_files_are_found_without_git(
     cache: SourceCache, repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wanted = xla(head(repository))
@@ -92,14 +92,14 @@ def test_what_is_there_is_found_without_git(
     assert find_fetched_checkout(cache, wanted) == folder
 
 
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_cache_is_reported(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(FramedexError, match="cannot be written") as error:
         fetch(SourceCache(tmp_path / "cache"), xla("5a" * 20), Remote("http://127.0.0.1:1/xla.git"))
     assert "XDG_CACHE_HOME" in error.value.remedy
 
 
-def test_what_is_kept_is_listed_and_removed(cache: SourceCache, repository: Path) -> None:
+def test_cached_commits_are_listed_and_removed(cache: SourceCache, repository: Path) -> None:
     folder = fetch(cache, xla(head(repository)), Clone.at(repository))
     (kept,) = cache.components()
     assert (kept.component, kept.checkouts) == ("xla", (folder,))

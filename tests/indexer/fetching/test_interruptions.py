@@ -1,4 +1,4 @@
-"""A fetch that is interrupted, killed or met by damage leaves what the next one goes on with."""
+"""An interrupted, killed or damaged fetch leaves files that the next one continues from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(fetch_sources(SourceCache(Path(cache)), wanted, [remote], SilentProgress()
 """
 
 
-def test_an_interrupted_fetch_goes_on_where_it_was(cache: SourceCache, repository: Path) -> None:
+def test_an_interrupted_fetch_resumes(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
     with served(repository.parent) as server:
         server.before = lambda number: number <= 3  # the list of files, and two batches
@@ -57,9 +57,7 @@ def _process(cache: SourceCache, server: Served, commit: str) -> subprocess.Pope
 
 @pytest.mark.exhaustive(keep=["3"])
 @pytest.mark.parametrize("number", range(1, len(contents()) + 2))
-def test_a_process_killed_at_any_request_leaves_what_the_next_goes_on_with(
-    cache: SourceCache, repository: Path, number: int
-) -> None:
+def test_the_next_fetch_resumes_after_a_kill_at_any_request(cache: SourceCache, repository: Path, number: int) -> None:
     commit = head(repository)
     killed: list[subprocess.Popen[str]] = []
 
@@ -76,13 +74,13 @@ def test_a_process_killed_at_any_request_leaves_what_the_next_goes_on_with(
         assert killed[0].returncode == -signal.SIGKILL
         assert find_fetched_checkout(cache, xla(commit)) is None
         server.before = lambda _number: True
-        again = _process(cache, server, commit)  # it waits for what the killed one has left running
+        again = _process(cache, server, commit)  # it waits for the killed fetch's remaining processes
         said, _ = again.communicate()
     assert said.splitlines()[-1] == str(cache.checkout("xla", commit))
     assert written(cache.checkout("xla", commit)) == contents()
 
 
-def test_ctrl_c_ends_all_that_was_started(cache: SourceCache, repository: Path) -> None:
+def test_ctrl_c_ends_all_child_processes(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     interrupted: list[subprocess.Popen[str]] = []
 
@@ -99,14 +97,12 @@ def test_ctrl_c_ends_all_that_was_started(cache: SourceCache, repository: Path) 
         assert interrupted[0].returncode != 0
         assert find_fetched_checkout(cache, xla(commit)) is None
         server.before = lambda _number: True
-        # `fetch` fails where the lock is still held by a process that was left.
+        # `fetch` fails while a remaining process holds the lock.
         assert written(fetch(cache, xla(commit), Remote(f"{server.address}/xla.git"))) == contents()
 
 
 @pytest.mark.exhaustive
-def test_of_two_at_once_the_second_waits_and_takes_what_the_first_has_fetched(
-    cache: SourceCache, repository: Path
-) -> None:
+def test_the_second_of_two_fetches_waits_and_reuses_the_first(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     second: list[subprocess.Popen[str]] = []
 
@@ -125,7 +121,7 @@ def test_of_two_at_once_the_second_waits_and_takes_what_the_first_has_fetched(
         assert server.posts == 1 + len(contents())
 
 
-def test_a_half_written_checkout_is_not_taken_for_one(cache: SourceCache, repository: Path) -> None:
+def test_a_half_written_checkout_is_not_used(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     unfinished = cache.checkout("xla", commit).with_name("unfinished")
     (unfinished / "xla").mkdir(parents=True)
@@ -134,7 +130,7 @@ def test_a_half_written_checkout_is_not_taken_for_one(cache: SourceCache, reposi
     assert not unfinished.exists()
 
 
-def test_locks_and_packs_that_a_killed_git_has_left_are_no_hindrance(cache: SourceCache, repository: Path) -> None:
+def test_leftover_locks_and_packs_of_a_killed_git_do_no_harm(cache: SourceCache, repository: Path) -> None:
     fetch(cache, xla(head(repository)), Clone.at(repository))
     store = cache.store("xla")
     left = [store / "shallow.lock", store / "config.lock", store / "objects" / "pack" / "tmp_pack_abc"]
@@ -148,7 +144,7 @@ def test_locks_and_packs_that_a_killed_git_has_left_are_no_hindrance(cache: Sour
 
 @pytest.mark.exhaustive(keep=["garbled"])
 @pytest.mark.parametrize("harm", ["truncated", "garbled", "removed"])
-def test_damaged_objects_are_told_with_the_remedy_or_fetched_again(
+def test_damaged_objects_are_refetched_or_reported_with_the_remedy(
     cache: SourceCache, repository: Path, harm: str
 ) -> None:
     commit = head(repository)
@@ -171,7 +167,7 @@ def test_damaged_objects_are_told_with_the_remedy_or_fetched_again(
         assert written(fetch(cache, xla(commit), remote)) == contents()
 
 
-def test_a_checkout_that_was_damaged_is_told_with_the_remedy(cache: SourceCache, repository: Path) -> None:
+def test_a_damaged_checkout_is_reported_with_the_remedy(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
     folder = fetch(cache, wanted, Clone.at(repository))
     (folder / ".git" / "HEAD").write_text("nothing\n")

@@ -1,4 +1,4 @@
-"""`framedex sources fetch --maps`: release maps that are published beside framedex."""
+"""`framedex sources fetch --maps`: release maps published separately from framedex."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEW = ("98.1.0", "99.1.0")
 
 @dataclass(frozen=True)
 class Publication:
-    """A folder that is served, and the address of the index in it."""
+    """A served folder, and the address of its index."""
 
     folder: Path
     address: str
@@ -64,7 +64,7 @@ def fetch(publication: Publication) -> Result:
     return CliRunner().invoke(cli, ["sources", "fetch", "--maps", publication.address])
 
 
-def test_newer_maps_are_used_from_then_on(publication: Publication) -> None:
+def test_newer_maps_replace_the_shipped_ones(publication: Publication) -> None:
     data = publication.write([*SHIPPED_RELEASES, *NEW])
     done = fetch(publication)
     assert done.exit_code == 0, done.stderr
@@ -103,7 +103,7 @@ def test_changed_or_foreign_maps_are_rejected(publication: Publication, index: d
     assert find_release_maps() == SHIPPED
 
 
-def test_damaged_maps_with_the_right_sum_are_rejected(publication: Publication) -> None:
+def test_damaged_maps_with_the_right_checksum_are_rejected(publication: Publication) -> None:
     data = publication.write([*SHIPPED_RELEASES, *NEW])[:-9]
     (publication.folder / SHIPPED.name).write_bytes(data)
     index = json.loads((publication.folder / "releases.json").read_text())
@@ -115,7 +115,7 @@ def test_damaged_maps_with_the_right_sum_are_rejected(publication: Publication) 
     assert path is not None and not list(path.parent.iterdir())
 
 
-def test_downloaded_maps_of_an_earlier_framedex_do_not_hide_the_shipped_ones(publication: Publication) -> None:
+def test_older_downloaded_maps_do_not_hide_the_shipped_ones(publication: Publication) -> None:
     path = downloaded_maps_path()
     assert path is not None
     path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What comes from servers of every kind, and what is said where nothing does."""
+"""Results for servers of every kind, and messages when all fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.indexer.fetching.repositories import add_commit, contents, fetch, hea
         pytest.param({"protocol_version": "0", "uploadpack_allowFilter": "false"}, id="the old protocol"),
     ],
 )
-def test_servers_that_know_less_are_asked_for_all_of_the_commit_at_once(
+def test_servers_without_filters_are_asked_for_the_whole_commit(
     cache: SourceCache, repository: Path, configuration: dict[str, str]
 ) -> None:
     with served(repository.parent, **configuration) as server:
@@ -33,15 +33,15 @@ def test_servers_that_know_less_are_asked_for_all_of_the_commit_at_once(
     assert written(folder) == contents()
 
 
-def test_a_commit_that_a_server_does_not_give_by_its_id_comes_by_its_tag(cache: SourceCache, repository: Path) -> None:
+def test_a_commit_that_a_server_refuses_by_id_is_fetched_by_tag(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
-    add_commit(repository, "xla/new.cc", "")  # the branch is elsewhere now
+    add_commit(repository, "xla/new.cc", "")  # the branch has moved
     with served(repository.parent, protocol_version="0") as server:
         folder = fetch(cache, xla(commit, "jax-v1.2"), Remote(f"{server.address}/xla.git"))
     assert written(folder) == contents()
 
 
-def test_a_tag_that_is_another_commit_is_refused(cache: SourceCache, repository: Path) -> None:
+def test_a_tag_at_another_commit_is_refused(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
     git(repository, "tag", "-f", "jax-v1.2", f"{commit}~1")
     add_commit(repository, "xla/new.cc", "")
@@ -55,7 +55,7 @@ def test_a_tag_that_is_another_commit_is_refused(cache: SourceCache, repository:
     assert find_fetched_checkout(cache, xla("", "jax-v1.2")) is None
 
 
-def test_a_release_whose_commit_is_not_known_comes_by_its_tag(cache: SourceCache, repository: Path) -> None:
+def test_a_release_without_a_known_commit_is_fetched_by_tag(cache: SourceCache, repository: Path) -> None:
     wanted = xla("", "jax-v1.2")
     with served(repository.parent) as server:
         folder = fetch(cache, wanted, Remote(f"{server.address}/xla.git"))
@@ -63,7 +63,7 @@ def test_a_release_whose_commit_is_not_known_comes_by_its_tag(cache: SourceCache
     assert commit_of(folder, "jax-v1.2") == head(repository)
 
 
-def test_a_repository_without_the_commit_is_told_with_the_two_commands(cache: SourceCache, repository: Path) -> None:
+def test_a_missing_commit_is_reported_with_two_commands(cache: SourceCache, repository: Path) -> None:
     commit = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
     with served(repository.parent) as server, pytest.raises(FramedexError, match="not our ref") as error:
         fetch(cache, xla(commit), Remote(f"{server.address}/xla.git"))
@@ -72,12 +72,12 @@ def test_a_repository_without_the_commit_is_told_with_the_two_commands(cache: So
     assert f"`git -C xla checkout {commit}`" in error.value.remedy
 
 
-def test_a_server_of_plain_files_is_told(cache: SourceCache, repository: Path) -> None:
+def test_a_dumb_http_server_is_reported(cache: SourceCache, repository: Path) -> None:
     with served_as_files(repository.parent) as server, pytest.raises(FramedexError, match="does not support shallow"):
         fetch(cache, xla(head(repository)), Remote(f"{server.address}/xla.git"))
 
 
-def test_without_a_network_the_two_commands_are_told(cache: SourceCache) -> None:
+def test_without_network_the_error_has_two_commands(cache: SourceCache) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     with pytest.raises(FramedexError, match="could not be fetched from http:") as error:
@@ -86,19 +86,19 @@ def test_without_a_network_the_two_commands_are_told(cache: SourceCache) -> None
     assert f"`git -C xla checkout {'5a' * 20}`" in error.value.remedy
 
 
-def test_a_server_that_says_nothing_is_given_up(cache: SourceCache) -> None:
+def test_a_silent_server_times_out(cache: SourceCache) -> None:
     with silent() as address, pytest.raises(FramedexError, match="nothing came for"):
         fetch(cache, xla("5a" * 20), Remote(f"{address}/xla.git", timeout_s=0.2))
 
 
-def test_a_server_that_wants_a_password_asks_nobody(cache: SourceCache, repository: Path) -> None:
+def test_a_password_prompt_is_suppressed(cache: SourceCache, repository: Path) -> None:
     with served(repository.parent) as server, pytest.raises(FramedexError) as error:
         server.wants_password = True
         fetch(cache, xla(head(repository)), Remote(f"{server.address}/xla.git"))
     assert "cannot ask for a password" in error.value.remedy
 
 
-def test_the_ssh_that_the_user_names_is_taken(
+def test_the_users_ssh_command_is_used(
     cache: SourceCache, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ssh = tmp_path / "ssh"

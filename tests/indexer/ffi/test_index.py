@@ -1,4 +1,4 @@
-"""Recorded runs of real handlers, as the index tells of them: joined to their lines, which answer for them."""
+"""Recorded runs of real handlers in the index: joined to their lines, and shown by queries about them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def calls(request: pytest.FixtureRequest) -> IndexedRun:
     return indexed("ffi_calls.py", request.param)
 
 
-def test_a_target_has_its_handler_with_the_function_that_was_written(calls: IndexedRun) -> None:
+def test_a_target_has_its_handler_and_the_written_function(calls: IndexedRun) -> None:
     (handler,) = calls.target("rms_norm").handlers
     assert (handler.stage, handler.function.name) == ("execute", "RmsNorm")
     assert handler.location is not None
@@ -40,7 +40,7 @@ def test_a_target_has_its_handler_with_the_function_that_was_written(calls: Inde
     assert (handler.signature.arguments, handler.signature.attributes) == (("f32",), ("f32",))
 
 
-def test_both_stages_of_a_stateful_target_have_their_handlers(calls: IndexedRun) -> None:
+def test_both_stages_of_a_stateful_target_have_handlers(calls: IndexedRun) -> None:
     target = calls.target("counter")
     assert [(each.stage, each.function.name) for each in target.handlers] == [
         ("execute", "CounterExecute"),
@@ -49,7 +49,7 @@ def test_both_stages_of_a_stateful_target_have_their_handlers(calls: IndexedRun)
     assert target.totals.runs == 3
 
 
-def test_sites_are_the_lines_of_the_program(calls: IndexedRun) -> None:
+def test_sites_are_program_lines(calls: IndexedRun) -> None:
     line = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
     found = [places(totals.site) for totals in calls.target("rms_norm").sites]
     assert {lines[0] for lines in found} == {(EXAMPLE.name, line)}
@@ -72,7 +72,7 @@ def test_an_untyped_target_is_joined_to_its_only_site(calls: IndexedRun) -> None
     assert calls.target("add_one_untyped").registrations[0].api_version == 0
 
 
-def test_registrations_are_the_lines_of_the_program(calls: IndexedRun) -> None:
+def test_registrations_are_program_lines(calls: IndexedRun) -> None:
     registrations = {each.platform: each for each in calls.target("rms_norm").registrations}
     assert "Host" in registrations
     for registration in registrations.values():
@@ -80,7 +80,7 @@ def test_registrations_are_the_lines_of_the_program(calls: IndexedRun) -> None:
         assert registration.line.location.line == line_of(EXAMPLE, "register_ffi_target(name, handlers")
 
 
-def test_handlers_of_jaxlib_have_the_line_that_led_to_them() -> None:
+def test_jaxlib_handlers_have_the_line_that_led_to_them() -> None:
     run = indexed("ffi_calls.py")
     target = run.target("lapack_spotrf_ffi")
     (totals,) = target.sites
@@ -109,7 +109,7 @@ def test_shapes_attributes_and_errors(calls: IndexedRun) -> None:
         assert trouble.explanation == ""
 
 
-def test_every_line_of_a_sites_stack_answers_for_its_runs(calls: IndexedRun) -> None:
+def test_every_line_of_a_site_stack_includes_its_runs(calls: IndexedRun) -> None:
     with calls.open() as index:
         (totals,) = calls.target("rms_norm_forward").sites
         for frame in totals.site.frames:
@@ -119,14 +119,14 @@ def test_every_line_of_a_sites_stack_answers_for_its_runs(calls: IndexedRun) -> 
                 assert "rms_norm_forward" in [name for name, _, _ in summary.boundaries]
 
 
-def test_a_run_counts_once_for_a_line_that_both_of_its_stacks_pass(calls: IndexedRun) -> None:
+def test_a_run_counts_once_for_a_line_on_both_of_its_stacks(calls: IndexedRun) -> None:
     with calls.open() as index:
         summary = index.line(str(calls.program), calls.run.result["rms_norm"]).summary()
     assert summary is not None
     assert {name: count for name, count, _ in summary.boundaries}["rms_norm"] == 1
 
 
-def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: IndexedRun) -> None:
+def test_callers_and_callees_cross_from_python_into_the_handler(calls: IndexedRun) -> None:
     with calls.open() as index:
         (handler,) = [each for each in index.functions.find("RmsNorm") if each.name == "RmsNorm"]
         (caller,) = [edge for edge in index.functions.callers(handler.id) if edge.caller.language == "python"]
@@ -135,15 +135,15 @@ def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: 
         assert "RmsNorm" in [edge.callee.name for edge in index.functions.callees(caller.caller.id)]
 
 
-def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None:
+def test_the_handler_is_shown_as_the_written_function(calls: IndexedRun) -> None:
     with calls.open() as index:
         found = index.functions.find("(anonymous namespace)::scale_later")
         assert [each.name for each in found] == ["ScaleLater"]
         assert "scale_later" in [edge.caller.name for edge in index.functions.callers(found[0].id)]
 
 
-def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> None:
-    """Given a decorated function that is on walked stacks and on those of sites, then it is one, at its def."""
+def test_a_function_on_walked_and_site_stacks_is_one_function(calls: IndexedRun) -> None:
+    """A decorated function on walked stacks and on those of sites is one function, at its def."""
     with calls.open() as index:
         found = [each for each in index.functions.find("rms_norm") if each.location and each.name == "rms_norm"]
     assert len([each for each in found if each.module == str(EXAMPLE)]) == 1
@@ -151,7 +151,7 @@ def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> N
     assert found[0].location.line == line_of(EXAMPLE, "def rms_norm(")
 
 
-def test_the_trace_of_a_run_has_its_origin(calls: IndexedRun) -> None:
+def test_the_trace_of_a_run_has_its_call_site(calls: IndexedRun) -> None:
     with calls.open() as index:
         call = index.calls.latest("rms_norm_backward")
         assert call is not None
@@ -162,7 +162,7 @@ def test_the_trace_of_a_run_has_its_origin(calls: IndexedRun) -> None:
     assert places(trace.origin.sites[0])[0] == (EXAMPLE.name, line_of(EXAMPLE, 'ffi_call("rms_norm_backward"'))
 
 
-def test_an_instantiation_is_joined_as_well(calls: IndexedRun) -> None:
+def test_an_instantiation_is_joined(calls: IndexedRun) -> None:
     with calls.open() as index:
         call = index.calls.latest("counter.instantiate")
         assert call is not None
@@ -171,7 +171,7 @@ def test_an_instantiation_is_joined_as_well(calls: IndexedRun) -> None:
     assert places(trace.origin.sites[0])[0][0] == EXAMPLE.name
 
 
-def test_calls_that_differ_only_in_their_line_are_told_apart() -> None:
+def test_calls_that_differ_only_in_line_are_distinguished() -> None:
     run = indexed("ffi_twins.py")
     lines, _ = run.run.result["in one program"]
     with run.open() as index:
@@ -181,10 +181,10 @@ def test_calls_that_differ_only_in_their_line_are_told_apart() -> None:
             assert [count for name, count, _ in summary.boundaries if name == "rms_norm"] == [1]
 
 
-def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: Path) -> None:
-    """Given a recording in which two programs could be an instance's, then both lines are shown, as candidates."""
+def test_an_ambiguous_run_lists_candidates_and_counts_for_no_line(tmp_path: Path) -> None:
+    """If an instance could belong to two programs, both lines are shown as candidates."""
     run = indexed("ffi_twins.py")
-    first, second = run.run.result["in a scan"][0][:2]  # lines that nothing runs through but for its site
+    first, second = run.run.result["in a scan"][0][:2]  # lines with no other runs than those of their site
     path = tmp_path / "index.db"
     with Store(path) as store:
         add_capture(store, _with_open_instance(run.run, first, second), CaptureFrameNamer())
@@ -204,7 +204,7 @@ def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: 
 
 
 def _with_open_instance(run: FfiRun, certain: int, other: int) -> Capture:
-    """The capture, as if the instance of one line had been open between it and another line."""
+    """The capture as if the instance of one line had been open between it and another line."""
     sites = {site["frames"][site["user_frame"]][1]: key for key, site in run.sites.items()}
     descriptions = []
     for each in run.recorded.descriptions:
@@ -217,7 +217,7 @@ def _with_open_instance(run: FfiRun, certain: int, other: int) -> Capture:
 
 
 def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> None:
-    """Given a program that one process saved and another ran, then the runs have the whole stack of the first."""
+    """If one process saved a program and another ran it, the runs have the whole stack of the first."""
     saved = run_ffi("ffi_saved.py", "save", str(tmp_path / "program"), folder=tmp_path, **CPU)
     line = saved.result
     folder = tmp_path / "other"

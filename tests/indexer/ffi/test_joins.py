@@ -1,4 +1,4 @@
-"""Which ffi_call a run is of, by what a capture describes: the rules, one by one, on captures written by hand."""
+"""Joining runs to their ffi_call: each rule on hand-written captures."""
 
 from __future__ import annotations
 
@@ -60,34 +60,34 @@ def joined(*descriptions: tuple[str, dict[str, Any]], **run: Any) -> RunJoin | N
     return join_of(capture(*descriptions, runs=[SHAPE | run]))
 
 
-def test_the_instance_says_the_site_and_the_last_certain_word_wins() -> None:
+def test_the_instance_names_the_site_and_the_last_certain_description_wins() -> None:
     said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "exact", "0x1")]
     assert joined(*said, instance(7, "exact", "0x2"), instance=7, site="0x1") == RunJoin(SiteEvidence.EXACT, ("0x2",))
 
 
-def test_several_ambiguous_descriptions_are_the_candidates() -> None:
+def test_ambiguous_descriptions_become_candidates() -> None:
     said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "ambiguous", "0x2")]
     assert joined(*said, instance=7) == RunJoin(SiteEvidence.AMBIGUOUS, ("0x1", "0x2"))
 
 
-def test_a_candidate_of_other_shapes_is_none() -> None:
+def test_a_site_with_other_shapes_is_not_a_candidate() -> None:
     other = instance(7, "ambiguous", "0x2", operands="f32[8]")
     assert joined(instance(7, "ambiguous", "0x1"), other, instance=7) == RunJoin(SiteEvidence.SINGLE, ("0x1",))
 
 
-def test_a_certain_site_of_other_shapes_is_not_certain() -> None:
+def test_a_certain_site_with_other_shapes_becomes_uncertain() -> None:
     assert joined(instance(7, "exact", "0x1", results="f32[8]"), instance=7) == RunJoin(
         SiteEvidence.AMBIGUOUS, ("0x1",)
     )
 
 
-def test_shapes_that_were_cut_off_are_compared_as_far_as_they_go() -> None:
+def test_truncated_shapes_are_compared_as_far_as_known() -> None:
     said = instance(7, "exact", "0x1", operands="f32[4], f32[5]")
     assert joined(said, instance=7, arguments="f32[4], f3...") == RunJoin(SiteEvidence.EXACT, ("0x1",))
     assert joined(said, instance=7, arguments="f32[9]...") == RunJoin(SiteEvidence.AMBIGUOUS, ("0x1",))
 
 
-def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
+def test_without_a_site_the_lines_come_from_the_compiled_program() -> None:
     run = capture(instance(7, "exact", None), runs=[SHAPE | {"instance": 7}])
     followed, join = parse_ffi_joins(run), join_of(run)
     assert join is not None
@@ -97,7 +97,7 @@ def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
     assert join.how is SiteEvidence.EXACT
 
 
-def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program() -> None:
+def test_a_site_of_another_process_has_the_lines_of_the_compiled_program() -> None:
     run = capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}])
     followed = parse_ffi_joins(run)
     assert join_of(run) == RunJoin(SiteEvidence.EXACT, ("0x1",))
@@ -105,21 +105,21 @@ def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program()
     assert not parse_ffi_joins(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
 
 
-def test_a_program_that_tells_no_lines_leaves_a_run_without_a_site() -> None:
+def test_a_program_without_lines_leaves_a_run_without_a_site() -> None:
     assert joined(instance(7, "exact", None, frames=[]), instance=7) is None
 
 
 @pytest.mark.parametrize(("keys", "how"), [(["0x1"], SiteEvidence.SINGLE), (["0x1", "0x2"], SiteEvidence.AMBIGUOUS)])
-def test_an_untyped_run_is_of_the_sites_of_its_target(keys: list[str], how: SiteEvidence) -> None:
+def test_an_untyped_run_belongs_to_the_sites_of_its_target(keys: list[str], how: SiteEvidence) -> None:
     said = [instance(None, "by_target", key) for key in keys]
     assert joined(*said) == RunJoin(how, tuple(keys))
 
 
-def test_a_run_whose_instance_nobody_described_names_its_site_itself() -> None:
+def test_a_run_of_an_undescribed_instance_names_its_own_site() -> None:
     assert joined(site("0x1"), site("0x2"), instance=7, site="0x2") == RunJoin(SiteEvidence.EXACT, ("0x2",))
 
 
-def test_nothing_in_odd_descriptions_raises() -> None:
+def test_odd_descriptions_never_raise() -> None:
     odd: list[tuple[str, dict[str, Any]]] = [
         ("ffi_site", {}),
         ("ffi_site", {"site": 5, "frames": [["x", "y"], 3, ["f", 1, "g", 2]], "user_frame": "no"}),
@@ -134,7 +134,7 @@ def test_nothing_in_odd_descriptions_raises() -> None:
     assert not any(followed.runs.join(0, text) for text in run.calls.arguments)
 
 
-def test_the_stage_is_told_from_a_target_with_a_dot() -> None:
+def test_the_stage_is_separated_from_a_target_with_a_dot() -> None:
     assert split_function("counter.instantiate") == ("counter", "instantiate")
     assert split_function("counter") == ("counter", "execute")
     assert split_function("xla.gpu.sort") == ("xla.gpu.sort", "execute")

@@ -1,4 +1,4 @@
-"""What a handler takes, and what is said where a call does not fit it."""
+"""The types that a handler takes, and the messages when a call does not match."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_dtypes_ranks_and_attributes_are_decoded() -> None:
     assert signature(*tags) == "(f32, s32 of rank 2, any) -> (bf16), attributes (f32, s64, string, s32[], UpLo)"
 
 
-def test_what_may_be_there_or_not_is_open() -> None:
+def test_optional_arguments_are_open() -> None:
     tags = [tag("Arg", buffer(11)), tag("RemainingArgs"), tag("OptionalRet", buffer(11)), tag("Attrs")]
     assert signature(*tags) == "(f32, ...) -> (...), attributes (dictionary)"
 
 
-def test_where_a_call_does_not_fit() -> None:
+def test_signature_mismatches_are_located() -> None:
     cases: list[tuple[dict[str, str], list[str]]] = [
         ({"arguments": "f32[2]", "results": "f32[2]", "attributes": "eps=1"}, []),
         ({}, ["It takes 1 attribute; the call gives 0."]),
@@ -60,7 +60,7 @@ def test_where_a_call_does_not_fit() -> None:
         assert find_mismatches(NORM, given) == said
 
 
-def test_ranks_and_open_ends() -> None:
+def test_ranks_and_variadic_ends_are_decoded() -> None:
     takes = Signature(("f32 of rank 2", "..."), (), ())
     assert find_mismatches(takes, {"arguments": "f32[2,2], s8[], s8[]"}) == []
     assert find_mismatches(takes, {"arguments": "f32[2]"}) == [
@@ -69,17 +69,17 @@ def test_ranks_and_open_ends() -> None:
     assert find_mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call gives 0."]
 
 
-def test_names_of_attributes_are_told_from_what_is_inside_of_them() -> None:
+def test_attribute_names_are_separated_from_their_contents() -> None:
     assert parse_attribute_names('how="a, b=\\"c", sizes=s32[1,2], more={x=1, y={z=2}}, last=3') == [
         *("how", "sizes", "more", "last"),
     ]
 
 
-def test_an_error_of_the_handler_itself_is_not_explained() -> None:
+def test_an_error_raised_by_the_handler_is_not_explained() -> None:
     assert explain_error("the handler does not want to", NORM, {}) is None
 
 
-def test_a_refused_call_is_explained_also_without_a_signature() -> None:
+def test_a_refused_call_is_explained_without_a_signature() -> None:
     message = "[execute] Wrong number of arguments: expected 1 but got 2"
     explained = explain_error(message, None, {})
     assert explained is not None
@@ -87,7 +87,7 @@ def test_a_refused_call_is_explained_also_without_a_signature() -> None:
     assert "ffi_call" in explained.remedy
 
 
-def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> None:
+def test_consecutive_diagnostics_are_separated() -> None:
     twice = 2 * "Wrong buffer dtype: expected F32 but got S32"
     explained = explain_error(f"Failed to decode all FFI handler operands\n{twice}", None, {})
     assert explained is not None
@@ -137,21 +137,21 @@ def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> No
         ),
     ],
 )
-def test_an_attribute_of_another_type_has_its_remedy(diagnostic: str, given: str, text: str, remedy: str) -> None:
+def test_an_attribute_of_the_wrong_type_has_a_remedy(diagnostic: str, given: str, text: str, remedy: str) -> None:
     message = f"Failed to decode all FFI handler operands (bad operands at: 0)\nDiagnostics:\nWrong {diagnostic}"
     explained = explain_error(message, None, {"attributes": given})
     assert explained is not None
     assert text in explained.text and remedy in explained.remedy
 
 
-def test_types_of_attributes_are_read_with_their_names() -> None:
+def test_attribute_types_are_read_with_their_names() -> None:
     given = 'a=s32(3), b=f64[1,2], c="x=1, y", d={e=s32(1), f="}"}, g=true, h=4'
     types = {"a": "s32", "b": "f64[]", "c": "string", "d": "dictionary", "g": "pred", "h": ""}
     assert parse_attribute_types(given) == types
     assert parse_attribute_names(given) == list(types)
 
 
-def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
+def test_a_target_of_another_platform_is_distinguished_from_an_unknown_one() -> None:
     elsewhere = explain_problem(UnknownTarget("norm", "TPU", ("CUDA", "Host"), (), ""))
     assert "registered for CUDA, cpu" in elsewhere.text
     assert "platform='tpu'" in elsewhere.remedy
@@ -162,8 +162,8 @@ def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
 
 
 @pytest.mark.parametrize("unit", ["a", "operator", "1a", "a[", "[1,"])
-def test_what_a_run_was_given_is_read_in_linear_time(unit: str) -> None:
-    """A damaged capture may give any text; quadratic work would take a quarter of a minute."""
+def test_the_arguments_of_a_run_are_parsed_in_linear_time(unit: str) -> None:
+    """A damaged capture may contain any text; quadratic work would take a quarter of a minute."""
     given = unit * (60_000 // len(unit))
     values = {"arguments": given, "results": given, "attributes": given}
     assert seconds_of(lambda: find_mismatches(NORM, values)) < 1.0

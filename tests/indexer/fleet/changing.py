@@ -1,4 +1,4 @@
-"""Changes to what a rank has in a store, as if its process had done something else."""
+"""Changes to a rank's data in a store, as if its process had behaved differently."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(path: Path, table: pa.Table) -> None:
 
 
 def change_row(store: Path, of: int, **values: object) -> None:
-    """Change what the store says of a rank's capture."""
+    """Change a rank's capture in the store."""
     path = row_of(store, of)
     table = read(path)
     write(path, pa.Table.from_pylist([table.to_pylist()[0] | values], table.schema))
@@ -50,18 +50,18 @@ def with_column(calls: pa.Table, name: str, values: pa.Array) -> pa.Table:
 
 
 def begun_later(calls: pa.Table, by: int) -> pa.Table:
-    """The calls by a clock that is ahead by so many ns."""
+    """The calls by a clock that is this many ns ahead."""
     return with_column(calls, "start", pc.add(calls["start"], by))
 
 
 def at_another_speed(calls: pa.Table, by: float) -> pa.Table:
-    """The calls so many times as far apart."""
+    """The calls with times multiplied by a factor."""
     start = calls["start"].to_numpy()
     return with_column(calls, "start", pa.array(start[0] + ((start - start[0]) * by).astype(np.int64)))
 
 
 def without_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
-    """The calls of `training_rank.py` without the first transfer of a step, and what came of that until the next."""
+    """The calls of `training_rank.py` without the first transfer of a step and its consequences until the next step."""
     rows = transfers(calls)
     place = len(rows) - 2 * (steps - step)
     return pa.concat_tables([calls.slice(0, rows[place]), calls.slice(rows[place + 1])])
@@ -75,8 +75,10 @@ def with_arguments(calls: pa.Table, arguments: str) -> pa.Table:
 
 
 def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
-    """The calls where one rank takes so long for each read that is as its last one, and the others wait for it in the
-    program that they run next."""
+    """One rank reads slowly, and the others wait for it.
+
+    Each read like its last one takes this long; the others wait in the program that they run next.
+    """
     functions, start, duration = (calls[name].to_pylist() for name in ("function", "start", "duration"))
     stacks = calls["stack"].to_pylist()
     reads = [row for row, function in enumerate(functions) if function == READ]
@@ -97,8 +99,10 @@ def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
 
 
 def with_a_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int = 60) -> pa.Table:
-    """The calls of `training_rank.py` where one rank pauses before it loads what a step takes, and the others wait for
-    it in the program that they run then."""
+    """One rank of `training_rank.py` pauses before it loads the data of a step.
+
+    The others wait for it in the program that they run then.
+    """
     functions, start, duration = (calls[name].to_pylist() for name in ("function", "start", "duration"))
     rows = transfers(calls)
     first = rows[len(rows) - 2 * (steps - step)]
@@ -111,7 +115,7 @@ def with_a_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int =
 
 
 def from_a_cache(calls: pa.Table) -> pa.Table:
-    """The calls with programs that are loaded where they were compiled."""
+    """The calls with compiled programs loaded instead."""
     told = calls["function"].to_pylist()
     names = ["PJRT_Executable_DeserializeAndLoad" if each == COMPILE else each for each in told]
     arguments = [
@@ -122,13 +126,13 @@ def from_a_cache(calls: pa.Table) -> pa.Table:
 
 
 def at_another_line(calls: pa.Table) -> pa.Table:
-    """The calls as if they were all made where the first transfer is."""
+    """The calls with all calls on the line of the first transfer."""
     stack = calls["stack"][transfers(calls)[0]]
     return with_column(calls, "stack", pa.array([stack.as_py()] * len(calls)))
 
 
 def copy_earlier(store: Path, rank: int) -> None:
-    """Have a rank a second time, an hour before, with some of its calls."""
+    """Add a rank a second time, an hour earlier, with some of its calls."""
     path = row_of(store, rank)
     table = read(path)
     row = table.to_pylist()[0]
@@ -142,6 +146,6 @@ def copy_earlier(store: Path, rank: int) -> None:
 
 
 def transfers(calls: pa.Table) -> list[int]:
-    """The rows that put something on the device."""
+    """The rows of transfers to the device."""
     found: list[int] = pc.indices_nonzero(pc.equal(calls["function"], TRANSFER)).to_pylist()
     return found

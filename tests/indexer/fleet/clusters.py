@@ -1,4 +1,4 @@
-"""Clusters as others start them: a scheduler of Dask's, and workers that are processes of their own."""
+"""Clusters as users start them: a Dask scheduler, and workers in separate processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORK = "from distributed.cli.dask_worker import main; main()"
 
 @contextmanager
 def scheduler() -> Iterator[str]:
-    """A scheduler without workers, by its address: a context manager."""
+    """A scheduler without workers, as its address: a context manager."""
     options = {"host": "127.0.0.1", "port": 0, "dashboard": False, "dashboard_address": "127.0.0.1:0"}
     with distributed.SpecCluster(scheduler={"cls": distributed.Scheduler, "options": options}, workers={}) as cluster:
         yield cluster.scheduler_address
@@ -25,7 +25,7 @@ def scheduler() -> Iterator[str]:
 
 @contextmanager
 def scheduler_process(file: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A scheduler in a process of its own, which writes its address into a file: a context manager."""
+    """A scheduler in its own process, which writes its address to a file: a context manager."""
     options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
     with file.with_suffix(".log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-c", _SCHEDULE, *options], stdout=log, stderr=log, cwd=file.parent)
@@ -35,16 +35,16 @@ def scheduler_process(file: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def address_in(file: Path) -> str:
-    """The address that a scheduler writes into a file, when it has."""
+    """The address in a scheduler's file, once it is written."""
     with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:
         return str(client.scheduler.address)
 
 
 @contextmanager
 def worker(address: str, folder: Path, *options: str, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
-    """A worker of `dask worker`, which is there inside: a context manager.
+    """A `dask worker` in its own folder, ready inside the block: a context manager.
 
-    It works in a folder of its own. `before` is code that its process runs first.
+    `before` is code that its process runs first.
     """
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-c", f"{before}\n{_WORK}", address, "--host", "127.0.0.1", "--no-dashboard"]

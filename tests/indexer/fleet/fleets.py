@@ -1,4 +1,4 @@
-"""A job of two ranks as it would have been recorded, and stores that have it."""
+"""A synthetic job of two ranks, and stores with it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture, add_captures
-from framedex.fleet.asking import StoreConnection
 from framedex.fleet.naming import FrameNamer
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_queries import StoreConnection
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from tests.once import made_once
 from tests.running import mock_environment, run
@@ -26,7 +26,7 @@ TABLES = ("captures", "calls", "call_kinds", "stacks", "frames")
 
 
 def job() -> tuple[Path, Path]:
-    """The captures of the two ranks, the second of which ended at once. They are not to be changed."""
+    """The captures of the two ranks, the second of which ended at once. They must not be changed."""
     return made_once("fleet-job", _record)
 
 
@@ -50,30 +50,30 @@ def prepare_equal_stacks(folder: Path) -> None:
 
 @cache
 def names() -> FrameNamer:
-    """Names that all tests of a process share: naming is nearly all that adding a small capture takes."""
+    """One naming cache for all tests of a process: naming takes nearly all of the time to add a small capture."""
     return FrameNamer()
 
 
 def added(store: str | Path, *captures: Path) -> list[AddedCapture | FramedexError]:
-    """What came of adding captures to a store."""
+    """The outcomes of adding captures to a store."""
     place = StoreRoot(str(store))
     return [done for _, done in add_captures(place, captures, names(), SilentProgress())]
 
 
 def asked(store: str | Path, sql: str) -> list[tuple[Any, ...]]:
-    """The rows that a query gives."""
+    """The rows of a query."""
     with StoreConnection(StoreRoot(str(store))) as asking:
         return asking.query(sql).rows
 
 
 def content(store: str | Path) -> dict[str, list[tuple[Any, ...]]]:
-    """All rows of a store, in an order of their own."""
+    """All rows of a store in a defined order."""
     with StoreConnection(StoreRoot(str(store))) as asking:
         return {table: sorted(asking.query(f"SELECT * FROM {table}").rows, key=repr) for table in TABLES}
 
 
 def files(store: Path) -> dict[str, str]:
-    """The files of a store in a folder, with hashes of what they hold."""
+    """The files of a store in a folder, with hashes of their contents."""
     found = (path for path in sorted(store.rglob("*")) if path.is_file())
     return {str(path.relative_to(store)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 

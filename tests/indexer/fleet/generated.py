@@ -1,8 +1,8 @@
-"""Jobs of many ranks with faults on purpose: each rank's calls are those of one real capture, a little otherwise.
+"""Jobs of many ranks with deliberate faults: each rank has the calls of one real capture, slightly changed.
 
-The capture is of `training_rank.py`, added to a store as any. Of it come the files of the ranks: of each its own
-addresses, its own noise in times, some calls that end objects later or not at all. Ranks wait for one another in
-each step, as where a program has collectives: nobody comes out of it before the last has come in.
+The capture is of `training_rank.py`, added to a store normally. The ranks' files are made from it. Each has its own
+addresses and time noise; some calls destroy objects later or not at all. In each step, ranks wait for one another like
+programs with collectives: nobody leaves before the last has entered.
 """
 
 from __future__ import annotations
@@ -36,15 +36,14 @@ EXECUTE, TRANSFER, READ = (
     "PJRT_Buffer_ToHostBuffer",
 )
 COMPILE, IS_DELETED = "PJRT_Client_Compile", "PJRT_Buffer_IsDeleted"
-STEP = 1e9  # ns: how long a step takes
-LATE = 100e3  # ns: how much later than the first ranks come out of a program
-OWN, NOISE = 0.7, 0.03  # of a step: what a rank does by itself, and how much that varies
+STEP = 1e9  # ns: the duration of a step
+LATE = 100e3  # ns: delay to the first rank when leaving a program
+OWN, NOISE = 0.7, 0.03  # the fraction of a step that a rank computes alone, and its variation
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a rank, from a step on or in it, and the line of `training_rank.py` that it is to be
-    told of."""
+    """A fault of a rank, in a step or from it on, and the line of `training_rank.py` to be reported."""
 
     kind: Kind
     rank: int
@@ -54,8 +53,10 @@ class Fault:
 
 @dataclass
 class Rank:
-    """The calls of a rank while they are made: a table, how long it usually takes from one program to the next, and how
-    much longer it takes to load what it puts on the device then, both in ns."""
+    """The calls of a rank under construction.
+
+    They are a table, the usual ns between two programs, and the extra ns for loading data in that time.
+    """
 
     calls: pa.Table
     usual: Floats
@@ -66,7 +67,7 @@ class Rank:
 
 
 class Job:
-    """What the ranks have in common: the calls of the real capture, and where its steps are."""
+    """The ranks' common data: the calls of the real capture, and the positions of its steps."""
 
     def __init__(self, folder: Path, steps: int) -> None:
         """Record the program, and add it to a store in `folder`."""
@@ -93,8 +94,7 @@ class Job:
 
 
 def generate(job: Job, store: Path, ranks: int, seed: int, faults: int | None = None) -> list[Fault]:
-    """Write a store with the job's ranks; what is wrong with them. Each fault is a rank's own: never one of rank 0,
-    which reports."""
+    """Write a store with the job's ranks; return the faults. Never one of rank 0, which reports."""
     chance = random.Random(seed)
     noise = np.random.default_rng(seed)
     shutil.copytree(job.store / "stacks", store / "stacks")
@@ -178,12 +178,11 @@ def _write(
 def _moved(
     job: Job, rank: Rank, start: npt.NDArray[np.int64], duration: Floats, waited_for: Floats, late: Floats
 ) -> tuple[Floats, Floats]:
-    """When calls begin and end: as they did, but each step takes as long as it does here, and ends when all
-    have come."""
+    """Start and end times of calls: steps last as long as the table says, and end when all ranks have arrived."""
     first = int(job.calls["start"][0].as_py())
     runs = (job.calls["start"].to_numpy()[job.runs] - first).astype(np.float64)
     ran = runs + np.maximum(job.calls["duration"].to_numpy(zero_copy_only=False)[job.runs], 1)
-    released = 2e9 + np.cumsum(waited_for + (1 - OWN) * STEP)  # when each program ends, on all ranks
+    released = 2e9 + np.cumsum(waited_for + (1 - OWN) * STEP)  # the end of each program, on all ranks
     before = np.concatenate([[2e9], released[:-1] + late[:-1]])
     came = np.concatenate([[2e9], released[:-1]]) + rank.usual + rank.longer
     loads = (job.calls["start"].to_numpy()[job.transfers[:, 0]] - first).astype(np.float64)
@@ -214,7 +213,7 @@ def _table(path: Path, table: pa.Table) -> None:
 
 
 def _kinds(calls: pa.Table, job: Job, name: str) -> pa.Table:
-    """What the calls come to."""
+    """The totals of the calls."""
     known = calls.set_column(calls.column_names.index("capture"), "capture", pa.array([name] * len(calls)))
     known = known.set_column(known.column_names.index("duration"), "duration", pc.fill_null(known["duration"], 0))
     keys = ["capture", "boundary", "function", "thread", "stack", "error"]
@@ -292,7 +291,7 @@ def _missing_call(job: Job, rank: Rank, number: int, chance: random.Random) -> F
 
 
 def _with_row(rank: Rank, copied: int, before: int, **values: object) -> None:
-    """Copy a row to stand before another one, and to have begun then."""
+    """Copy a row to a position before another one, and to an earlier start."""
     start = int(rank.calls["start"][before].as_py()) - 1
     rank.calls = pa.concat_tables([rank.calls.slice(0, before), rank.calls.slice(copied, 1), rank.calls.slice(before)])
     _changed(rank, before, start=start, duration=1, **values)

@@ -1,4 +1,4 @@
-"""S3 on loopback: moto's server, and one before it that lets a test see each request, delay it and have it fail."""
+"""S3 on loopback: moto's server, and a proxy that lets a test observe, delay or fail each request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key", "AWS_D
 BUCKET = "fleet"
 
 DROPPED = 0
-"""The answer that is none: the connection is closed."""
+"""No answer: the connection is closed."""
 
 
 @contextmanager
 def moto() -> Iterator[tuple[str, int]]:
-    """A server with an empty bucket, by its host and port: a context manager.
+    """A server with an empty bucket, as host and port: a context manager.
 
-    All that are started in a process have the same content: what is there at first is removed.
+    All servers of a process share their content, so it is removed at the start.
     """
-    import boto3  # here: all workers import this module, one needs it
+    import boto3  # here: all workers import this module, and only one needs it
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -44,10 +44,10 @@ def moto() -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def before(server: tuple[str, int], met: Callable[[str, str], int | None]) -> Iterator[str]:
-    """The address of a server that hands requests on: a context manager.
+    """The address of a proxy server: a context manager.
 
-    `met` is called with the method and path of each, on a thread of its own. What it gives is the status of the
-    answer in place of the server's, or `DROPPED`; None has the server answer.
+    `met` is called with the method and path of each request, on a separate thread. It returns the status of the answer,
+    `DROPPED`, or None to forward the request.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -82,7 +82,7 @@ def before(server: tuple[str, int], met: Callable[[str, str], int | None]) -> It
                 self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Be silent."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as proxy:
         proxy.daemon_threads = True

@@ -1,4 +1,4 @@
-"""Captures are in a store whole, and once, whatever happens while they are added."""
+"""Captures are added to a store completely and once, whatever happens meanwhile."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture, add_captures
-from framedex.fleet.asking import StoreConnection
-from framedex.fleet.marks import names_going
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.marks import marked_names
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.schema import MARKER
+from framedex.fleet.store_queries import StoreConnection
+from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import sweep
 from framedex.index import Store
 from framedex.ingest import SilentProgress, ingest_captures
@@ -35,13 +35,13 @@ from tests.pythons import ROOT
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that one process has added both ranks to."""
+    """A store to which one process has added both ranks."""
     store = tmp_path_factory.mktemp("clean") / "store"
     assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *job()))
     return store
 
 
-def test_a_store_has_the_calls_of_the_captures(clean: Path) -> None:
+def test_a_store_contains_the_calls_of_its_captures(clean: Path) -> None:
     for rank, path in enumerate(job()):
         capture = read_capture(path)
         rows = asked(
@@ -61,7 +61,7 @@ def test_a_store_has_the_calls_of_the_captures(clean: Path) -> None:
             assert row == (*told, JOB, capture.metadata.host)
 
 
-def test_kinds_come_to_what_their_calls_do(clean: Path) -> None:
+def test_totals_of_kinds_equal_the_sums_of_their_calls(clean: Path) -> None:
     (different,) = asked(
         clean,
         "WITH own AS (SELECT c.*, coalesce(c.duration, 0) - coalesce((SELECT sum(coalesce(i.duration, 0)) FROM calls i"
@@ -78,7 +78,7 @@ def test_kinds_come_to_what_their_calls_do(clean: Path) -> None:
 
 
 def test_stacks_have_the_names_and_lines_of_an_index(clean: Path, tmp_path: Path) -> None:
-    """An index of the same capture tells the same functions of all frames, and the same exact lines."""
+    """An index of the same capture has the same functions and exact lines for all frames."""
     with Store(tmp_path / "index.db") as store:
         ingest_captures(store, [job()[0]], [], SilentProgress())
     query = (
@@ -95,7 +95,7 @@ def test_stacks_have_the_names_and_lines_of_an_index(clean: Path, tmp_path: Path
     assert set(asked(clean, f"{lines} JOIN calls_readable c USING (stack) WHERE c.rank = 0")) == told
 
 
-def test_what_is_the_same_on_two_hosts_is_there_once(clean: Path) -> None:
+def test_shared_data_of_two_hosts_is_stored_once(clean: Path) -> None:
     for table in ("stacks", "frames"):
         ((rows, once),) = asked(
             clean, f"SELECT count(*), count(DISTINCT id) FROM {table} {'WHERE depth = 0' * (table == 'frames')}"
@@ -108,7 +108,7 @@ def test_what_is_the_same_on_two_hosts_is_there_once(clean: Path) -> None:
     assert sum(name.startswith("frames/") for name in files(clean)) <= 2
 
 
-def test_a_capture_that_is_added_twice_changes_nothing(clean: Path, tmp_path: Path) -> None:
+def test_adding_a_capture_twice_changes_nothing(clean: Path, tmp_path: Path) -> None:
     before = files(clean)
 
     again = added(clean, *job(), copied(job()[0], tmp_path))
@@ -118,7 +118,7 @@ def test_a_capture_that_is_added_twice_changes_nothing(clean: Path, tmp_path: Pa
 
 
 @pytest.mark.exhaustive
-def test_processes_that_add_the_same_at_once_leave_what_one_does(clean: Path, tmp_path: Path) -> None:
+def test_concurrent_adds_of_one_capture_store_it_once(clean: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     with adding_process(store, job()) as one, adding_process(store, job()[::-1]) as other:
         told = [process.communicate(timeout=120) for process in (one, other)]
@@ -128,11 +128,11 @@ def test_processes_that_add_the_same_at_once_leave_what_one_does(clean: Path, tm
     assert not [name for name in files(store) if name.endswith(".part")]
 
 
-# A process of its own: what is killed is to have nothing of pytest's. It names frames once, then forks for each kill.
+# A separate process: a killed process must not share pytest's state. It names frames once, then forks for each kill.
 KILLED = """
 import os, sys
 from pathlib import Path
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from tests.indexer.fleet.fleets import added
 captures = [Path(path) for path in sys.argv[3:]]
 added(Path(sys.argv[1], "whole"), *captures)
@@ -157,10 +157,10 @@ for written in map(int, sys.argv[2].split()):
 @pytest.mark.parametrize(
     "files_written", [pytest.param((4, 5), id="calls and row"), pytest.param(range(6), id="each file")]
 )
-def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(
+def test_a_killed_add_leaves_nothing_visible_and_can_be_resumed(
     files_written: Sequence[int], clean: Path, tmp_path: Path
 ) -> None:
-    """Each file is the last one in turn: the store's own, frames, stacks, kinds, calls, and that of the capture."""
+    """Each file is the last one in turn: the store's own, frames, stacks, kinds, calls, and the capture's row."""
     command = [sys.executable, "-c", KILLED, str(tmp_path), " ".join(map(str, files_written)), *map(str, job())]
     subprocess.run(command, check=True, timeout=120, cwd=ROOT)
     for written in files_written:
@@ -176,7 +176,7 @@ def test_who_is_killed_leaves_nothing_that_counts_and_is_gone_on_from(
         assert {*files(store)} == {*files(clean)}
 
 
-def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
+def test_files_of_a_concurrent_writer_are_kept(tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])
     (calls,) = (tmp_path / "store").glob("calls/*/*")
     writing, foreign = calls / "x.parquet.0123456789abcdef.part", calls / "x.parquet.1.part"
@@ -190,10 +190,10 @@ def test_what_another_process_is_writing_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
+def test_a_store_with_transient_failures_ends_in_the_same_state(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever operation fails, it is told, nothing is half there, and the same command goes on."""
+    """Whichever operation fails, it is reported, leaves nothing half-written, and the same command continues."""
     store = tmp_path / "store"
     place = StoreRoot(str(store))
     failures = _failing(place, monkeypatch)
@@ -213,7 +213,7 @@ def test_a_store_that_fails_now_and_then_ends_as_one_that_does_not(
 
 
 def _failing(place: StoreRoot, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Have each operation fail at random, twice of ten times: what was to be written is there in part then."""
+    """Make each operation fail at random, in two of ten cases, with its file partly written."""
     failures: list[str] = []
     chance = random.Random(7)
 
@@ -233,9 +233,7 @@ def _failing(place: StoreRoot, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return failures
 
 
-def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the_other_way(
-    clean: Path, tmp_path: Path
-) -> None:
+def test_a_complete_capture_replaces_a_truncated_one_and_never_vice_versa(clean: Path, tmp_path: Path) -> None:
     cut = copied(job()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     whole = stream.read_bytes()
@@ -247,8 +245,8 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     (grown, _) = added(store, *job())
     assert isinstance(grown, AddedCapture) and grown.is_new and grown.calls > part.calls
     assert content(store) == content(clean)
-    assert sum(name.startswith("calls/") for name in files(store)) == 3  # whoever asks at this moment may be at it
-    assert {name.partition("/")[0] for name in names_going(StoreRoot(str(store)))} == {
+    assert sum(name.startswith("calls/") for name in files(store)) == 3  # another process may be using it now
+    assert {name.partition("/")[0] for name in marked_names(StoreRoot(str(store)))} == {
         "captures",
         "calls",
         "call_kinds",
@@ -259,7 +257,7 @@ def test_a_capture_that_was_cut_short_is_replaced_by_the_whole_one_and_never_the
     assert content(store) == content(clean)
 
 
-def test_a_capture_whose_calls_are_gone_is_there_again_when_it_is_added_again(clean: Path, tmp_path: Path) -> None:
+def test_adding_again_restores_lost_calls(clean: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     added(store, *job())
     for table in ("calls", "call_kinds"):
@@ -272,10 +270,10 @@ def test_a_capture_whose_calls_are_gone_is_there_again_when_it_is_added_again(cl
 
 
 @pytest.mark.exhaustive
-def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to(
+def test_a_pause_of_an_hour_between_two_files_loses_no_reference(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given others who mark, and an hour later remove, what no row refers to before the row comes."""
+    """Other processes mark unreferenced files, and remove them an hour later, before the row is written."""
     store = tmp_path / "store"
     put, now = StoreRoot.put, time.time
     hours: list[int] = []
@@ -296,8 +294,8 @@ def test_who_takes_an_hour_between_two_files_adds_all_that_the_capture_refers_to
     assert content(store) == content(clean)
 
 
-def test_captures_that_only_claim_to_be_the_same_are_two(tmp_path: Path) -> None:
-    """Given another capture with the moment, process and host of the first, then both are there."""
+def test_captures_with_forged_identities_stay_separate(tmp_path: Path) -> None:
+    """Two captures with the same time, process and host are both added."""
     other = copied(job()[0], tmp_path)
     metadata = other / "capture.json"
     told = json.loads(metadata.read_text())
@@ -309,8 +307,8 @@ def test_captures_that_only_claim_to_be_the_same_are_two(tmp_path: Path) -> None
     assert len({*ids}) == 2 and asked(tmp_path / "store", "SELECT count(*) FROM captures") == [(2,)]
 
 
-def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
-    """In a folder whose name is a pattern, beside others that it would fit."""
+def test_a_capture_without_calls_is_stored(tmp_path: Path) -> None:
+    """A folder whose name is a glob pattern, next to others that match it."""
     silent = copied(job()[0], tmp_path)
     (silent / "thread-0.fdx").unlink()
     store = tmp_path / "store [1]*?" / "it's"
@@ -327,7 +325,7 @@ def test_a_capture_without_calls_is_one_of_the_store(tmp_path: Path) -> None:
     ("started", "day", "told"),
     [(4 * 10**18, "2096-10-02", "is in the future"), ((1 << 63) - 1, "1970-01-01", "missing or impossible")],
 )
-def test_a_clock_that_was_wrong_is_told_and_hides_nothing_of_others(
+def test_a_wrong_clock_is_reported_and_hides_no_other_capture(
     started: int, day: str, told: str, tmp_path: Path
 ) -> None:
     wrong = copied(job()[0], tmp_path)
@@ -346,7 +344,7 @@ def test_a_clock_that_was_wrong_is_told_and_hides_nothing_of_others(
     assert of_captures
 
 
-def test_a_recording_that_goes_on_is_left_out(tmp_path: Path) -> None:
+def test_a_running_recording_is_skipped(tmp_path: Path) -> None:
     capture = copied(job()[0], tmp_path)
     metadata = capture / "capture.json"
     metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"pid": os.getpid()}))
@@ -356,7 +354,7 @@ def test_a_recording_that_goes_on_is_left_out(tmp_path: Path) -> None:
     assert isinstance(done, FramedexError) and "still being written" in done.message
 
 
-def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
+def test_folders_that_are_not_stores_are_not_changed(tmp_path: Path) -> None:
     theirs = {"notes.txt", "film.mkv.part", "x.0123456789abcdef.part"}
     for name in theirs:
         (tmp_path / name).write_text("mine")
@@ -381,17 +379,15 @@ def test_folders_that_are_no_store_are_left_alone(tmp_path: Path) -> None:
         ("/proc/framedex/x", "cannot be created"),
     ],
 )
-def test_addresses_that_lead_nowhere_are_told_with_a_remedy(
-    address: str, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_invalid_addresses_are_reported_with_a_remedy(address: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(FramedexError) as caught:
         added(address, job()[0])
     assert told in str(caught.value) and caught.value.remedy
 
 
-def test_the_verb_tells_what_came_of_each_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a folder that is no capture and one that is damaged beside two that are whole."""
+def test_the_verb_reports_the_outcome_of_each_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder without a capture and a damaged capture, next to two intact ones."""
     folder = tmp_path / "captures"
     folder.mkdir()
     for capture in job():

@@ -1,4 +1,4 @@
-"""A store is asked by SQL, and read by others without framedex."""
+"""SQL queries on a store, and reading it without framedex."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from pyarrow import parquet
 import framedex_native
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.asking import StoreConnection
-from framedex.fleet.place import StoreRoot
 from framedex.fleet.questions import QUESTIONS
+from framedex.fleet.store_queries import StoreConnection
+from framedex.fleet.store_root import StoreRoot
 from framedex.index import Store
 from framedex.ingest import SilentProgress, ingest_captures
 from framedex.objects.moves import CALLBACK_RESULT
@@ -40,7 +40,7 @@ FAILING = "PJRT_Client_BufferFromHostBuffer:2=INTERNAL"
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with both ranks, a program that uses objects wrongly, and one that compiles."""
+    """A store with both ranks, a program that misuses objects, and one that compiles."""
     folder = tmp_path_factory.mktemp("asked")
     others = []
     for program in ("misuse.py", "inside_jit.py"):
@@ -51,7 +51,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question_has_an_answer_that_leads_back(question: str, store: Path) -> None:
+def test_every_question_links_back_to_calls(question: str, store: Path) -> None:
     with StoreConnection(StoreRoot(str(store))) as asking:
         answer = asking.query(QUESTIONS[question].sql)
         captures = {name for (name,) in asking.query("SELECT capture FROM captures").rows}
@@ -62,7 +62,7 @@ def test_every_question_has_an_answer_that_leads_back(question: str, store: Path
     assert all(row["stack"] in stacks for row in rows if "stack" in row)
 
 
-def test_lines_are_those_of_the_programs(store: Path) -> None:
+def test_lines_are_program_lines(store: Path) -> None:
     program = PROGRAMS / "endings.py"
     line = next(n for n, text in enumerate(program.read_text().splitlines(), 1) if "return jax.device_put" in text)
 
@@ -76,8 +76,8 @@ def test_lines_are_those_of_the_programs(store: Path) -> None:
     assert row == (10, 2, 0, 1)
 
 
-def test_the_slowest_are_told_against_the_week_before(tmp_path: Path) -> None:
-    """Given the same recording of eight days ago, then its lines took as long."""
+def test_the_slowest_lines_are_compared_with_the_previous_week(tmp_path: Path) -> None:
+    """The same recording eight days ago: its lines took as long."""
     before = copied(job()[0], tmp_path)
     metadata = before / "capture.json"
     told = json.loads(metadata.read_text())
@@ -93,8 +93,8 @@ def test_the_slowest_are_told_against_the_week_before(tmp_path: Path) -> None:
         assert told["microseconds_each"] == told["week_before"]
 
 
-def test_lines_that_changed_with_jaxlib_are_told(tmp_path: Path) -> None:
-    """Given one recording with an earlier jaxlib, and two with a later one, whose number is less as a text."""
+def test_lines_that_changed_with_jaxlib_are_reported(tmp_path: Path) -> None:
+    """One recording with an earlier jaxlib, and two with a later one whose version sorts lower as text."""
     for number, version in enumerate(("0.9.2", "0.10.0", "0.10.0")):
         (tmp_path / str(number)).mkdir()
         copy = copied(job()[min(number, 1)], tmp_path / str(number))
@@ -112,7 +112,7 @@ def test_lines_that_changed_with_jaxlib_are_told(tmp_path: Path) -> None:
     assert sum(row["calls"] for row in puts) == sum(row["calls_before"] for row in puts) == 5
 
 
-def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
+def test_lines_that_wait_and_transfer_are_reported(tmp_path: Path) -> None:
     (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
     added(tmp_path / "store", capture)
     with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
@@ -126,7 +126,7 @@ def test_lines_that_wait_and_move_data_are_told(tmp_path: Path) -> None:
     assert all(row["longest_milliseconds"] <= row["milliseconds"] for row in waits if row["waits"] == 1)
 
 
-def test_what_host_callbacks_move_is_counted(tmp_path: Path) -> None:
+def test_host_callback_transfers_are_counted(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
     added(tmp_path / "store", run("host_callbacks.py", folder=tmp_path, **environment).capture)
     functions = f"function = '{CALLBACK_RESULT}' AS is_result, function LIKE 'jax.%' AS is_callback"
@@ -143,7 +143,7 @@ def test_what_host_callbacks_move_is_counted(tmp_path: Path) -> None:
     assert (back, returned) == ("host to device", results)
 
 
-def test_transfers_that_failed_moved_nothing(tmp_path: Path) -> None:
+def test_failed_transfers_count_no_bytes(tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])
     (kinds,) = (tmp_path / "store" / "call_kinds").rglob("*.parquet")
     rows = changing.read(kinds)
@@ -162,7 +162,7 @@ def test_transfers_that_failed_moved_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> None:
+def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None:
     capture = run("failing.py", folder=tmp_path, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=FAILING).capture
     added(tmp_path / "store", capture)
     with Store(tmp_path / "index.db") as index:
@@ -196,14 +196,14 @@ def test_transfers_that_failed_moved_nothing_as_in_the_index(tmp_path: Path) -> 
         ("SELEC 1", "SELEC"),
     ],
 )
-def test_a_query_reads_the_store_and_nothing_else(sql: str, told: str, store: Path) -> None:
+def test_a_query_reads_only_the_store(sql: str, told: str, store: Path) -> None:
     with pytest.raises(FramedexError) as caught:
         asked(store, sql)
     assert told in str(caught.value)
 
 
-def test_a_query_that_takes_long_is_interrupted(store: Path) -> None:
-    """Given a signal whose handler does what that of Ctrl-C does, in the midst of the work of DuckDB."""
+def test_a_long_query_is_interrupted(store: Path) -> None:
+    """A signal with the same handler as Ctrl-C, during DuckDB's work."""
     former = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with StoreConnection(StoreRoot(str(store))) as asking:
@@ -216,7 +216,7 @@ def test_a_query_that_takes_long_is_interrupted(store: Path) -> None:
         signal.signal(signal.SIGALRM, former)
 
 
-def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> None:
+def test_foreign_files_are_skipped_and_reported(store: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "store"
     added(foreign, *job())
     rows = asked(foreign, "SELECT * FROM stacks ORDER BY id")
@@ -246,7 +246,7 @@ def test_foreign_files_are_left_out_and_told(store: Path, tmp_path: Path) -> Non
 
 
 def test_a_store_is_read_without_framedex(store: Path) -> None:
-    """What docs/how-to/fleet.md says of pandas, Polars and DuckDB."""
+    """The pandas, Polars and DuckDB examples of docs/how-to/fleet.md."""
     captures = pd.read_parquet(store / "captures", partitioning=None)
     calls = pd.read_parquet([store / "calls" / part for part in captures["part"]], partitioning=None)
     assert len(calls) == captures["calls"].sum() > 0
@@ -263,7 +263,7 @@ def test_a_store_is_read_without_framedex(store: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["duckdb"])
 @pytest.mark.parametrize("library", ["duckdb", "fsspec", "pyarrow"])
-def test_without_a_library_it_is_said_what_to_install(library: str, store: Path) -> None:
+def test_without_duckdb_the_error_names_the_package(library: str, store: Path) -> None:
     for verb in (["query"], ["add", str(job()[0])]):
         done = _asked_without((library,), [*verb, "--store", str(store)])
 
@@ -274,7 +274,7 @@ def test_without_a_library_it_is_said_what_to_install(library: str, store: Path)
         )
 
 
-def test_a_store_is_asked_on_a_system_where_nothing_is_recorded(store: Path) -> None:
+def test_a_store_is_queried_on_an_unsupported_system(store: Path) -> None:
     done = _asked_without(ANOTHER_SYSTEM, ["query", "captures", "--json", "--store", str(store)], FUNCTIONS)
 
     assert len(json.loads(done.stdout)["rows"]) == 4, done.stderr
@@ -287,7 +287,7 @@ def _asked_without(
     return subprocess.run(python_without(modules, code, functions), capture_output=True, text=True, timeout=60)
 
 
-def test_the_verb_answers_people_and_programs(store: Path) -> None:
+def test_the_verb_prints_text_and_json(store: Path) -> None:
     def run_verb(*arguments: str, status: int = 0) -> str:
         done = CliRunner().invoke(cli, ["fleet", "query", "--store", str(store), *arguments])
         assert done.exit_code == status, done.output

@@ -1,4 +1,4 @@
-"""The rows of one capture, which may be in a file of its own and in files that several captures have together."""
+"""The rows of one capture, in a file of its own or in files shared by several captures."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.compacting import compact
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from framedex.regularfile import MAX_FILE_BYTES
 from tests.indexer.fleet.fleets import added, asked, job
 
 
-def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
-    """Given a file of several captures that cannot be read for a while, and one that is none of a store's."""
+def test_failed_reads_are_retried(tmp_path: Path) -> None:
+    """A file of several captures that is temporarily unreadable, and one that is not a store file."""
     store = tmp_path / "store"
     added(store, *job())
     compact(StoreRoot(str(store)), SilentProgress())
@@ -39,8 +39,8 @@ def test_what_could_not_be_read_is_read_again(tmp_path: Path) -> None:
     assert {row.capture for row in rows} == {capture}
 
 
-def test_a_file_of_a_folder_may_be_larger_than_a_source(tmp_path: Path) -> None:
-    """Given a busy day, then one file has the rows of all its captures."""
+def test_a_file_in_a_folder_store_may_exceed_the_source_limit(tmp_path: Path) -> None:
+    """On a busy day, one file has the rows of all its captures."""
     with (tmp_path / "day.parquet").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     content = StoreRoot(str(tmp_path)).read("day.parquet")

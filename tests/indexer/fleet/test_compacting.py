@@ -1,4 +1,4 @@
-"""A store whose files were put together holds what it held, for whoever reads or adds, at every moment."""
+"""A compacted store has the same contents for readers and writers, at every moment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import CompactionResult, compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import SweepResult
 from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, TABLES, added, adding_process, asked, content, copied, files, job
@@ -36,11 +36,11 @@ from tests.once import made_once
 from tests.pythons import ROOT
 
 MOST = 400
-"""Calls of a part in most of these tests: captures have some 90."""
+"""Calls per part in most of these tests: captures have about 90."""
 
 
 def ranks() -> list[Path]:
-    """Captures of eight ranks: copies of one that ended well, and of one that did not."""
+    """Captures of eight ranks: copies of a complete one and of an incomplete one."""
     return list(made_once("fleet-ranks", _copies))
 
 
@@ -58,12 +58,12 @@ def _copies(folder: Path) -> list[Path]:
 
 
 def together(store: str | Path, most: int = MOST) -> CompactionResult:
-    """What came of putting together a store."""
+    """The outcome of compacting a store."""
     return compact(StoreRoot(str(store)), SilentProgress(), most)
 
 
 def age(store: Path) -> None:
-    """Have an hour pass for what was marked in a store."""
+    """Age the marks in a store by an hour."""
     for mark in (store / "going").glob("*"):
         os.utime(mark, (0, 0))
     for file in store.rglob("*.parquet"):
@@ -71,7 +71,7 @@ def age(store: Path) -> None:
 
 
 def settle(store: Path, most: int = MOST) -> None:
-    """Put together a store, and remove what is needed no more."""
+    """Compact a store, and remove unneeded files."""
     together(store, most)
     age(store)
     together(store, most)
@@ -79,7 +79,7 @@ def settle(store: Path, most: int = MOST) -> None:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of eight ranks, whose files are as they were added."""
+    """A store of eight ranks, with files as added."""
     store = tmp_path_factory.mktemp("clean") / "store"
     assert all(isinstance(done, AddedCapture) for done in added(store, *ranks()))
     return store
@@ -87,11 +87,11 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(clean: Path, tmp_path: Path) -> Path:
-    """Another one."""
+    """A copy of it."""
     return Path(shutil.copytree(clean, tmp_path / "store"))
 
 
-def test_what_was_in_many_files_is_in_few_and_all_of_it_is_there_before_and_after(clean: Path, store: Path) -> None:
+def test_compacting_many_files_keeps_all_rows_visible(clean: Path, store: Path) -> None:
     before = len(files(store))
 
     done = together(store)
@@ -109,7 +109,7 @@ def test_what_was_in_many_files_is_in_few_and_all_of_it_is_there_before_and_afte
     assert together(store).swept.files == 0 and files(store) == after
 
 
-def test_calls_are_in_order_of_time_and_found_by_their_capture(store: Path) -> None:
+def test_calls_are_sorted_by_time_and_found_by_capture(store: Path) -> None:
     settle(store)
 
     told = []
@@ -127,7 +127,7 @@ def _calls(rows: Sequence[dict[str, object]], capture: str) -> int:
     return sum(row["capture"] == capture for row in rows)
 
 
-def test_stores_that_were_filled_and_put_together_in_whatever_order_are_the_same_files(tmp_path: Path) -> None:
+def test_the_compacted_files_do_not_depend_on_order(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     added(one, *ranks())
     settle(one, 10**6)
@@ -140,7 +140,7 @@ def test_stores_that_were_filled_and_put_together_in_whatever_order_are_the_same
     assert files(one) == files(other)
 
 
-def test_a_capture_that_was_put_together_is_known_when_it_is_added_again(store: Path) -> None:
+def test_a_compacted_capture_is_recognised_when_added_again(store: Path) -> None:
     settle(store)
     before = files(store)
 
@@ -151,7 +151,7 @@ def test_a_capture_that_was_put_together_is_known_when_it_is_added_again(store: 
 
 
 @pytest.mark.exhaustive
-def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together(clean: Path, tmp_path: Path) -> None:
+def test_a_grown_capture_replaces_its_compacted_rows(clean: Path, tmp_path: Path) -> None:
     cut = copied(ranks()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     stream.write_bytes(stream.read_bytes()[:8192])
@@ -173,8 +173,8 @@ def test_a_capture_that_has_grown_since_takes_the_place_of_what_was_put_together
     assert files(store) == files(tmp_path / "whole")
 
 
-def test_a_capture_whose_calls_are_gone_and_are_together_with_others_is_told(clean: Path, store: Path) -> None:
-    """Removing its row would remove those of the others: what is proposed has all of them again."""
+def test_a_compacted_capture_with_lost_calls_is_reported(clean: Path, store: Path) -> None:
+    """Removing its row would remove those of the others: the suggestion re-adds all of them."""
     settle(store, 10**6)
     next((store / "calls").rglob("*.parquet")).unlink()
 
@@ -189,8 +189,8 @@ def test_a_capture_whose_calls_are_gone_and_are_together_with_others_is_told(cle
     assert content(store) == content(clean)
 
 
-def test_rows_count_once_where_old_and_new_files_are_there(clean: Path, store: Path, tmp_path: Path) -> None:
-    """Given what several that put together different captures have left, of which nothing has been removed."""
+def test_rows_in_both_old_and_new_files_count_once(clean: Path, store: Path, tmp_path: Path) -> None:
+    """Leftovers of several processes that compacted different captures, with nothing removed yet."""
     for many in (2, 3, 8):
         part = tmp_path / str(many)
         added(part, *ranks()[:many])
@@ -205,12 +205,12 @@ def test_rows_count_once_where_old_and_new_files_are_there(clean: Path, store: P
     assert sum(name.startswith("c") for name in files(store)) == 3
 
 
-# A process of its own: what is killed is to have nothing of pytest's.
+# A separate process: a killed process must not share pytest's state.
 KILLED = """
 import os, sys
 from pathlib import Path
 from framedex.fleet.compacting import compact
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import SweepResult
 from framedex.progress import SilentProgress
 left = [int(sys.argv[3])]
@@ -227,10 +227,8 @@ compact(StoreRoot(sys.argv[1]), SilentProgress(), int(sys.argv[4]))
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("operation", ["_rename", "remove"])
-def test_who_is_killed_at_any_moment_leaves_what_counts_and_is_gone_on_from(
-    operation: str, clean: Path, tmp_path: Path
-) -> None:
-    """Each file that is written is the last one in turn, and so is each that is removed."""
+def test_a_killed_compaction_leaves_a_valid_store_and_resumes(operation: str, clean: Path, tmp_path: Path) -> None:
+    """Each written file is the last one in turn, and so is each removed file."""
     killed = 0
     while True:
         store = tmp_path / str(killed)
@@ -255,8 +253,8 @@ def test_who_is_killed_at_any_moment_leaves_what_counts_and_is_gone_on_from(
 
 
 @pytest.mark.exhaustive
-def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Path, tmp_path: Path) -> None:
-    """Given two that put together over and over, one that adds capture by capture, and one that reads."""
+def test_concurrent_readers_and_adders_see_all_captures(clean: Path, tmp_path: Path) -> None:
+    """Two processes compact repeatedly, one adds captures, and one reads."""
     store = tmp_path / "store"
     added(store, *ranks()[:2])
     over = threading.Event()
@@ -298,7 +296,7 @@ def test_readers_and_adders_at_the_same_time_see_all_of_what_is_there(clean: Pat
 
 
 class Hours:
-    """Time for a store of which an hour passes for what was marked before all began who are at it now."""
+    """A clock for a store that ages marks by an hour if they were set before all current users started."""
 
     def __init__(self, store: Path) -> None:
         self._store = store
@@ -307,7 +305,7 @@ class Hours:
 
     @contextmanager
     def at_it(self) -> Iterator[None]:
-        """Somebody is at it: a context manager."""
+        """Register a current user: a context manager."""
         self._began[threading.get_ident()] = time.time_ns()
         try:
             yield
@@ -317,8 +315,8 @@ class Hours:
                 self.done.notify_all()
 
     def pass_by(self) -> None:
-        """Have an hour pass, for files that were not written again since they were marked, too."""
-        before = min([*self._began.values(), time.time_ns()]) - 5 * 10**7  # files tell the time by a coarse clock
+        """Age marks by an hour, also for files that were not rewritten since."""
+        before = min([*self._began.values(), time.time_ns()]) - 5 * 10**7  # file times have a coarse resolution
         for mark in self._store.glob("going/*.json"):
             with suppress(FileNotFoundError):
                 marked = mark.stat().st_mtime_ns
@@ -332,8 +330,8 @@ class Hours:
 
 
 @pytest.mark.exhaustive
-def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, tmp_path: Path) -> None:
-    """Given two that put together and remove over and over, one that reads, and captures that are added one by one."""
+def test_readers_and_adders_miss_nothing_while_files_are_removed(clean: Path, tmp_path: Path) -> None:
+    """Two processes compact and remove repeatedly, one reads, and captures are added one by one."""
     store = tmp_path / "store"
     added(store, *ranks()[:2])
     hours = Hours(store)
@@ -378,8 +376,8 @@ def test_who_reads_and_adds_while_files_are_removed_misses_nothing(clean: Path, 
     assert content(store) == content(clean)
 
 
-def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Path) -> None:
-    """What docs/how-to/fleet.md says, while old and new files are there."""
+def test_readers_without_framedex_find_each_call_once(clean: Path, store: Path) -> None:
+    """The examples of docs/how-to/fleet.md, while old and new files coexist."""
     together(store)
 
     captures = pd.read_parquet(store / "captures", partitioning=None)
@@ -392,8 +390,8 @@ def test_who_reads_without_framedex_finds_each_call_once(clean: Path, store: Pat
     assert not calls.duplicated(["capture", "call"]).any()
 
 
-def test_the_hour_is_one_of_the_stores_clock(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a store whose clock is two hours behind that of who puts together."""
+def test_the_grace_period_uses_the_clock_of_the_store(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store's clock is two hours behind the compacting process."""
     modified = StoreRoot.modification_time
 
     def by_the_store(place: StoreRoot, name: str) -> datetime | None:
@@ -416,8 +414,8 @@ def test_the_hour_is_one_of_the_stores_clock(store: Path, monkeypatch: pytest.Mo
     assert together(store).swept.files == waiting and not writing.exists()
 
 
-def test_what_is_marked_again_while_it_stays_is_marked(store: Path) -> None:
-    """Given files that were written again after they were marked: the new mark says the same and has the same name."""
+def test_a_file_marked_again_during_its_grace_period_stays_marked(store: Path) -> None:
+    """Files rewritten after they were marked: the new mark has the same content and name."""
 
     def swept_later() -> SweepResult:
         for mark in (store / "going").glob("*"):
@@ -434,13 +432,13 @@ def test_what_is_marked_again_while_it_stays_is_marked(store: Path) -> None:
     assert [*(store / "going").glob("*")] == [mark] and mark.stat().st_mtime > 0
 
 
-def test_what_is_marked_is_not_relied_on_by_who_adds_then(tmp_path: Path) -> None:
-    """Given stacks that nobody needs, and a capture that is added within the hour and needs them."""
+def test_a_concurrent_adder_does_not_rely_on_marked_files(tmp_path: Path) -> None:
+    """Unneeded stacks, and a capture added within the hour that needs them."""
     store = tmp_path / "store"
     added(store, ranks()[0])
     (capture,) = (store / "captures").rglob("*.parquet")
     capture.unlink()
-    together(store)  # marks all that is there
+    together(store)  # marks all files
 
     added(store, ranks()[0])
     age(store)
@@ -457,10 +455,10 @@ def _alone(folder: Path, *captures: Path) -> Path:
 @pytest.mark.exhaustive(keep=["None-calls"])
 @pytest.mark.parametrize("table", ["calls", "call_kinds"])
 @pytest.mark.parametrize("damage", [lambda rows: rows.slice(3), lambda rows: rows.slice(0, 0), None])
-def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
+def test_a_capture_without_its_calls_is_reported_and_not_replaced(
     damage: Callable[[parquet.ParquetFile], object] | None, table: str, store: Path, tmp_path: Path
 ) -> None:
-    """Given a capture of another day, too: that is put together with what is of its day."""
+    """A capture of another day is compacted with its own day."""
     others = [copied(ranks()[each], tmp_path / str(each)) for each in (0, 2)]
     for number, capture in enumerate(others):
         told = json.loads((capture / "capture.json").read_text())
@@ -490,10 +488,10 @@ def test_what_lacks_calls_is_told_and_nothing_is_put_in_its_place(
 @pytest.mark.exhaustive(keep=["captures-False"])
 @pytest.mark.parametrize("is_all", [True, False])
 @pytest.mark.parametrize("moment", ["calls", "captures"])
-def test_what_is_dropped_while_it_is_put_together_is_dropped(
+def test_a_capture_dropped_during_compaction_is_dropped(
     moment: str, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_all: bool
 ) -> None:
-    """Given others that drop all of a day and job, or have dropped it and added some of it again."""
+    """Other processes drop all of a day and job, or have dropped it and re-added some of it."""
     kept = ranks()[:2]
     added(tmp_path / "kept", *kept)
     put = StoreRoot.put
@@ -513,7 +511,7 @@ def test_what_is_dropped_while_it_is_put_together_is_dropped(
     assert content(store) == (content(tmp_path / "kept") if not is_all else {table: [] for table in TABLES})
 
 
-def test_a_folder_without_room_is_told_and_not_tried_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_folder_is_reported_and_not_retried(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried = []
 
     def full(*_: object) -> None:
@@ -530,7 +528,7 @@ def test_a_folder_without_room_is_told_and_not_tried_again(store: Path, monkeypa
 
 
 @pytest.mark.exhaustive
-def test_what_a_row_refers_to_that_is_not_understood_stays(clean: Path, store: Path) -> None:
+def test_references_of_unreadable_rows_are_kept(clean: Path, store: Path) -> None:
     row = sorted((store / "captures").rglob("*.parquet"))[3]
     whole = row.read_bytes()
     row.write_bytes(whole[:100])
@@ -545,7 +543,7 @@ def test_what_a_row_refers_to_that_is_not_understood_stays(clean: Path, store: P
     assert content(store) == content(clean)
 
 
-def test_files_that_are_none_of_a_stores_are_left_alone(clean: Path, store: Path) -> None:
+def test_foreign_files_are_not_changed(clean: Path, store: Path) -> None:
     foreign = next((store / "stacks").rglob("*.parquet")).parent / "foreign.parquet"
     foreign.write_bytes(b"PAR1")
 

@@ -1,4 +1,4 @@
-"""What is dropped of a store is gone from one moment on, and with it all that nothing else needs."""
+"""Dropped captures disappear at one moment, with all data that only they need."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import StoreRoot
 from framedex.fleet.schema import MARKER
+from framedex.fleet.store_root import StoreRoot
 from tests.indexer.fleet.fleets import added, asked, content, copied, files, job
 from tests.indexer.fleet.test_compacting import age, together
 from tests.once import made_once
@@ -46,13 +46,13 @@ def _copies(folder: Path) -> list[Path]:
 
 
 def of(store: Path) -> set[tuple[str, str]]:
-    """The days and jobs that a store has captures of."""
+    """The days and jobs with captures in a store."""
     return set(asked(store, "SELECT day, job FROM captures"))
 
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with all of them. It is not to be changed."""
+    """A store with all of them, which must not be changed."""
     store = tmp_path_factory.mktemp("clean") / "store"
     done = added(store, *captures().values())
     assert all(isinstance(each, AddedCapture) for each in done) and of(store) == set(captures())
@@ -61,7 +61,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(clean: Path, tmp_path: Path) -> Path:
-    """Another one."""
+    """A copy of it."""
     return Path(shutil.copytree(clean, tmp_path / "store"))
 
 
@@ -75,7 +75,7 @@ def store(clean: Path, tmp_path: Path) -> Path:
         ("2026-11-23", "train", [(DAYS[0], "serve"), *((day, name) for day in DAYS[1:] for name in JOBS)]),
     ],
 )
-def test_a_store_is_left_as_if_what_was_dropped_had_never_been_there(
+def test_a_store_after_a_drop_equals_one_without_the_capture(
     before: str | None, name: str | None, left: list[tuple[str, str]], *, is_together: bool, store: Path, tmp_path: Path
 ) -> None:
     if is_together:
@@ -98,7 +98,7 @@ def test_a_store_is_left_as_if_what_was_dropped_had_never_been_there(
     assert {each: told for each, told in files(store).items() if not each.startswith("drops/")} == never
 
 
-def test_what_was_dropped_counts_again_when_it_is_added_again(store: Path, tmp_path: Path) -> None:
+def test_a_dropped_capture_counts_again_once_it_is_added_again(store: Path, tmp_path: Path) -> None:
     before = content(store)
     for _ in range(2):
         drop(StoreRoot(str(store)), None, "serve")
@@ -114,7 +114,7 @@ def test_what_was_dropped_counts_again_when_it_is_added_again(store: Path, tmp_p
 KILLED = """
 import os, sys
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 left = [int(sys.argv[2])]
 def do_or_die(whole):
     def done(self, *arguments):
@@ -129,7 +129,7 @@ drop(StoreRoot(sys.argv[1]), "2026-11-24", None)
 
 
 @pytest.mark.exhaustive
-def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path) -> None:
+def test_a_killed_drop_is_complete_or_has_no_effect(tmp_path: Path) -> None:
     left = {(DAYS[2], name) for name in JOBS}
     killed = 0
     while True:
@@ -154,22 +154,22 @@ def test_who_is_killed_while_dropping_has_dropped_all_or_nothing(tmp_path: Path)
     assert killed > 10
 
 
-def test_captures_that_are_added_while_others_are_dropped_are_there(store: Path) -> None:
-    """Given one that was dropped before it was all there: it is dropped, and counts when it is added again."""
+def test_captures_added_during_a_drop_are_kept(store: Path) -> None:
+    """A capture dropped before it was completely added stays dropped, and counts when it is added again."""
     place = StoreRoot(str(store))
     name = next(name for name in files(store) if name.startswith(f"captures/day={DAYS[0]}"))
     row = (store / name).read_bytes()
     drop(place, DAYS[1], None)
 
-    (store / name).write_bytes(row)  # what was under way is put there only now
+    (store / name).write_bytes(row)  # files of earlier processes arrive only now
 
     assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
     drop(place, DAYS[1], None)
     assert not (store / name).exists()
 
 
-def test_compacting_at_the_same_time_brings_nothing_back(store: Path, tmp_path: Path) -> None:
-    """Given rows that another process puts together which it read before they were dropped."""
+def test_concurrent_compaction_restores_nothing(store: Path, tmp_path: Path) -> None:
+    """Another process compacts rows that it read before they were dropped."""
     together(store)
     kept = {name: (store / name).read_bytes() for name in files(store)}
     drop(StoreRoot(str(store)), DAYS[1], None)
@@ -179,7 +179,7 @@ def test_compacting_at_the_same_time_brings_nothing_back(store: Path, tmp_path: 
     assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
 
 
-def test_the_verb_shows_what_would_go_and_drops_it_when_told_to(store: Path) -> None:
+def test_the_verb_lists_the_captures_and_drops_them_after_confirmation(store: Path) -> None:
     def framedex(*arguments: str, status: int = 0) -> Result:
         done = CliRunner().invoke(cli, ["fleet", "drop", "--store", str(store), *arguments])
         assert done.exit_code == status, done.output
@@ -210,7 +210,7 @@ DEEP = "[" * 200_000
         json.dumps({"before": None, "job": None, "generation": True}),
     ],
 )
-def test_a_drop_that_is_not_understood_is_told(told: str, store: Path) -> None:
+def test_a_malformed_drop_is_reported(told: str, store: Path) -> None:
     (store / "drops").mkdir()
     (store / "drops" / "x.json").write_text(told)
     with pytest.raises(FramedexError, match="is not a valid record of a drop"):
@@ -219,7 +219,7 @@ def test_a_drop_that_is_not_understood_is_told(told: str, store: Path) -> None:
     assert isinstance(refused, FramedexError)
 
 
-def test_a_mark_that_is_not_understood_marks_nothing(store: Path) -> None:
+def test_a_malformed_mark_has_no_effect(store: Path) -> None:
     (store / "going").mkdir()
     (store / "going" / "x.json").write_text(DEEP)
 
@@ -228,7 +228,7 @@ def test_a_mark_that_is_not_understood_marks_nothing(store: Path) -> None:
     assert of(store) == set(captures())
 
 
-def test_a_store_that_says_what_nobody_understands_is_told(tmp_path: Path) -> None:
+def test_a_store_of_an_unknown_version_is_reported(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text(DEEP)
     with pytest.raises(FramedexError, match="no version"):
         asked(tmp_path, "SELECT 1")

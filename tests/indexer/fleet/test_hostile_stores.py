@@ -1,4 +1,4 @@
-"""Stores that are not what framedex wrote, or not to be written: set apart or refused, with what is to be done."""
+"""Damaged, foreign or read-only stores: files are quarantined or refused, with a remedy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from pyarrow import parquet
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
-from framedex.fleet.asking import ForeignFilesError, StoreConnection
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.identities import id_of
-from framedex.fleet.place import StoreRoot
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
+from framedex.fleet.store_queries import ForeignFilesError, StoreConnection
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
 from tests.pythons import ROOT
@@ -34,7 +34,7 @@ from tests.pythons import ROOT
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with both ranks. It is not to be changed."""
+    """A store with both ranks, which must not be changed."""
     store = tmp_path_factory.mktemp("clean") / "store"
     added(store, *job())
     return store
@@ -42,18 +42,18 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(clean: Path, tmp_path: Path) -> Path:
-    """Another one."""
+    """A copy of it."""
     return Path(shutil.copytree(clean, tmp_path / "store"))
 
 
 def put(store: Path, table: str, schema: Any, *rows: Mapping[str, Any]) -> None:
-    """Put a file with rows beside those of a table."""
+    """Put a file with rows next to those of a table."""
     folder = next((store / table).rglob("*.parquet")).parent
     parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), folder / "forged.parquet")
 
 
 def overwrite(file: Path) -> None:
-    """Put something else into the place of a file."""
+    """Replace a file by something else."""
     parquet.write_table(pa.table({"calls": [1]}), file)
 
 
@@ -66,7 +66,7 @@ def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
 
 @pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("is_together", [False, True])
-def test_a_frame_is_what_its_hash_says_however_much_somebody_claims_to_know(*, is_together: bool, store: Path) -> None:
+def test_a_frame_is_identified_by_its_hash_despite_false_claims(*, is_together: bool, store: Path) -> None:
     before = content(store)
     frame = first(store, "frames", "line > 0 AND depth = 0")
     forged = frame | {"function": "nice", "path": "/evil.py", "known": 10**9}
@@ -81,7 +81,7 @@ def test_a_frame_is_what_its_hash_says_however_much_somebody_claims_to_know(*, i
     assert content(store) == before
 
 
-def test_what_is_told_with_its_hash_counts_by_what_it_tells_and_not_by_what_it_claims(store: Path) -> None:
+def test_content_counts_by_its_hash_despite_false_claims(store: Path) -> None:
     before = content(store)
     frame = first(store, "frames", "line > 0 AND depth = 0")
     less = frame | {"path": None, "line": 0, "known": 10**9}
@@ -91,7 +91,7 @@ def test_what_is_told_with_its_hash_counts_by_what_it_tells_and_not_by_what_it_c
     assert content(store) == before
 
 
-def test_a_stack_is_what_its_hash_says(store: Path) -> None:
+def test_a_stack_is_identified_by_its_hash(store: Path) -> None:
     before = content(store)
     stack = first(store, "stacks")
     put(store, "stacks", STACKS, stack | {"frames": [], "user_frame": None}, stack | {"outcome": "other"})
@@ -101,7 +101,7 @@ def test_a_stack_is_what_its_hash_says(store: Path) -> None:
     assert content(store) == before
 
 
-def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> None:
+def test_a_row_of_another_capture_is_quarantined(store: Path) -> None:
     before = content(store)
     one, other = sorted((store / "captures").rglob("*.parquet"))
     row = parquet.read_table(one, partitioning=None)
@@ -131,7 +131,7 @@ def test_a_row_that_says_to_be_of_another_capture_is_set_apart(store: Path) -> N
         ("part", f"day=2001-01-01/job=-/{'0' * 32}.parquet", "its part is malformed"),
     ],
 )
-def test_a_row_that_leads_elsewhere_is_set_apart_and_nothing_is_done_there(
+def test_a_row_with_a_foreign_path_is_quarantined_and_the_path_unused(
     column: str, value: str, said: str, store: Path, tmp_path: Path
 ) -> None:
     before = content(store)
@@ -153,7 +153,7 @@ def test_a_row_that_leads_elsewhere_is_set_apart_and_nothing_is_done_there(
         assert len(asking.left_out) == 1 and said in asking.left_out[0]
 
 
-def test_files_of_an_earlier_or_later_schema_are_set_apart(store: Path) -> None:
+def test_files_of_another_schema_are_quarantined(store: Path) -> None:
     for place, file in enumerate(sorted((store / "captures").rglob("*.parquet"))):
         rows = parquet.read_table(file, partitioning=None)
         rows = rows.drop_columns(["generation"]) if place == 0 else rows.append_column("more", pa.array(["x"]))
@@ -173,7 +173,7 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked
 if os.geteuid() == 0:
@@ -196,10 +196,10 @@ for work in (
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("table", ["calls", "call_kinds"])
 @pytest.mark.parametrize("harm", [Path.unlink, lambda file: file.write_bytes(file.read_bytes()[:-9]), overwrite])
-def test_captures_whose_calls_are_no_files_of_a_stores_are_set_apart(
+def test_captures_with_foreign_call_files_are_quarantined(
     harm: Callable[[Path], Any], table: str, which: int, store: Path
 ) -> None:
-    """Given one that is gone, torn or of somebody else, be it the first or another: the others are asked as ever."""
+    """One file is missing, truncated or foreign, the first or another: the others are still read."""
     file = sorted((store / table).rglob("*.parquet"))[which]
     row = asked(store, f"SELECT * EXCLUDE (capture) FROM captures WHERE capture <> '{file.name[:32]}'")
     harm(file)
@@ -219,8 +219,8 @@ def test_captures_whose_calls_are_no_files_of_a_stores_are_set_apart(
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])
-def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
-    """Run as somebody else where modes mean nothing to who runs the tests, in a folder that is open to all."""
+def test_a_store_without_permission_is_reported(mode: int, told: str) -> None:
+    """Run as another user if modes do not restrict this one, in a folder open to all."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         capture = copied(job()[0], folder)
@@ -253,7 +253,7 @@ def test_a_store_without_rights_is_told(mode: int, told: str) -> None:
         assert content(store) == before
 
 
-def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) -> None:
+def test_calls_dropped_during_a_query_are_reported(store: Path) -> None:
     with StoreConnection(StoreRoot(str(store))) as asking:
         drop(StoreRoot(str(store)), None, JOB)
         with pytest.raises(ForeignFilesError, match="were dropped during the query"):
@@ -264,19 +264,19 @@ def test_calls_that_are_dropped_while_a_question_is_asked_are_told(store: Path) 
 @pytest.mark.parametrize(
     "address", ["sftp://host/store", "simplecache::memory://x", "abfs://x@y/z", "nowhere://x", "zip://x"]
 )
-def test_addresses_where_files_do_not_come_whole_are_refused(address: str) -> None:
+def test_addresses_without_atomic_writes_are_refused(address: str) -> None:
     with pytest.raises(FramedexError, match="is not a valid store address") as caught:
         StoreRoot(address)
     assert "s3://BUCKET/FOLDER" in caught.value.remedy
 
 
-def test_memory_and_folders_by_their_address_hold_stores(tmp_path: Path) -> None:
+def test_memory_and_file_addresses_are_valid_stores(tmp_path: Path) -> None:
     for address in ("memory://of/mine", f"file://{tmp_path}/store"):
         added(address, *job())
         assert len(asked(address, "SELECT * FROM captures")) == 2
 
 
-def test_days_of_which_nothing_is_removed_are_told(store: Path) -> None:
+def test_days_from_which_nothing_is_removed_are_reported(store: Path) -> None:
     (day,) = (store / "captures").iterdir()
     (day / "foreign.parquet").write_bytes(b"PAR1")
 
@@ -290,7 +290,7 @@ def test_days_of_which_nothing_is_removed_are_told(store: Path) -> None:
 @pytest.mark.exhaustive(keep=["captures-pipe", "calls-pipe"])
 @pytest.mark.parametrize("put_in_place", [os.mkfifo, lambda file: file.symlink_to("/dev/zero")], ids=["pipe", "device"])
 @pytest.mark.parametrize("table", ["captures", "calls", "call_kinds", "stacks", "frames"])
-def test_a_pipe_or_a_device_in_a_store_is_left_out_and_never_waited_for(
+def test_a_pipe_or_device_in_a_store_is_skipped_without_blocking(
     store: Path, table: str, put_in_place: Callable[[Path], None]
 ) -> None:
     before = content(store)
@@ -309,7 +309,7 @@ def test_a_pipe_or_a_device_in_a_store_is_left_out_and_never_waited_for(
 
 
 @pytest.mark.parametrize("name", [MARKER, "drops/pipe.json"])
-def test_a_pipe_in_place_of_a_small_file_of_a_store_is_refused_with_its_name(store: Path, name: str) -> None:
+def test_a_pipe_in_place_of_a_small_store_file_is_refused_by_name(store: Path, name: str) -> None:
     (store / name).parent.mkdir(exist_ok=True)
     (store / name).unlink(missing_ok=True)
     os.mkfifo(store / name)

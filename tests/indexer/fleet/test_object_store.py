@@ -1,4 +1,4 @@
-"""A store at an address of S3: moto's server, on a port of its own, which the tests start."""
+"""A store on S3: moto's server on its own port, started by the tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.index import Index
 from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
@@ -33,10 +33,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> None:
-    """Given two that add the same at once; then the objects are put together, pulled and dropped."""
+def test_an_object_store_equals_a_folder_store(tmp_path: Path) -> None:
+    """Two processes add the same captures concurrently; then the objects are compacted, pulled and dropped."""
     folder = tmp_path / "store"
-    added(folder, *job())  # by which all names are known
+    added(folder, *job())  # a cache of all names
     with ThreadPoolExecutor() as pool:
         for done in pool.map(lambda captures: added(STORE, *captures), (job(), job()[::-1])):
             assert all(isinstance(each, AddedCapture) for each in done), done
@@ -55,14 +55,14 @@ def test_a_store_of_objects_holds_what_one_in_a_folder_does(tmp_path: Path) -> N
     assert asked(STORE, "SELECT * FROM captures") == []
 
 
-def test_a_bucket_that_is_not_there_is_told() -> None:
+def test_a_missing_bucket_is_reported() -> None:
     with pytest.raises(FramedexError, match="s3://nobodys/store cannot be") as caught:
         added("s3://nobodys/store", job()[0])
     assert "key" not in str(caught.value)
 
 
 @pytest.mark.exhaustive
-def test_a_server_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_server_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with servers.moto() as (host, port):
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")

@@ -1,4 +1,4 @@
-"""Which job and rank a capture is of."""
+"""The job and rank of a capture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from framedex.model import Metadata
 from tests.indexer.fleet.fleets import JOB, job
 
 
-def test_the_recorder_writes_down_the_variables_of_the_job_and_no_others() -> None:
+def test_the_recorder_stores_the_job_variables_only() -> None:
     for rank, capture in enumerate(job()):
         metadata = read_metadata(capture)
 
@@ -38,7 +38,7 @@ def test_the_recorder_writes_down_the_variables_of_the_job_and_no_others() -> No
         ({"FRAMEDEX_RANK": "9" * 5000}, ("", None)),
     ],
 )
-def test_the_environment_tells_job_and_rank(variables: dict[str, str], told: tuple[str, int | None]) -> None:
+def test_the_environment_defines_job_and_rank(variables: dict[str, str], told: tuple[str, int | None]) -> None:
     origin = Origin.from_metadata(Metadata.parse(json.dumps({"job": variables})))
 
     assert (origin.job, origin.rank) == told
@@ -48,7 +48,7 @@ def test_the_environment_tells_job_and_rank(variables: dict[str, str], told: tup
     ("started", "day"),
     [(None, "1970-01-01"), (1_795_485_700_201_608_334, "2026-11-24"), ((1 << 63) - 1, "1970-01-01"), (0, "1970-01-01")],
 )
-def test_a_clock_that_cannot_be_right_tells_no_day(started: int | None, day: str) -> None:
+def test_an_impossible_clock_defines_no_day(started: int | None, day: str) -> None:
     origin = Origin.from_metadata(replace(Metadata(), started_unix_ns=started))
 
     assert origin.day == day
@@ -57,7 +57,7 @@ def test_a_clock_that_cannot_be_right_tells_no_day(started: int | None, day: str
 @pytest.mark.parametrize(
     "name", ["", "-", "..", "a/b", "../../etc", "%2F", "day=1/x", "\0", "é" * 300, "\udcff", "a\nb"]
 )
-def test_whatever_a_job_is_called_its_folder_is_one_name(name: str) -> None:
+def test_any_job_name_becomes_one_folder_name(name: str) -> None:
     origin = replace(Origin.from_metadata(Metadata()), job=name)
     _, folder = part_of(origin).split("/")
 

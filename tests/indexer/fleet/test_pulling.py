@@ -1,4 +1,4 @@
-"""What is pulled of a store is in an index as if the captures themselves had been read, as far as a store has them."""
+"""Data pulled from a store gives the same index as the captures themselves, as far as a store has the data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.once import made_once
 from tests.pythons import ROOT
 from tests.running import run
 
-# Each call with its stack, as far as it is the same wherever an index is made.
+# Each call with its stack, without data that differs between indexes.
 TOLD = {
     "calls": "SELECT c.id - p.first_call, c.parent - p.first_call, c.start, r.boundary, r.function, r.thread,"
     " c.duration, c.error, r.arguments FROM calls c JOIN calls_readable r ON r.id = c.id JOIN captures p"
@@ -55,18 +55,18 @@ PULL = ("fleet", "pull", "--store")
 
 
 def framedex(*arguments: object) -> Result:
-    """What the command line answers."""
+    """The output of the command line."""
     return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 def told(index: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """What an index says of its calls, stacks and frames."""
+    """The calls, stacks and frames of an index."""
     with closing(sqlite3.connect(index)) as connection:
         return {name: connection.execute(query).fetchall() for name, query in TOLD.items()}
 
 
 def read(index: Path, captures: Sequence[Path]) -> dict[str, list[tuple[Any, ...]]]:
-    """What an index says that is made of captures."""
+    """The contents of an index of captures."""
     with Store(index) as store:
         ingest_captures(store, captures, [], SilentProgress())
     return told(index)
@@ -80,10 +80,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_read_the_captures(
-    store: Path, tmp_path: Path
-) -> None:
-    """Given ranks that ended otherwise, and a program that compiles, moves data and waits."""
+def test_a_pulled_index_has_the_same_calls_stacks_and_frames(store: Path, tmp_path: Path) -> None:
+    """Ranks that ended differently, and a program that compiles, moves data and waits."""
     (training,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
     everything = Path(shutil.copytree(store, tmp_path / "store"))
     added(everything, training)
@@ -99,7 +97,7 @@ def test_an_index_that_was_pulled_has_the_calls_stacks_and_frames_of_one_that_re
     assert {"single", "ranked"} <= {how for *_, how in expected["stacks"]}
 
 
-def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: Path, tmp_path: Path) -> None:
+def test_verbs_answer_on_pulled_captures_and_name_missing_data(store: Path, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     framedex("fleet", "pull", "--store", store, "-o", index, "--rank", 0)
 
@@ -122,7 +120,7 @@ def test_verbs_answer_on_what_was_pulled_and_say_what_is_not_in_a_store(store: P
     assert capture.calls > 0
 
 
-def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store: Path, tmp_path: Path) -> None:
+def test_pulling_twice_changes_nothing_and_grown_captures_are_replaced(store: Path, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     framedex("fleet", "pull", "--store", store, "-o", index)
     before = told(index)
@@ -145,7 +143,7 @@ def test_what_is_pulled_twice_is_there_once_and_what_has_grown_is_replaced(store
         pytest.param(("--since", "DAY"), 2, id="since"),
     ],
 )
-def test_captures_are_chosen_by_what_they_are_of(
+def test_captures_are_selected_by_job_rank_id_or_day(
     chosen: Sequence[object], ranks: int, store: Path, tmp_path: Path
 ) -> None:
     (first, day), (second, _) = asked(store, "SELECT capture, day FROM captures")
@@ -166,13 +164,13 @@ def test_captures_are_chosen_by_what_they_are_of(
         (("--day", "yesterday"), "is not a date"),
     ],
 )
-def test_a_choice_of_nothing_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
+def test_an_empty_selection_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
     done = framedex(*PULL, store, "-o", tmp_path / "index.db", *chosen)
 
     assert done.exit_code == 1 and said in done.stderr
 
 
-def test_a_job_whose_name_is_no_text_is_pulled_and_dropped_by_what_it_is_called(tmp_path: Path) -> None:
+def test_a_job_with_an_undecodable_name_is_pulled_and_dropped_by_its_displayed_name(tmp_path: Path) -> None:
     store, name = tmp_path / "store", os.fsdecode(b"train \xff")
     capture = copied(job()[0], tmp_path)
     told = json.loads((capture / "capture.json").read_text())
@@ -202,7 +200,7 @@ CliRunner().invoke(cli, ["fleet", "pull", "--store", sys.argv[1], "-o", sys.argv
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("moment", ["writing", "reading", "ending"])
-def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Path, tmp_path: Path) -> None:
+def test_a_killed_pull_leaves_no_partial_index(moment: str, store: Path, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     done = subprocess.run([sys.executable, "-c", KILLED, store, index, moment], timeout=120, cwd=ROOT, check=False)
     assert done.returncode == -9
@@ -219,7 +217,7 @@ def test_who_is_killed_while_pulling_leaves_no_half_index(moment: str, store: Pa
 @pytest.mark.parametrize(
     ("column", "told"), [("metadata", "no JSON"), ("calls", 1 << 40), ("problems", "[1"), ("started", 1 << 61)]
 )
-def test_a_row_that_does_not_hold_together_is_told(column: str, told: object, tmp_path: Path) -> None:
+def test_an_inconsistent_row_is_reported(column: str, told: object, tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])
     (file,) = (tmp_path / "store" / "captures").rglob("*.parquet")
     rows = parquet.read_table(file, partitioning=None)
@@ -235,7 +233,7 @@ def test_a_row_that_does_not_hold_together_is_told(column: str, told: object, tm
 
 @pytest.mark.exhaustive(keep=["stacks"])
 @pytest.mark.parametrize("table", ["stacks", "frames", "calls"])
-def test_a_store_that_lacks_something_is_told_and_nothing_of_the_capture_is_there(table: str, tmp_path: Path) -> None:
+def test_an_incomplete_capture_in_a_store_is_reported_and_not_pulled(table: str, tmp_path: Path) -> None:
     added(tmp_path / "store", job()[0])
     (file,) = (tmp_path / "store" / table).rglob("*.parquet")
     rows = parquet.read_table(file, partitioning=None)

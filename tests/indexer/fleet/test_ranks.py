@@ -1,4 +1,4 @@
-"""What ranks of a job do otherwise is named, and nothing else is."""
+"""Deviations of a job's ranks are reported, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pyarrow import parquet
 from framedex.captures import capture_folders
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
-from framedex.fleet.asking import StoreConnection
-from framedex.fleet.place import StoreRoot
 from framedex.fleet.ranks.comparing import compare
 from framedex.fleet.ranks.model import Comparison, Finding, Kind
+from framedex.fleet.store_queries import StoreConnection
+from framedex.fleet.store_root import StoreRoot
 from framedex.model import Severity
 from tests.indexer.fleet.changing import (
     at_another_line,
@@ -50,29 +50,29 @@ COUNT = 4
 
 
 def compared(store: Path, job: str = JOB, floor: int = FLOOR) -> Comparison:
-    """What the verb is told of a job."""
+    """The report of the verb on a job."""
     with StoreConnection(StoreRoot(str(store))) as asking:
         return compare(asking, job, floor)
 
 
 def alarms(comparison: Comparison) -> list[Finding]:
-    """The findings that are no notes."""
+    """The findings except notes."""
     return [each for each in comparison.findings if each.severity is not Severity.NOTE]
 
 
 def job() -> Job:
-    """The real capture of which all ranks are made; not to be changed."""
+    """The real capture behind all ranks, which must not be changed."""
     return made_once("job-of-ranks", lambda folder: Job(folder, 60))
 
 
 @pytest.fixture(scope="module")
 def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with twelve ranks of which none has a fault; not to be changed."""
+    """A store with twelve ranks without faults, which must not be changed."""
     return generated(tmp_path_factory.mktemp("healthy"), 12, 0)
 
 
 def generated(folder: Path, ranks: int, faults: int, seed: int = 7) -> Path:
-    """A store with a job that was generated."""
+    """A store with a generated job."""
     (folder / "store").mkdir()
     generate(job(), folder / "store", ranks, seed, faults)
     return folder / "store"
@@ -80,8 +80,8 @@ def generated(folder: Path, ranks: int, faults: int, seed: int = 7) -> Path:
 
 @pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("seed", range(3))
-def test_each_fault_is_named_with_its_rank_step_and_line_and_nothing_else(seed: int, tmp_path: Path) -> None:
-    """Given a rank for each kind of fault among three times as many."""
+def test_each_fault_is_found_with_rank_step_and_line(seed: int, tmp_path: Path) -> None:
+    """A rank for each kind of fault among three times as many."""
     faults = generate(job(), tmp_path, 3 * len(FAULTS), seed, len(FAULTS))
 
     comparison = compared(tmp_path)
@@ -95,7 +95,7 @@ def test_each_fault_is_named_with_its_rank_step_and_line_and_nothing_else(seed: 
     assert [(each.kind, each.ranks, each.line) for each in notes] == [(Kind.EXTRA_CALL, (0,), job().report_line)]
 
 
-def test_ranks_that_do_the_same_have_no_finding_but_what_rank_0_reports(healthy: Path) -> None:
+def test_equal_ranks_have_only_the_findings_of_rank_0(healthy: Path) -> None:
     comparison = compared(healthy)
 
     assert not alarms(comparison) and not comparison.notes
@@ -103,8 +103,8 @@ def test_ranks_that_do_the_same_have_no_finding_but_what_rank_0_reports(healthy:
     assert comparison.loop is not None and comparison.loop.steps == 60
 
 
-def test_a_clock_that_is_off_makes_no_straggler_and_is_told_as_far_as_it_is(healthy: Path, tmp_path: Path) -> None:
-    """Given two ranks of twelve whose clocks are an hour ahead, and half a minute behind."""
+def test_a_clock_offset_is_reported_and_makes_no_straggler(healthy: Path, tmp_path: Path) -> None:
+    """Two ranks of twelve, whose clocks are an hour ahead and half a minute behind."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank, ahead in ((3, 3_600_000_000_000), (8, -30_000_000_000)):
         change_calls(store, rank, partial(begun_later, by=ahead))
@@ -117,8 +117,8 @@ def test_a_clock_that_is_off_makes_no_straggler_and_is_told_as_far_as_it_is(heal
     assert abs(clocks[8] - clocks[4] + 30_000_000_000) < 1_000_000
 
 
-def test_ranks_of_one_machine_have_one_clock(healthy: Path, tmp_path: Path) -> None:
-    """Given two ranks of one machine whose clock is an hour ahead, and two of another that is right."""
+def test_ranks_of_one_machine_share_a_clock(healthy: Path, tmp_path: Path) -> None:
+    """Two ranks of a machine whose clock is an hour ahead, and two of a machine with a correct clock."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank, host in ((3, "node-1"), (4, "node-1"), (7, "node-2"), (8, "node-2")):
         change_row(store, rank, host=host)
@@ -135,8 +135,8 @@ def test_ranks_of_one_machine_have_one_clock(healthy: Path, tmp_path: Path) -> N
 
 @pytest.mark.exhaustive(keep=["node-1"])
 @pytest.mark.parametrize("host", ["node-1", "localhost"])
-def test_ranks_that_ran_one_after_the_other_have_no_clock_that_is_off(host: str, healthy: Path, tmp_path: Path) -> None:
-    """Given that each rank ran by itself, as the same program is tried with one configuration after the other."""
+def test_ranks_that_ran_in_sequence_have_no_clock_offset(host: str, healthy: Path, tmp_path: Path) -> None:
+    """Each rank ran alone, like a program tried with one configuration after the other."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(12):
         change_row(store, rank, host=host)
@@ -148,15 +148,15 @@ def test_ranks_that_ran_one_after_the_other_have_no_clock_that_is_off(host: str,
     assert not alarms(comparison) and not comparison.clocks
     *before, unknown = comparison.notes
     assert unknown.startswith("Nothing shows that ranks wait for one another in the loop")
-    if host == "localhost":  # which tells no machine
+    if host == "localhost":  # without machine names
         assert not before and unknown.endswith("Clock offsets are unknown.")
     else:
         assert before == ["Ranks of node-1 did not run at the same time: 0, then 1, then 2 and so on."]
 
 
 @pytest.mark.exhaustive
-def test_a_slow_step_is_told_also_where_another_rank_is_late_by_what_it_does_otherwise(tmp_path: Path) -> None:
-    """Given a rank of four that is late in a step in which it departs, and another that is as late in another step."""
+def test_a_slow_step_is_reported_beside_a_differently_late_rank(tmp_path: Path) -> None:
+    """A rank of four is late in a step in which it deviates, and another is as late in another step."""
     store = generated(tmp_path, 4, 0)
     for rank in range(4):
         change_calls(store, rank, partial(with_a_pause, step=20, by=8_000_000_000, is_own=rank == 1))
@@ -172,8 +172,8 @@ def test_a_slow_step_is_told_also_where_another_rank_is_late_by_what_it_does_oth
     assert late.delay > 7_000_000_000
 
 
-def test_a_rank_that_is_late_now_and_then_is_told_once_with_its_steps(healthy: Path, tmp_path: Path) -> None:
-    """Given that rank 0, which reports in each tenth step, takes five seconds for what it reads in four of these."""
+def test_an_occasionally_late_rank_is_reported_once_with_its_steps(healthy: Path, tmp_path: Path) -> None:
+    """Rank 0, which reports in each tenth step, takes five seconds for reads in four of these."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(12):
         change_calls(store, rank, partial(with_slow_reads, is_slow=rank == 0, by=5_000_000_000))
@@ -186,8 +186,8 @@ def test_a_rank_that_is_late_now_and_then_is_told_once_with_its_steps(healthy: P
     assert [each.ranks for each in comparison.findings if each.severity is Severity.NOTE] == [(0,)]
 
 
-def test_what_most_ranks_do_is_right_also_where_no_two_do_the_same(healthy: Path, tmp_path: Path) -> None:
-    """Given twelve ranks that each lack another call, of which one has what all others lack."""
+def test_the_majority_is_right_even_if_no_two_ranks_agree_completely(healthy: Path, tmp_path: Path) -> None:
+    """Twelve ranks that each lack a different call; one has all calls that the others lack."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(1, 12):
         change_calls(store, rank, partial(without_transfer, step=5 * rank))
@@ -198,8 +198,8 @@ def test_what_most_ranks_do_is_right_also_where_no_two_do_the_same(healthy: Path
     assert sorted(found) == [(Kind.MISSING_CALL, (rank,), 5 * rank) for rank in range(1, 12)]
 
 
-def test_ranks_that_do_other_work_are_compared_among_themselves(healthy: Path, tmp_path: Path) -> None:
-    """Given three ranks of twelve that run other lines, as the stages of a pipeline do, and one of them departs."""
+def test_ranks_with_other_work_are_compared_with_each_other(healthy: Path, tmp_path: Path) -> None:
+    """Three ranks of twelve run other lines, like pipeline stages, and one of them deviates."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in (9, 10, 11):
         change_calls(store, rank, at_another_line)
@@ -211,7 +211,7 @@ def test_ranks_that_do_other_work_are_compared_among_themselves(healthy: Path, t
     assert any("3 ranks do other work" in note for note in comparison.notes)
 
 
-def test_who_finds_programs_in_a_cache_does_not_depart(healthy: Path, tmp_path: Path) -> None:
+def test_a_rank_that_loads_cached_programs_does_not_diverge(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_calls(store, 5, from_a_cache)
 
@@ -221,7 +221,7 @@ def test_who_finds_programs_in_a_cache_does_not_depart(healthy: Path, tmp_path: 
     assert any("loaded and not compiled" in note for note in comparison.notes)
 
 
-def test_ranks_without_a_capture_are_told_whatever_numbers_the_others_have(healthy: Path, tmp_path: Path) -> None:
+def test_ranks_without_a_capture_are_reported(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_row(store, 11, rank=(1 << 31) - 1)
     change_row(store, 10, rank=None)
@@ -233,8 +233,8 @@ def test_ranks_without_a_capture_are_told_whatever_numbers_the_others_have(healt
     assert comparison.notes == ("1 capture of the job has no rank.",)
 
 
-def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path: Path) -> None:
-    """Given each rank twice, the earlier time only until the third step."""
+def test_a_restarted_job_is_compared_by_its_last_run(healthy: Path, tmp_path: Path) -> None:
+    """Each rank twice, the first time only up to the third step."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     latest = row_of(store, 5)
     for rank in range(12):
@@ -253,14 +253,14 @@ def test_a_job_that_ran_again_is_compared_as_it_ran_last(healthy: Path, tmp_path
 
 
 @pytest.mark.exhaustive
-def test_a_rank_that_two_captures_of_one_run_claim_is_told(healthy: Path, tmp_path: Path) -> None:
+def test_a_rank_claimed_by_two_captures_of_one_run_is_reported(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     copy_earlier(store, 5)
 
     assert [(each.kind, each.ranks) for each in alarms(compared(store))] == [(Kind.CLAIMED, (5,))]
 
 
-def test_ranks_that_recorded_a_part_are_not_compared(healthy: Path, tmp_path: Path) -> None:
+def test_partially_recorded_ranks_are_not_compared(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_row(store, 3, metadata=json.dumps({"selected_by": ["FRAMEDEX_RING"]}))
     change_calls(store, 3, lambda calls: calls.slice(500))
@@ -277,8 +277,8 @@ def test_ranks_that_recorded_a_part_are_not_compared(healthy: Path, tmp_path: Pa
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("start", [-(1 << 63), (1 << 63) - 1, 0])
-def test_times_that_cannot_be_are_that_ranks_own(healthy: Path, tmp_path: Path, start: int) -> None:
-    """Given a rank all of whose calls began, at one moment, at an end of time."""
+def test_impossible_times_affect_only_their_rank(healthy: Path, tmp_path: Path, start: int) -> None:
+    """A rank whose calls all began at one moment, at an extreme time."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_calls(store, 3, lambda calls: with_column(calls, "start", pa.array([start] * len(calls))))
 
@@ -291,7 +291,7 @@ def test_times_that_cannot_be_are_that_ranks_own(healthy: Path, tmp_path: Path, 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("rank", range(3))
-def test_a_rank_whose_calls_are_none_is_missing_and_told_with_a_remedy(
+def test_a_rank_with_malformed_calls_is_missing_and_reported_with_a_remedy(
     rank: int, healthy: Path, tmp_path: Path
 ) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
@@ -303,7 +303,7 @@ def test_a_rank_whose_calls_are_none_is_missing_and_told_with_a_remedy(
     assert f"error: missing  rank {rank}" in done.stdout
 
 
-def test_a_damaged_capture_is_told_beside_what_it_departs_in(healthy: Path, tmp_path: Path) -> None:
+def test_a_damaged_capture_is_reported_beside_its_divergence(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_row(store, 3, problems=json.dumps(["3 damaged records were left out."]))
 
@@ -313,7 +313,7 @@ def test_a_damaged_capture_is_told_beside_what_it_departs_in(healthy: Path, tmp_
 
 
 @pytest.mark.exhaustive
-def test_files_of_others_are_left_out_and_told(healthy: Path, tmp_path: Path) -> None:
+def test_foreign_files_are_skipped_and_reported(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     parquet.write_table(pa.table({"x": [1]}), next(store.glob("captures/*")) / f"{'0' * 32}.parquet")
 
@@ -326,7 +326,7 @@ def test_files_of_others_are_left_out_and_told(healthy: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "arguments", ["no JSON", "[1]", '{"dims": {"a": 1}, "type": 7}', "\x00\x1b[31m", '{"type": "\\ud800"}']
 )
-def test_arguments_that_nobody_writes_are_another_call_at_most(healthy: Path, tmp_path: Path, arguments: str) -> None:
+def test_malformed_arguments_count_as_another_call(healthy: Path, tmp_path: Path, arguments: str) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_calls(store, 4, partial(with_arguments, arguments=arguments))
 
@@ -337,7 +337,7 @@ def test_arguments_that_nobody_writes_are_another_call_at_most(healthy: Path, tm
     assert {tuple(each["ranks"]) for each in findings if each["severity"] != "note"} == {(4,)}
 
 
-def test_the_verb_leads_from_each_finding_to_the_call_of_the_rank_and_of_another(healthy: Path, tmp_path: Path) -> None:
+def test_the_verb_links_each_finding_to_the_calls_of_two_ranks(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     change_calls(store, 6, partial(without_transfer, step=9))
 
@@ -357,7 +357,7 @@ def test_the_verb_leads_from_each_finding_to_the_call_of_the_rank_and_of_another
 
 
 @pytest.mark.exhaustive
-def test_only_the_worst_are_shown_and_how_many_there_are(tmp_path: Path) -> None:
+def test_the_worst_findings_are_shown_with_the_total(tmp_path: Path) -> None:
     store = generated(tmp_path, 2 * len(FAULTS), len(FAULTS))
 
     done = invoked(store, "--limit", "3")
@@ -366,7 +366,7 @@ def test_only_the_worst_are_shown_and_how_many_there_are(tmp_path: Path) -> None
     assert done.stdout.index("error: ") < done.stdout.index("more; --json")
 
 
-def test_jobs_that_cannot_be_compared_are_told_with_a_remedy(healthy: Path, tmp_path: Path) -> None:
+def test_incomparable_jobs_are_reported_with_a_remedy(healthy: Path, tmp_path: Path) -> None:
     assert "Did you mean generated?" in invoked(healthy, job="genrated").stderr
     assert "The store has generated" in invoked(healthy, job="'; DROP TABLE calls; --\n").stderr
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
@@ -379,7 +379,7 @@ def test_jobs_that_cannot_be_compared_are_told_with_a_remedy(healthy: Path, tmp_
         compared(healthy, "")
 
 
-def test_hostile_names_are_shown_and_not_obeyed(healthy: Path, tmp_path: Path) -> None:
+def test_hostile_names_are_escaped(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     name = 'it\'s \x1b[31m\n"all"'
     for rank in range(12):
@@ -395,7 +395,7 @@ def test_hostile_names_are_shown_and_not_obeyed(healthy: Path, tmp_path: Path) -
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
 @pytest.mark.parametrize("options", ["", "--json"])
-def test_output_that_cannot_be_written_is_told(healthy: Path, redirected: str, options: str) -> None:
+def test_unwritable_output_is_reported(healthy: Path, redirected: str, options: str) -> None:
     command = f"{shlex.quote(sys.executable)} -m framedex fleet ranks {JOB} {options} --store {healthy} {redirected}"
 
     done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
@@ -404,8 +404,8 @@ def test_output_that_cannot_be_written_is_told(healthy: Path, redirected: str, o
 
 
 @pytest.mark.exhaustive
-def test_a_real_job_whose_ranks_do_the_same_has_no_finding(tmp_path: Path) -> None:
-    """Delays are left out here: on a machine that others use, ranks do wait for one another."""
+def test_a_real_job_with_equal_ranks_has_no_finding(tmp_path: Path) -> None:
+    """Delays are not checked here: on a shared machine, ranks really wait for one another."""
     store = tmp_path / "store"
     added(store, *real_job("healthy"))
 
@@ -416,8 +416,8 @@ def test_a_real_job_whose_ranks_do_the_same_has_no_finding(tmp_path: Path) -> No
     assert {each.ranks for each in comparison.findings} == {(0,)}
 
 
-def test_the_faults_of_a_real_job_are_named(tmp_path: Path) -> None:
-    """Given a job that reads a value of each step: all ranks wait for the late one between calls."""
+def test_the_faults_of_a_real_job_are_found(tmp_path: Path) -> None:
+    """A job that reads a value of each step: all ranks wait for the late one between calls."""
     store = tmp_path / "store"
     added(store, *faulty_job())
 
@@ -435,10 +435,8 @@ def test_the_faults_of_a_real_job_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("way", "faults"), [("reading", ("slow",)), ("blocking", ("slow",)), ("blocking", ())])
-def test_who_comes_late_is_named_also_where_all_wait_in_no_call(
-    way: str, faults: tuple[str, ...], tmp_path: Path
-) -> None:
-    """Given a real job that waits for a value of each step, which JAX does between the calls."""
+def test_a_late_rank_is_found_even_if_no_call_waits(way: str, faults: tuple[str, ...], tmp_path: Path) -> None:
+    """A real job that waits for a value of each step, which JAX does between the calls."""
     store, name = tmp_path / "store", "-".join((way, *faults))
     added(store, *real_job(name, way, *faults))
 
@@ -452,7 +450,7 @@ def test_who_comes_late_is_named_also_where_all_wait_in_no_call(
 
 
 @pytest.mark.exhaustive
-def test_copies_of_a_real_capture_have_nothing_to_tell(tmp_path: Path) -> None:
+def test_copies_of_a_real_capture_have_no_finding(tmp_path: Path) -> None:
     first, *_ = faulty_job()
     for rank in range(3):
         copy = copied(first, tmp_path / str(rank))

@@ -1,4 +1,4 @@
-"""Two sequences of calls are held against one another: what they have in common, and where they differ."""
+"""Comparing two sequences of calls: common calls, and differences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.fleet.ranks.departures import SequenceComparer
 from framedex.fleet.ranks.model import Kind
 from framedex.fleet.ranks.reading import EXECUTE, CallToken
 from framedex.fleet.ranks.sequences import (
-    MOST_DEPARTURES,
+    MAX_DEPARTURES,
     Departure,
     SequenceAlignment,
     align_sequences,
@@ -24,14 +24,14 @@ LOOP = [0, 1, 2, *(call for step in range(50) for call in ((5, 7, 8) if step % 1
 
 
 def held(sequence: list[int], reference: list[int]) -> SequenceAlignment:
-    """A sequence against another one."""
+    """A comparison of two sequences."""
     found = align_sequences(np.array(sequence, np.int64), np.array(reference, np.int64))
     assert_covers(found, sequence, reference)
     return found
 
 
 def assert_covers(found: SequenceAlignment, sequence: list[int], reference: list[int]) -> None:
-    """What is matched is the same, in its order, and all else is in a departure."""
+    """Matched calls are equal and in order; all others are in a deviation."""
     pairs = [(int(place), other) for other, place in enumerate(found.matched) if place >= 0]
     assert all(sequence[place] == reference[other] for place, other in pairs)
     assert all(before < after for (before, _), (after, _) in pairwise(pairs))
@@ -56,15 +56,15 @@ def assert_covers(found: SequenceAlignment, sequence: list[int], reference: list
         pytest.param([3] * 500, Departure(0, 500, 0, len(LOOP)), id="nothing in common"),
     ],
 )
-def test_one_departure_is_told_as_what_it_is(sequence: list[int], departure: Departure) -> None:
+def test_one_divergence_is_classified(sequence: list[int], departure: Departure) -> None:
     assert held(sequence, LOOP).departures == (departure,)
 
 
-def test_equal_sequences_have_none() -> None:
+def test_equal_sequences_have_no_divergence() -> None:
     assert not held(LOOP, LOOP).departures and not held([], []).departures
 
 
-def test_two_in_one_sequence_are_two() -> None:
+def test_two_divergences_in_one_sequence_are_separate() -> None:
     sequence = [*LOOP[:30], LOOP[31], LOOP[30], *LOOP[32:60]]
 
     found = held(sequence, LOOP).departures
@@ -72,24 +72,24 @@ def test_two_in_one_sequence_are_two() -> None:
     assert found == (Departure(30, 2, 30, 2), Departure(60, 0, 60, len(LOOP) - 60))
 
 
-def test_a_call_that_is_another_one_in_each_step_departs_in_each() -> None:
+def test_a_call_replaced_in_each_step_diverges_in_each_step() -> None:
     found = held([99 if call == 5 else call for call in LOOP], LOOP)
 
     assert len(found.departures) >= 20 and found.matched_count >= 20
 
 
-def test_what_departs_everywhere_is_told_so_often_at_most() -> None:
+def test_the_number_of_divergences_is_bounded() -> None:
     reference = list(range(30)) * 333
     sequence = [77 if place % 6 == 0 else call for place, call in enumerate(reference)]
 
     found = held(sequence, reference)
 
-    assert len(found.departures) == MOST_DEPARTURES
+    assert len(found.departures) == MAX_DEPARTURES
 
 
 @pytest.mark.parametrize("steps", [48, 480])
-def test_calls_that_come_between_the_same_again_and_again_are_each_told(steps: int) -> None:
-    """Given a loop that runs one program, with an evaluation now and then, which one rank reports and saves."""
+def test_repeatedly_inserted_calls_are_each_reported(steps: int) -> None:
+    """A loop of one program, with an occasional evaluation that one rank reports and saves."""
     reference: list[int] = []
     sequence: list[int] = []
     more = 0
@@ -107,7 +107,7 @@ def test_calls_that_come_between_the_same_again_and_again_are_each_told(steps: i
 
 @pytest.mark.exhaustive(keep=["0", "1", "2"])
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_sequences_are_held_against_one_another_all_of_both_is_accounted_for(seed: int) -> None:
+def test_an_alignment_accounts_for_all_calls_of_both_sequences(seed: int) -> None:
     chance = random.Random(seed)
     reference = [chance.randrange(4) for _ in range(chance.randrange(200))] + LOOP * chance.randrange(3)
     sequence = list(reference)
@@ -120,8 +120,8 @@ def test_whatever_sequences_are_held_against_one_another_all_of_both_is_accounte
     assert_covers(closely, sequence, reference)
 
 
-def test_another_type_is_told_once_and_not_what_is_compiled_for_it_and_comes_of_it() -> None:
-    """Given a rank whose batches have another type from the fifth step on, which compiles before it transfers them."""
+def test_a_changed_type_is_reported_once_without_its_consequences() -> None:
+    """A rank whose batches have another type from the fifth step on, which compiles before it transfers them."""
     put, read = "PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_ToHostBuffer"
     tokens = [
         *(_token(2, put, "F32[8,32]"), _token(2, EXECUTE, "", "augment-F32"), _token(2, read, "1024 bytes")),

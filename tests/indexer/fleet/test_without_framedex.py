@@ -1,4 +1,4 @@
-"""The examples of docs/how-to/fleet.md that read a store without framedex find each call that counts, once."""
+"""The examples of docs/how-to/fleet.md read a store without framedex, and find each counted call once."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.drops import write_drop
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.pythons import ROOT
 
 
-def test_examples_count_what_queries_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given captures that were put together, one of which has grown since, and a job whose drop has not ended."""
+def test_documented_examples_count_the_same_as_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compacted captures, one of which has grown since, and a job whose drop is incomplete."""
     place = StoreRoot(str(tmp_path / "store"))
     grown, dropped = copied(job()[0], tmp_path / "grown"), copied(job()[1], tmp_path / "dropped")
     (stream,) = grown.glob("thread-0.fdx")

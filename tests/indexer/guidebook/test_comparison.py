@@ -54,7 +54,7 @@ OBSERVATIONS = Observations(
 )
 
 
-def test_functions_have_the_totals_of_both_sides() -> None:
+def test_functions_have_totals_of_both_sides() -> None:
     comparison = compare(OBSERVATIONS, "mock", "libother")
 
     assert comparison.left.runs == (OLD.key, NEW.key)
@@ -73,21 +73,21 @@ def test_functions_have_the_totals_of_both_sides() -> None:
         ("0.10 on MOCK", "libother", [NEW]),
     ],
 )
-def test_runs_are_chosen_by_versions_too(name: str, other: str, runs: list[Run]) -> None:
+def test_runs_are_selected_by_version(name: str, other: str, runs: list[Run]) -> None:
     assert compare(OBSERVATIONS, name, other).left.runs == tuple(each.key for each in runs)
 
 
 def test_a_step_with_different_calls_is_reported_with_the_first_difference() -> None:
-    first, _ = (road for road in compare(OBSERVATIONS, "mock", "libother").roads)
+    first, _ = (step for step in compare(OBSERVATIONS, "mock", "libother").changed_steps)
 
     assert (first.left_calls, first.right_calls, first.first) == (("A", "B", "C"), ("A", "C"), 1)
 
 
-def test_versions_of_a_framework_are_compared_in_their_order_on_the_same_plugin() -> None:
-    (road,) = find_changed_paths(OBSERVATIONS)
+def test_framework_versions_are_compared_in_order_on_the_same_plugin() -> None:
+    (step,) = find_changed_paths(OBSERVATIONS)
 
-    assert (road.left, road.right, road.step) == (OLD.key, NEW.key, "last")
-    assert (road.left_calls, road.right_calls, road.first) == (("D",), ("D", "E"), 1)
+    assert (step.left, step.right, step.step) == (OLD.key, NEW.key, "last")
+    assert (step.left_calls, step.right_calls, step.first) == (("D",), ("D", "E"), 1)
 
 
 @pytest.mark.parametrize(

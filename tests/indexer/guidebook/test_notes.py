@@ -24,7 +24,7 @@ def test_each_function_of_the_table_has_a_note_under_its_name() -> None:
     assert [name for name, function in FUNCTIONS.items() if function.kind is Kind.API and note(name) is None] == []
 
 
-def test_notes_of_objects_are_of_types_that_calls_make() -> None:
+def test_object_notes_describe_types_that_calls_create() -> None:
     every = (find_boundary_function(name) for name in FUNCTIONS)
     types = {each.type for function in every for each in function.objects}
     assert {path.stem for path in OBJECT_NOTES} <= types
@@ -32,7 +32,7 @@ def test_notes_of_objects_are_of_types_that_calls_make() -> None:
 
 
 @pytest.mark.parametrize("folder", [NOTES, OBJECT_NOTES], ids=["functions", "objects"])
-def test_notes_are_short_and_name_functions_that_exist(folder: list[Path]) -> None:
+def test_notes_are_short_and_name_existing_functions(folder: list[Path]) -> None:
     for path in folder:
         text = path.read_text("utf-8")
         assert 0 < len(text) <= LONGEST, path.name
@@ -44,6 +44,6 @@ def test_notes_are_short_and_name_functions_that_exist(folder: list[Path]) -> No
 
 
 @pytest.mark.parametrize("name", ["PJRT_No_Such", "../described", "", "a/b", "x\0y", "objects", "n" * 300])
-def test_names_of_no_function_have_none(name: str) -> None:
+def test_names_without_a_function_have_no_note(name: str) -> None:
     assert note(name) is None
     assert object_note(name) is None

@@ -26,11 +26,11 @@ def test_written_data_is_read_back(tmp_path: Path) -> None:
 
 
 def test_the_deepest_stack_paths_are_stored(tmp_path: Path) -> None:
-    road = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, ())
+    node = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, ())
     for _ in range(160):  # more than are shown
-        road = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, (road,))
+        node = PathNode("f", "native", DisplayedLocation("f.cc:1", None, ""), 1, 0, (node,))
     run = observed_program().observations.runs[0]
-    step = Step("", "", "", (StepCall("f", 0, "main", None, "", (road,), 0),), 0)
+    step = Step("", "", "", (StepCall("f", 0, "main", None, "", (node,), 0),), 0)
     observations = Observations((run,), (), (), (Task(run.key, "t", "t", "", (step,)),))
     file = tmp_path / "observations.json"
     file.write_text(format_observations(observations))

@@ -61,9 +61,7 @@ def test_every_function_has_the_calls_errors_and_threads_of_the_index(
         assert each.longest == max(call.duration for call in own)
 
 
-def test_orders_are_those_of_each_thread_outside_of_all_other_calls(
-    program: ObservedProgram, calls: list[CallRow]
-) -> None:
+def test_call_orders_are_per_thread_and_outside_all_other_calls(program: ObservedProgram, calls: list[CallRow]) -> None:
     following: Counter[tuple[str, str]] = Counter()
     last: dict[int, str] = {}
     for call in sorted(calls, key=lambda each: each.id):
@@ -108,17 +106,17 @@ def test_life_cycles_of_objects_match_the_calls(program: ObservedProgram, calls:
 
 def test_the_stack_paths_of_a_function_have_all_its_calls(program: ObservedProgram) -> None:
     for each in program.observations.functions:
-        if each.roads:
-            assert sum(road.calls for road in each.roads) == each.calls
-            assert each.roads_left_out == 0
-    roads = {road[0].place.text: road for road in way_of(program.function(PUT).roads)}
-    road = roads[f"guidebook_steps.py:{line_of('array = jax.device_put')}"]
-    assert [step.language for step in (road[0], road[-1])] == ["python", "native"]
-    assert PUT not in [step.function for step in road]
+        if each.paths:
+            assert sum(path.calls for path in each.paths) == each.calls
+            assert each.omitted_calls == 0
+    paths = {path[0].place.text: path for path in paths_from(program.function(PUT).paths)}
+    path = paths[f"guidebook_steps.py:{line_of('array = jax.device_put')}"]
+    assert [step.language for step in (path[0], path[-1])] == ["python", "native"]
+    assert PUT not in [step.function for step in path]
 
 
 def test_every_public_frame_links_to_its_source_at_a_commit(program: ObservedProgram) -> None:
-    places = {step.place for each in program.observations.functions for road in way_of(each.roads) for step in road}
+    places = {step.place for each in program.observations.functions for path in paths_from(each.paths) for step in path}
     of_jax = [place for place in places if place.text.startswith("jax/")]
 
     assert of_jax
@@ -143,7 +141,7 @@ def test_an_error_has_its_message(program: ObservedProgram) -> None:
     assert "memory" in error.message
 
 
-def test_examples_have_values_in_the_order_of_the_struct(program: ObservedProgram) -> None:
+def test_examples_have_values_in_struct_order(program: ObservedProgram) -> None:
     example, scalar = program.function(PUT).examples
 
     values = dict(example.arguments)
@@ -169,7 +167,7 @@ def test_a_task_has_the_calls_below_the_lines_of_each_step(program: ObservedProg
     assert "PJRT_Client_Destroy" in called["The program ends"]
     assert steps["The program ends"].code == ""
     first = next(call for call in steps["Put an array"].calls if call.function == PUT)
-    assert first.road[0].place.text.startswith("guidebook_steps.py:")
+    assert first.path[0].place.text.startswith("guidebook_steps.py:")
     inside = next(call for call in steps["Put an array"].calls if call.function == "DeviceMemory::Allocate")
     assert inside.depth == 1
 
@@ -179,16 +177,16 @@ def test_a_stack_path_in_a_step_begins_at_the_steps_line(program: ObservedProgra
     (step,) = (step for step in task.steps if step.title == "Run a program in a loop")
     line = line_of("array = twice(array)")
 
-    assert {call.road[0].place.text for call in step.calls if call.road} >= {f"guidebook_steps.py:{line}"}
+    assert {call.path[0].place.text for call in step.calls if call.path} >= {f"guidebook_steps.py:{line}"}
 
 
-def way_of(roads: tuple[PathNode, ...]) -> Iterator[tuple[PathNode, ...]]:
+def paths_from(nodes: tuple[PathNode, ...]) -> Iterator[tuple[PathNode, ...]]:
     """Each path from a root to a leaf."""
-    for road in roads:
-        if not road.roads:
-            yield (road,)
-        for way in way_of(road.roads):
-            yield (road, *way)
+    for node in nodes:
+        if not node.callees:
+            yield (node,)
+        for inner in paths_from(node.callees):
+            yield (node, *inner)
 
 
 def line_of(text: str) -> int:

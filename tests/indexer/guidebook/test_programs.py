@@ -25,11 +25,11 @@ def test_a_step_has_its_comments_as_text_and_the_following_lines_as_code() -> No
 @pytest.mark.parametrize(
     "source", ["", "x = 1\n", "# step:\n", "# step: A\nx = (\n", "# step: A\nx = \x00\n", "#step: A\n"]
 )
-def test_a_program_without_steps_is_none(source: str) -> None:
+def test_a_program_without_steps_is_not_a_task(source: str) -> None:
     assert read_program(source) is None
 
 
-def test_a_step_in_a_text_is_none() -> None:
+def test_a_step_comment_inside_a_string_is_ignored() -> None:
     program = read_program('x = """\n# step: No\n"""\n# step: Yes\ny = 1\n')
 
     assert program is not None
@@ -37,7 +37,7 @@ def test_a_step_in_a_text_is_none() -> None:
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_lines_end_as_those_of_any_system(end: str) -> None:
+def test_line_endings_of_any_system_are_accepted(end: str) -> None:
     program = read_program(end.join(["# said", "# step: First", "# A text.", "x = 1", "# step: Last", ""]))
 
     assert program is not None

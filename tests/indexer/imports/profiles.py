@@ -1,4 +1,4 @@
-"""Profiles that tests import: those of recorders in tests/fixtures/profiles, and pprof's, made field by field."""
+"""Profiles for import tests: recorders' files in tests/fixtures/profiles, and pprof's, built field by field."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from framedex.nativepart import protobuf
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "profiles"
 PROFILED = "/srv/profiled"
-"""Where the program of the fixtures was, as they say."""
+"""The recorded folder of the fixtures' program."""
 
 Stack = Sequence[tuple[str, str, int]]
 """Function, file and line of each frame, outermost first."""
 
 
 def framedex(*arguments: str | Path) -> Result:
-    """Runs framedex in the working folder."""
+    """Run framedex in the working folder."""
     return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 def fixture(name: str, folder: Path) -> Path:
-    """A profile of a recorder, with its program in a folder here."""
+    """A recorder's profile, with its program in a local folder."""
     (folder / "busy.py").write_bytes((FIXTURES / "busy.py").read_bytes())
     profile = folder / name
     profile.write_text((FIXTURES / name).read_text().replace(PROFILED, str(folder)))
@@ -38,7 +38,7 @@ def pprof(
     started: int = 1_700_000_000_000_000_000,
     packed: bool = True,
 ) -> bytes:
-    """A profile as pprof has it: stacks with their values and labels."""
+    """A profile in pprof's form: stacks with their values and labels."""
     strings = [""]
 
     def text(value: str) -> int:

@@ -1,4 +1,4 @@
-"""`framedex import` of what recorders write: every sample is there, on the stack that it was taken of."""
+"""`framedex import` of recorders' files: every sample is imported with its stack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from framedex.index import Index
 from framedex.model import CallFilter
 from tests.indexer.imports.profiles import FIXTURES, fixture, framedex, pprof
 
-# Of each fixture: its format, and what is counted.
+# For each fixture: its format, and the counted unit.
 WHAT = {
     "py_spy.txt": ("collapsed", "samples (count)"),
     "py_spy.speedscope.json": ("speedscope", "time (nanoseconds)"),
@@ -29,7 +29,7 @@ WITH_PROGRAM = [name for name in WHAT if name.startswith(("py_spy", "austin"))]
 
 @pytest.fixture
 def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Index]:
-    """Imports a fixture, and opens the index."""
+    """Import a fixture, and open the index."""
     monkeypatch.chdir(tmp_path)
 
     def import_fixture(name: str) -> Index:
@@ -41,7 +41,7 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 
 
 @pytest.mark.parametrize("name", WHAT)
-def test_a_profile_is_a_capture_of_what_it_counts(imported: Callable[[str], Index], name: str) -> None:
+def test_a_profile_becomes_a_capture_of_its_unit(imported: Callable[[str], Index], name: str) -> None:
     form, counted = WHAT[name]
     with imported(name) as index:
         (capture,) = index.captures()
@@ -51,8 +51,8 @@ def test_a_profile_is_a_capture_of_what_it_counts(imported: Callable[[str], Inde
     assert (totals.calls, totals.total) == _counted_by_hand(name)
 
 
-def test_stacks_without_a_time_come_by_what_they_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given bytes, the stacks of which lie in no order, when a line is asked about, then the largest come first."""
+def test_stacks_without_a_time_are_sorted_by_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stacks weighted by bytes have no order in time: a query about a line shows the largest first."""
     monkeypatch.chdir(tmp_path)
     sizes = [(7919 * number) % 300 + 1 for number in range(300)]
     stacks = [[("main", "/app/held.py", 1), ("keep", "/app/held.py", size)] for size in sizes]
@@ -67,7 +67,7 @@ def test_stacks_without_a_time_come_by_what_they_count(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("name", WITH_PROGRAM)
-def test_lines_of_the_program_are_found_in_it(imported: Callable[[str], Index], name: str) -> None:
+def test_program_lines_are_found_in_a_profile(imported: Callable[[str], Index], name: str) -> None:
     program = (FIXTURES / "busy.py").read_text().splitlines()
     with imported(name):
         result = framedex("where", "busy.py", "--json")

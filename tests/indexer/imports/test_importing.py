@@ -1,4 +1,4 @@
-"""An imported file as a capture: listed, read again, removed; and what is refused, of which nothing stays."""
+"""An imported file as a capture: listed, re-imported and removed; refused files leave no data."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FRAME = ("f", "/app/a.py", 3)
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tests import into an index in a folder of their own."""
+    """Tests import into an index in their own folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def _counts(here: Path) -> dict[str, int]:
-    """The samples of each capture in the index, by what was imported."""
+    """The samples of each capture in the index, by imported file."""
     with Index.open(here / ".framedex" / "index.db") as index:
         return {
             row.command: sum(each.calls for each in index.calls.totals(CallFilter(capture=row.id)))
@@ -40,7 +40,7 @@ def _counts(here: Path) -> dict[str, int]:
         }
 
 
-def test_again_it_is_known_and_changed_it_is_replaced(here: Path) -> None:
+def test_an_unchanged_import_is_reused_and_a_changed_one_replaced(here: Path) -> None:
     file = here / "a.txt"
     file.write_text("main;f 3\n")
     assert "1 sample, 1 stack" in framedex("import", file).stdout
@@ -51,7 +51,7 @@ def test_again_it_is_known_and_changed_it_is_replaced(here: Path) -> None:
     assert len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
-def test_what_is_listed_is_counted_in_samples_whatever_they_weigh(here: Path) -> None:
+def test_the_list_counts_samples_regardless_of_weight(here: Path) -> None:
     (here / "a.txt").write_text("main;f 3\nmain;g 4\n")
     framedex("import", "a.txt")
     assert "other call" not in framedex("calls").stderr
@@ -59,7 +59,7 @@ def test_what_is_listed_is_counted_in_samples_whatever_they_weigh(here: Path) ->
     assert json.loads(framedex("calls", "--json", "--function", "samples").stdout)["total"] == 2
 
 
-def test_lines_of_a_build_stay_where_their_folder_is_not_known(here: Path) -> None:
+def test_relative_build_paths_stay_if_their_folder_is_unknown(here: Path) -> None:
     (here / "a.txt").write_text("main (a.py:1);eval (Python/ceval.c:24);eval (Python/ceval.c:31);f (node:fs:3) 1\n")
     framedex("import", "a.txt")
     with Index.open(here / ".framedex" / "index.db") as index:
@@ -69,7 +69,7 @@ def test_lines_of_a_build_stay_where_their_folder_is_not_known(here: Path) -> No
     assert places[1:] == [("/proc/self/cwd/Python/ceval.c", 24), ("/proc/self/cwd/Python/ceval.c", 31), None]
 
 
-def test_it_is_listed_marked_and_removed_and_the_file_stays(here: Path) -> None:
+def test_an_import_is_listed_marked_and_removed_without_its_file(here: Path) -> None:
     file = here / "a.txt"
     file.write_text("main;f 3\n")
     framedex("import", file)
@@ -84,8 +84,8 @@ def test_it_is_listed_marked_and_removed_and_the_file_stays(here: Path) -> None:
     assert file.read_text() == "main;f 3\n"
 
 
-def test_an_index_made_anew_has_it_without_the_file(here: Path) -> None:
-    """What was imported is kept as it was: neither a rebuild nor `framedex index` needs the file."""
+def test_a_rebuilt_index_has_the_import_without_its_file(here: Path) -> None:
+    """Imported data is stored: neither a rebuild nor `framedex index` needs the file."""
     file = here / "a.txt"
     file.write_text("main;f 3\n")
     framedex("import", file)
@@ -96,7 +96,7 @@ def test_an_index_made_anew_has_it_without_the_file(here: Path) -> None:
     assert _counts(here) == {"imported collapsed a.txt": 3}
 
 
-def test_several_files_of_which_one_is_refused(here: Path) -> None:
+def test_one_of_several_files_is_refused(here: Path) -> None:
     (here / "a.txt").write_text("main;f 3\n")
     (here / "b.json").write_text('{"neither": "this"}')
     result = framedex("import", "a.txt", "b.json", "missing.txt", "--json")
@@ -107,7 +107,7 @@ def test_several_files_of_which_one_is_refused(here: Path) -> None:
 
 
 def _with_location(number: int) -> bytes:
-    """A profile of which a sample refers to a location by this id."""
+    """A profile with a sample that refers to a location by this id."""
     content = pprof([([FRAME], [1, 1], {})], packed=False)
     assert content.count(b"\x0a\x01\x01") == 1
     return content.replace(b"\x0a\x01\x01", b"\x0a\x01" + bytes([number]))
@@ -149,7 +149,7 @@ REFUSED = {
 
 @pytest.mark.exhaustive(keep=["cut_off.pb.gz", "values.pb", "huge.pb", "weights.pb", "deep.json", "back.json"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(here: Path, name: str) -> None:
+def test_an_unreadable_file_is_refused_without_leftovers(here: Path, name: str) -> None:
     content, why = REFUSED[name]
     (here / name).write_bytes(content)
     result = framedex("import", name)
@@ -165,11 +165,9 @@ def test_a_file_that_cannot_be_read_whole_is_refused_and_nothing_of_it_stays(her
         assert _counts(here) == {}
 
 
-def test_a_value_that_needs_too_much_memory_is_refused_before_it_is_whole(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given a small gzip of JSON whose values are many times larger in memory."""
-    monkeypatch.setattr(jsonstream, "LARGEST_IN_MEMORY", 32 << 20)
+def test_an_oversized_value_is_refused_before_it_is_allocated(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small gzip of JSON whose values are many times larger in memory."""
+    monkeypatch.setattr(jsonstream, "MAX_MEMORY_BYTES", 32 << 20)
     samples = b"[0]," * 500_000 + b"[0]"
     weights = b"1," * 500_000 + b"1"
     profile = b'{"type": "sampled", "unit": "none", "samples": [%s], "weights": [%s]}' % (samples, weights)
@@ -178,11 +176,11 @@ def test_a_value_that_needs_too_much_memory_is_refused_before_it_is_whole(
     assert result.exit_code == 1
     assert "a value in it needs more than 32 MiB of memory" in result.stderr
 
-    monkeypatch.setattr(jsonstream, "LARGEST_IN_MEMORY", 256 << 20)
+    monkeypatch.setattr(jsonstream, "MAX_MEMORY_BYTES", 256 << 20)
     assert framedex("import", "bomb.json.gz").exit_code == 0
 
 
-def test_a_refused_file_leaves_what_was_imported_from_there(here: Path) -> None:
+def test_a_refused_file_keeps_the_earlier_import(here: Path) -> None:
     file = here / "a.pb.gz"
     file.write_bytes(pprof([([FRAME], [3, 5], {})]))
     framedex("import", file)
@@ -195,12 +193,12 @@ def test_a_refused_file_leaves_what_was_imported_from_there(here: Path) -> None:
     assert _counts(here) == {"imported pprof a.pb.gz": 3}
 
 
-def test_where_there_is_no_room_for_samples_it_is_said_and_nothing_stays(here: Path) -> None:
-    """Given a disk on which the samples have no room meanwhile, then the remedy is told."""
+def test_a_full_disk_is_reported_without_leftovers(here: Path) -> None:
+    """If the disk has no room for the samples, the remedy is shown."""
     stacks = "".join(f"main;f 1{number:05}\n" for number in range(30_000))  # 1.2 MB as rows
     (here / "stacks.txt").write_text(stacks)
     (here / "a.txt").write_text("main;f 3\n")
-    framedex("import", "a.txt")  # makes the index
+    framedex("import", "a.txt")  # creates the index
     before = _counts(here)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
@@ -213,8 +211,8 @@ def test_where_there_is_no_room_for_samples_it_is_said_and_nothing_stays(here: P
     assert _counts(here) == before and len(list((here / ".framedex" / "captures").iterdir())) == 1
 
 
-def test_hostile_names_are_names(here: Path) -> None:
-    """A name may have any characters: it is shown without what a terminal would obey, and means no path."""
+def test_hostile_names_are_escaped(here: Path) -> None:
+    """A name may have any characters: control characters are not displayed, and it never becomes a path."""
     names = ["\x1b[31mred", "../../etc/passwd", "a\0b", "ünïcödé", "' OR 1=1 --", "PJRT_LoadedExecutable_Execute"]
     file = here / "\x1b[2Jname\n.pb"
     file.write_bytes(
@@ -229,8 +227,8 @@ def test_hostile_names_are_names(here: Path) -> None:
     assert _counts(here).popitem()[1] == len(names)
 
 
-def test_an_index_that_is_open_has_what_is_imported_meanwhile(here: Path) -> None:
-    """Given an index that an editor has open, when a file is imported, and removed, then the next question knows."""
+def test_an_open_index_sees_a_concurrent_import(here: Path) -> None:
+    """After an import or a removal, an editor's open index answers with the change."""
     for name in ("a.txt", "b.txt"):
         (here / name).write_text(f"main;{name[0]} 3\n")
     framedex("import", "a.txt")
@@ -244,8 +242,8 @@ def test_an_index_that_is_open_has_what_is_imported_meanwhile(here: Path) -> Non
 
 
 @pytest.mark.exhaustive
-def test_several_imports_at_once_all_come_in(here: Path) -> None:
-    """Given as many processes as files, and one more of the same file, then each file is one capture."""
+def test_concurrent_imports_all_succeed(here: Path) -> None:
+    """As many processes as files, plus one for the same file: each file becomes one capture."""
     files = [here / f"{number}.txt" for number in range(2)]
     for file in files:
         file.write_text(f"main;{file.stem} 3\n")
@@ -259,7 +257,7 @@ def test_several_imports_at_once_all_come_in(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pipe", "/dev/zero", "-"])
-def test_what_is_no_file_is_refused_at_once(here: Path, name: str) -> None:
+def test_a_path_that_is_not_a_file_is_refused_at_once(here: Path, name: str) -> None:
     os.mkfifo(here / "pipe")
     result = framedex("import", name)
     assert result.exit_code == 1
@@ -267,7 +265,7 @@ def test_what_is_no_file_is_refused_at_once(here: Path, name: str) -> None:
     assert not (here / ".framedex").exists()
 
 
-def test_copies_of_imports_that_were_killed_go_with_the_next(here: Path) -> None:
+def test_the_next_import_removes_copies_of_killed_ones(here: Path) -> None:
     captures = here / ".framedex" / "captures"
     killed, held, young = (captures / f".importing-{name}" for name in ("killed", "held", "young"))
     for folder in (killed, held, young):
@@ -286,8 +284,8 @@ def test_copies_of_imports_that_were_killed_go_with_the_next(here: Path) -> None
     assert held.is_dir() and young.is_dir()
 
 
-def test_only_names_of_code_are_shown_without_what_compilers_add(here: Path) -> None:
-    """Given names of slices, of Go and of C++, then the last alone are shortened to what their sources call them."""
+def test_only_code_names_are_demangled(here: Path) -> None:
+    """Of slice names, Go names and C++ names, only the last are shortened to their source form."""
     names = ["copy.6", "PjitFunction(step)", "Pool (3) waits", "pkg.(*T).run (/src/t.go:3)", "xla::Run (dot.2)"]
     shortened = {"_Z1fi": "f", "a::g<int>(char) const": "a::g<int>", "h.isra.0 (/usr/lib/libh.so)": "h"}
     (here / "a.txt").write_text(";".join(("main (/src/main.go:9)", *names, *shortened)) + " 1\n")
@@ -299,7 +297,7 @@ def test_only_names_of_code_are_shown_without_what_compilers_add(here: Path) -> 
     assert [frame.function.name for frame in trace.frames] == ["main", *whole, *shortened.values()]
 
 
-def test_a_frame_of_which_only_the_name_is_known_has_no_address(here: Path) -> None:
+def test_a_frame_with_only_a_name_has_no_address(here: Path) -> None:
     (here / "a.txt").write_text("main;f (/opt/libf.so) 1\n")
     framedex("import", "a.txt")
     told = framedex("trace", "1")
@@ -307,8 +305,8 @@ def test_a_frame_of_which_only_the_name_is_known_has_no_address(here: Path) -> N
     assert "1 named frame of libf.so without source" in told.stderr and "named frame of  " not in told.stderr
 
 
-def test_names_that_are_nothing_but_brackets_are_read_at_once(here: Path) -> None:
-    """Given a label and a name of a stranger's, nearly as long as they may be."""
+def test_names_of_brackets_only_are_parsed_at_once(here: Path) -> None:
+    """A label and a hostile name close to the length limit."""
     label = f"thread (7): x;{' ()' * 10_000}z"
     nested = f"a::{'<' * 30_000}{'>' * 30_000}("
     (here / "a.txt").write_text(f"main (a.py:1) 1\n{label};main (a.py:1);{nested} 1\n")

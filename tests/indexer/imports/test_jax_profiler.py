@@ -1,4 +1,4 @@
-"""What `jax.profiler.trace` writes: Python's functions, and ops on the lines that they were traced at."""
+"""Files of `jax.profiler.trace`: Python functions, and ops on the lines where they were traced."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_functions_of_the_program_and_their_callers_are_found(
     assert train["function"]["location"]["line"] == 7
 
 
-def test_ops_stand_on_the_lines_that_they_were_traced_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given three runs of a program of two ops, then both stand below its line, with all that lies in them."""
+def test_ops_have_the_lines_at_which_they_were_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs of a program of two ops: both are below its line, with all nested slices."""
     traced = made_once("profiled_by_jax", _traced)
     (profile,) = (traced / "profile").rglob("*.xplane.pb")
     monkeypatch.chdir(tmp_path)

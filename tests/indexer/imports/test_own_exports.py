@@ -1,4 +1,4 @@
-"""What framedex exports, imported again: nothing is lost on the way out and in."""
+"""framedex's exports, imported again without loss."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from tests.run.costs.trained import PROGRAM, index_of_training, line_of
 
 @pytest.mark.exhaustive(keep=["pprof"])
 @pytest.mark.parametrize("form", ["perfetto", "pprof", "speedscope", "collapsed"])
-def test_times_and_callers_come_back(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given an export of a real program, then it adds up to the same time, below the same line of the program."""
+def test_times_and_callers_survive_export_and_import(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The export of a real program has the same total time below the same line."""
     monkeypatch.chdir(tmp_path)
     export(index_of_training(), form, tmp_path / "exported")
     expected = sum(max(call.own, 0) for call in calls_of(index_of_training()))

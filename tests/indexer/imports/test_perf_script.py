@@ -1,4 +1,4 @@
-"""What `perf script` prints with other fields than it prints by itself, and of programs with odd names."""
+"""Output of `perf script` with non-default fields, and of programs with unusual names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def frames_of(builder: ProfileBuilder, row: int = 0) -> list[ImportedFrame]:
     ],
     ids=["plain", "a number in the name", "odd name", "flags", "no time", "no event", "tabs"],
 )
-def test_headings_have_what_was_asked_for(tmp_path: Path, heading: str, thread: str, weight: tuple[int, int]) -> None:
+def test_headings_have_all_optional_fields(tmp_path: Path, heading: str, thread: str, weight: tuple[int, int]) -> None:
     builder = read(tmp_path, f"# captured on: today\n{heading}{STACK}")
     ((_, _, duration, calls, _),) = builder.table().tolist()
     assert (calls, duration) == weight
@@ -49,7 +49,7 @@ def test_headings_have_what_was_asked_for(tmp_path: Path, heading: str, thread: 
     assert [(frame.function, frame.module) for frame in frames_of(builder)] == FRAMES
 
 
-def test_frames_have_what_was_asked_for(tmp_path: Path) -> None:
+def test_frames_have_all_optional_fields(tmp_path: Path) -> None:
     cases: list[tuple[str, tuple[str, str]]] = [
         ("            7fc2 f(int, char)+0x5 (./lib/x.so)", ("f(int, char)", "./lib/x.so")),
         ("7fc2 f ([kernel.kallsyms])", ("f", "[kernel.kallsyms]")),
@@ -65,7 +65,7 @@ def test_frames_have_what_was_asked_for(tmp_path: Path) -> None:
         assert (found.function, found.module) == frame
 
 
-def test_without_call_chains_the_frame_ends_the_heading(tmp_path: Path) -> None:
+def test_without_call_chains_the_frame_is_on_the_heading_line(tmp_path: Path) -> None:
     line = "          run 12 5.0:   2500 cpu-clock:  ffffffff815de804 lock+0x74 ([kernel.kallsyms])\n"
     builder = read(tmp_path, f"{line}  mmap64.c:58\n{line}")
     assert builder.table()[:, 2].tolist() == [2500, 2500]
@@ -75,7 +75,7 @@ def test_without_call_chains_the_frame_ends_the_heading(tmp_path: Path) -> None:
     ]
 
 
-def test_one_event_is_taken_and_another_where_it_is_named(tmp_path: Path) -> None:
+def test_the_default_event_is_imported_unless_another_is_named(tmp_path: Path) -> None:
     text = "".join(f"run 12 5.0: {period} {event}: \n{STACK}" for period, event in ((1, "faults"), (70, "cycles"))) * 2
     text = text.replace("cycles:", "cycles:uppp:", 1)  # the same event
     text = f"run 12 4.9: PERF_RECORD_MMAP2 11/12: [0x1(0x2) @ 0]: r-xp /lib/x\n{text}"
@@ -87,7 +87,7 @@ def test_one_event_is_taken_and_another_where_it_is_named(tmp_path: Path) -> Non
         read(tmp_path, text, "loads")
 
 
-def test_source_lines_are_of_the_frame_above_them_also_where_it_was_inlined(tmp_path: Path) -> None:
+def test_source_lines_belong_to_the_frame_above_even_if_inlined(tmp_path: Path) -> None:
     frames = (
         "\t           712f6 hold+0x26\n  my fenv.h:416 (inlined)\n"
         "\t           712f6 sincos+0x26 (/lib/libm.so)\n  s_sincos.c:41\n"

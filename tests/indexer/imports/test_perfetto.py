@@ -1,4 +1,4 @@
-"""Perfetto's traces, made with its own messages: stacks, threads, clocks, and what was lost on the way."""
+"""Perfetto traces, built with its own messages: stacks, threads, clocks, and lost packets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGIN, END = messages.TrackEvent.TYPE_SLICE_BEGIN, messages.TrackEvent.TYPE_SLIC
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tests import into an index in a folder of their own."""
+    """Tests import into an index in their own folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -39,7 +39,7 @@ def packet(trace: TraceProtoBuilder, flags: int = NEEDED, sequence: int = 1, **t
 
 
 def tell(data: messages.InternedData, stacks: Iterable[Iterable[str]], module: str = "/usr/lib/liba.so") -> None:
-    """Tell stacks of functions, outermost first, under the numbers from 1 on."""
+    """Define stacks of functions, outermost first, with numbers from 1."""
     functions: dict[str, int] = {}
     data.mapping_paths.add(iid=1, str=module.encode())
     data.build_ids.add(iid=1, str=bytes(20))
@@ -53,7 +53,7 @@ def tell(data: messages.InternedData, stacks: Iterable[Iterable[str]], module: s
 
 
 def imported(trace: TraceProtoBuilder, *options: str) -> list[CallRow]:
-    """Import a trace; what came of it."""
+    """Import a trace; return the result."""
     path = Path("trace.perfetto")
     path.write_bytes(trace.serialize())
     result = framedex("import", path, *options)
@@ -74,7 +74,7 @@ def stacks_of(calls: Iterable[CallRow]) -> list[list[str]]:
 
 
 def slices() -> TraceProtoBuilder:
-    """A thread whose slice has a stack, and another one within it."""
+    """A thread with a slice that has a stack, and a nested slice."""
     trace = TraceProtoBuilder()
     thread = packet(trace, CLEARED).track_descriptor
     thread.uuid, thread.thread.tid, thread.thread.thread_name = 7, 42, "worker"
@@ -89,8 +89,8 @@ def slices() -> TraceProtoBuilder:
     return trace
 
 
-def test_slices_have_their_own_time_their_thread_and_their_stack() -> None:
-    """Given a slice of 8 us in which another one of 1 us lies, then 7 us are its own, and the other is below it."""
+def test_slices_have_own_time_thread_and_stack() -> None:
+    """A slice of 8 us with a nested one of 1 us has 7 us of its own, and the other is its callee."""
     calls = imported(slices())
     assert {(call.start, call.duration, call.thread) for call in calls} == {
         (0, 7_000, "worker (42)"),
@@ -99,8 +99,8 @@ def test_slices_have_their_own_time_their_thread_and_their_stack() -> None:
     assert stacks_of(calls) == [["main", "train", "step"], ["main", "train", "step", "copy"]]
 
 
-def test_what_was_lost_is_left_out_and_said() -> None:
-    """Given packets before the state that they need, or after a loss, then nothing of them is guessed."""
+def test_lost_data_is_omitted_and_reported() -> None:
+    """Packets before the state that they need, or after a loss, are never guessed."""
     trace = TraceProtoBuilder()
     thread = packet(trace, 0, 9).track_descriptor
     thread.uuid, thread.thread.tid = 7, 42
@@ -109,7 +109,7 @@ def test_what_was_lost_is_left_out_and_said() -> None:
         added.previous_packet_dropped = dropped
         if flags == CLEARED:
             tell(added.interned_data, [["main"]])
-            added.perf_sample.callstack_iid = 2  # which nobody has told
+            added.perf_sample.callstack_iid = 2  # never defined
         else:
             added.perf_sample.callstack_iid = 1
         added.perf_sample.tid = 42
@@ -119,7 +119,7 @@ def test_what_was_lost_is_left_out_and_said() -> None:
     assert "Left out: 1 sample without a stack, or with a lost stack." in said
 
 
-def test_numbers_mean_what_was_told_since_the_sequence_was_cleared() -> None:
+def test_interned_ids_are_valid_until_the_sequence_is_cleared() -> None:
     trace = TraceProtoBuilder()
     for at, name in enumerate(("first", "second")):
         for sequence in (1, 2):
@@ -129,8 +129,8 @@ def test_numbers_mean_what_was_told_since_the_sequence_was_cleared() -> None:
     assert stacks_of(imported(trace)) == [["first 1"], ["first 2"], ["second 1"], ["second 2"]]
 
 
-def test_samples_of_chrome_follow_on_one_another(here: Path) -> None:
-    """Given a sequence with a clock of its own that counts microseconds, then times are the trace's, in ns."""
+def test_chrome_samples_are_consecutive(here: Path) -> None:
+    """Times of a sequence with its own microsecond clock are converted to the trace's, in ns."""
     trace = TraceProtoBuilder()
     first = packet(trace, CLEARED)
     for clock, at in ((messages.BUILTIN_CLOCK_REALTIME, 1_700_000_000_000_000_000), (6, 50_000_000)):
@@ -142,7 +142,7 @@ def test_samples_of_chrome_follow_on_one_another(here: Path) -> None:
     samples = packet(trace, timestamp=10).streaming_profile_packet
     samples.callstack_iid.extend([1, 2, 1])
     samples.timestamp_delta_us.extend([0, 5, 7])
-    late = packet(trace, 0).track_descriptor  # names may come after all that they are of
+    late = packet(trace, 0).track_descriptor  # names may come after all events that use them
     late.uuid, late.thread.tid, late.thread.thread_name = 3, 8, "CrRendererMain"
     calls = imported(trace)
     assert sorted(call.start for call in calls) == [0, 5_000, 12_000]
@@ -151,8 +151,8 @@ def test_samples_of_chrome_follow_on_one_another(here: Path) -> None:
         assert index.captures()[0].started == 1_700_000_000
 
 
-def test_frames_without_names_are_named_by_symbols_or_by_the_binary_itself(library: Path) -> None:
-    """Given addresses alone, then what the trace tells of them counts, else the binary of that build-id."""
+def test_unnamed_frames_are_named_by_symbols_or_by_their_binary(library: Path) -> None:
+    """Bare addresses are named by the trace's own data, or else by the binary with that build-id."""
     binary = Binary.open(library)
     address = middle_of(library, "_ZN7runtime8allocateEm")
     trace = TraceProtoBuilder()
@@ -177,7 +177,7 @@ def test_frames_without_names_are_named_by_symbols_or_by_the_binary_itself(libra
     assert "runtime::allocate" in names[:-3]
 
 
-def test_slices_and_samples_of_one_trace_are_taken_one_or_the_other(here: Path) -> None:
+def test_a_trace_is_imported_by_slices_or_by_samples(here: Path) -> None:
     trace = slices()
     added = packet(trace, timestamp=2_000)
     added.perf_sample.callstack_iid, added.perf_sample.tid = 1, 42
@@ -195,7 +195,7 @@ def test_slices_and_samples_of_one_trace_are_taken_one_or_the_other(here: Path) 
         (b"\x0a\x02\x50\x01", "no sample in it has a stack"),
     ],
 )
-def test_what_is_damaged_is_refused_whole(here: Path, content: bytes, said: str) -> None:
+def test_damaged_files_are_refused(here: Path, content: bytes, said: str) -> None:
     (here / "bad.perfetto").write_bytes(content)
     result = framedex("import", "bad.perfetto")
     assert result.exit_code == 1
@@ -203,7 +203,7 @@ def test_what_is_damaged_is_refused_whole(here: Path, content: bytes, said: str)
     assert not list((here / ".framedex").glob("captures/*"))
 
 
-def test_compressed_packets_are_read_unless_they_are_a_bomb(here: Path) -> None:
+def test_compressed_packets_are_read_unless_too_large(here: Path) -> None:
     trace = TraceProtoBuilder()
     packet(trace).compressed_packets = zlib.compress(slices().serialize())
     assert len(imported(trace)) == 2
@@ -216,7 +216,7 @@ def test_compressed_packets_are_read_unless_they_are_a_bomb(here: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "said"), [(37, "1 heap dump without samples"), (135, "1 stack sample of the unsupported kind")]
 )
-def test_what_is_not_read_is_said_where_there_is_nothing_else(here: Path, field: int, said: str) -> None:
+def test_unsupported_contents_are_named_if_there_is_nothing_else(here: Path, field: int, said: str) -> None:
     packet = protobuf.integer_field(8, 5) + protobuf.message_field(field, b"")
     (here / "trace.pb").write_bytes(protobuf.message_field(1, packet))
     result = framedex("import", "trace.pb")

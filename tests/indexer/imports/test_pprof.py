@@ -1,4 +1,4 @@
-"""pprof's profiles: made field by field, and by JAX itself."""
+"""pprof profiles: built field by field, and by JAX itself."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ OUTER, INNER = ("outer", "/app/a.py", 3), ("std::vector<int>::push_back(int&&)",
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tests import into an index in a folder of their own."""
+    """Tests import into an index in their own folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_counts_and_times_are_those_of_its_samples(here: Path) -> None:
-    """Given two samples of two stacks, then each counts as often, and takes as long, as the profile says."""
+def test_counts_and_times_equal_those_of_the_samples(here: Path) -> None:
+    """Two samples of two stacks keep the profile's counts and times."""
     path = here / "cpu.pb.gz"
     path.write_bytes(
         pprof(
@@ -52,7 +52,7 @@ def test_counts_and_times_are_those_of_its_samples(here: Path) -> None:
     assert shown["std::vector<int>::push_back"] == (12, 120_000_000)
 
 
-def test_another_value_weighs_it_when_it_is_named(here: Path) -> None:
+def test_another_value_is_the_weight_if_named(here: Path) -> None:
     types = (("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_space", "bytes"))
     path = here / "heap.pb.gz"
     path.write_bytes(pprof([([OUTER], [2, 300, 50], {})], types))
@@ -67,8 +67,8 @@ def test_another_value_weighs_it_when_it_is_named(here: Path) -> None:
     assert "no value 'cpu'" in result.stderr and "alloc_objects, alloc_space, inuse_space" in result.stderr
 
 
-def test_a_binary_names_addresses_that_have_no_name_if_it_is_proved(here: Path, library: Path) -> None:
-    """Given an address in a library with its build-id, then its function and line are found; not with another id."""
+def test_a_binary_names_unnamed_addresses_if_its_identity_is_proven(here: Path, library: Path) -> None:
+    """An address in a library with its build-id gets its function and line, but not with another id."""
     from framedex.binaries import Binary
     from framedex.binaries.recorded_files import htlhash
 
@@ -93,8 +93,8 @@ def test_a_binary_names_addresses_that_have_no_name_if_it_is_proved(here: Path, 
         assert ("runtime::allocate" in names) is is_named, (build_id, names)
 
 
-def test_what_jax_writes_of_device_memory(here: Path) -> None:
-    """Given JAX's own profile of device memory, then lines of the program hold the bytes that they made."""
+def test_jax_device_memory_profiles_are_imported(here: Path) -> None:
+    """In JAX's own device memory profile, program lines have the bytes of their buffers."""
     (here / "hold.py").write_text(
         "import jax.numpy as jnp, jax.profiler\n"
         "def make():\n"
@@ -109,7 +109,7 @@ def test_what_jax_writes_of_device_memory(here: Path) -> None:
     assert lines[3] == 12_000_000
 
 
-def test_a_line_without_a_function_is_an_address_and_rust_is_named_as_it_is_written_out(here: Path) -> None:
+def test_a_line_without_a_function_is_an_address_and_rust_names_are_demangled(here: Path) -> None:
     whole, integer = protobuf.message_field, protobuf.integer_field
     strings = ["", "samples", "count", "<T as Debug>::fmt", "_ZN4core3fmt5Debug3fmt17h0123456789abcdefE", "/r/fmt.rs"]
     content = whole(1, integer(1, 1) + integer(2, 2))

@@ -1,4 +1,4 @@
-"""A program that is recorded and profiled by JAX at once: which ops the profile has of a recorded call."""
+"""A program recorded and profiled by JAX at once: the profile's ops of each recorded call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.running import run
 
 
 def _record(folder: Path) -> Path:
-    """A project that has indexed a recording, with its profile beside it."""
+    """A project with an indexed recording, and its profile beside it."""
     ran = run("profiled.py", str(folder / "profile"), folder=folder)
     assert ran.status == 0, ran.stderr
     (folder / ".framedex").mkdir()
@@ -33,14 +33,14 @@ def _record(folder: Path) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """That project, with nothing imported yet."""
+    """That project without an imported profile."""
     shutil.copytree(made_once("profiled-while-recorded", _record), tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def _profiled(project: Path) -> list[tuple[CallRow, ProfiledRun | None]]:
-    """The calls that ran a program, by their start, each with what profiles have of it."""
+    """The calls that ran a program, by their start, each with its profile data."""
     with Index.open(project / ".framedex" / "index.db") as index:
         calls = index.calls.with_object_names(
             index.calls.find(CallFilter(capture=1, function="PJRT_LoadedExecutable_Execute"))
@@ -49,7 +49,7 @@ def _profiled(project: Path) -> list[tuple[CallRow, ProfiledRun | None]]:
 
 
 def test_calls_have_the_ops_of_their_own_runs(project: Path) -> None:
-    """Given calls before, while and after a profile was taken, then those meanwhile have the ops that they ran."""
+    """Of calls before, during and after a profile, those during it have their ops."""
     assert all(profiled is None for _, profiled in _profiled(project))
     assert framedex("import", "profiled.xplane.pb").exit_code == 0
     found = _profiled(project)
@@ -69,8 +69,8 @@ def test_calls_have_the_ops_of_their_own_runs(project: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_nothing_is_said_where_runs_and_calls_are_not_as_many(project: Path) -> None:
-    """Given a profile that lacks one of the runs, then no call of this program has ops, those of the other one have."""
+def test_calls_have_no_ops_if_their_number_differs_from_the_runs(project: Path) -> None:
+    """If a profile lacks one run, no call of this program has ops; those of the other program have."""
     assert framedex("import", "profiled.xplane.pb").exit_code == 0
     lost = next(run for _, run in _profiled(project) if run is not None and run.program == "jit_step")
     with closing(sqlite3.connect(project / ".framedex" / "index.db")) as connection, connection:

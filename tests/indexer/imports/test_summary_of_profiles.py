@@ -17,13 +17,13 @@ Sample = tuple[list[tuple[str, str, int]], tuple[int, int], dict[str, str]]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tests import into an index in a folder of their own."""
+    """Tests import into an index in their own folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def profiles(*options: str) -> list[dict[str, Any]]:
-    """What the document has of imported profiles."""
+    """The document's data on imported profiles."""
     found: list[dict[str, Any]] = json.loads(framedex("summary", "--json", *options).stdout)["profiles"]
     return found
 
@@ -33,7 +33,7 @@ def weights(profile: dict[str, Any]) -> dict[str, tuple[int, int]]:
     return {each["function"]["name"]: (each["self_weight"], each["total"]) for each in profile["functions"]}
 
 
-def test_functions_have_their_weight_and_that_of_their_callees(here: Path) -> None:
+def test_functions_have_their_own_weight_and_that_of_their_callees(here: Path) -> None:
     (here / "a.txt").write_text(COLLAPSED)
     framedex("import", "a.txt")
     (profile,) = profiles()
@@ -49,7 +49,7 @@ def test_functions_have_their_weight_and_that_of_their_callees(here: Path) -> No
     assert framedex("summary", "--sort", "total").stdout.splitlines()[4].split()[-1] == "main"
 
 
-def test_times_are_printed_as_times_and_functions_with_their_place(here: Path) -> None:
+def test_times_have_units_and_functions_have_locations(here: Path) -> None:
     (here / "a.py").write_text("def f():\n    g()\n\n\ndef g():\n    pass\n")
     outer, inner = ("f", str(here / "a.py"), 2), ("g", str(here / "a.py"), 6)
     samples: list[Sample] = [([outer, inner], (2, 3_000_000), {}), ([outer], (1, 1_000_000), {})]
@@ -61,7 +61,7 @@ def test_times_are_printed_as_times_and_functions_with_their_place(here: Path) -
     assert "75.0  3 ms     75.0   3 ms  g" in framedex("summary").stdout
 
 
-def test_profiles_with_other_values_have_tables_of_their_own(here: Path) -> None:
+def test_profiles_with_different_values_have_separate_tables(here: Path) -> None:
     (here / "a.txt").write_text(COLLAPSED)
     (here / "a.pb").write_bytes(pprof([([("f", "/a.py", 1)], (1, 5), {})]))
     framedex("import", "a.txt", "a.pb")
@@ -71,7 +71,7 @@ def test_profiles_with_other_values_have_tables_of_their_own(here: Path) -> None
     }
 
 
-def test_a_filter_leaves_the_samples_that_pass_it(here: Path) -> None:
+def test_a_filter_keeps_matching_samples(here: Path) -> None:
     (here / "a.txt").write_text(COLLAPSED)
     framedex("import", "a.txt")
     (profile,) = profiles("--through", "load")

@@ -1,4 +1,4 @@
-"""Collapsed stacks and speedscope's profiles as recorders write them."""
+"""Collapsed stacks and speedscope profiles as written by recorders."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def names(builder: ProfileBuilder) -> set[str]:
 @pytest.mark.parametrize(
     "text", ["\ufeffmain;f 2\r\nmain;g 1\r\n", " 1\nmain (a.py);f (a.py) 2\nmain (a.py);g (a.py) 1\n"]
 )
-def test_marks_breaks_and_samples_without_a_stack_are_no_frames(tmp_path: Path, text: str) -> None:
+def test_markers_line_breaks_and_empty_samples_are_not_frames(tmp_path: Path, text: str) -> None:
     builder = read(tmp_path, text)
     assert names(builder) == {"main", "f", "g"}
     assert builder.table()[:, 3].tolist() == [2, 1]
 
 
-def test_a_first_stack_that_is_longer_than_what_formats_are_told_by(tmp_path: Path) -> None:
+def test_a_first_stack_longer_than_the_detection_window_is_recognised(tmp_path: Path) -> None:
     builder = read(tmp_path, ";".join(f"f{number}" for number in range(12_000)) + " 3\nmain 1\n")
     assert builder.table()[:, 3].tolist() == [3, 1]
     assert len(builder.stacks[0].frames) == 10_000 and builder.stacks[0].is_truncated
 
 
-def test_threads_of_py_spy_are_no_frames_of_speedscope(tmp_path: Path) -> None:
+def test_py_spy_threads_are_not_speedscope_frames(tmp_path: Path) -> None:
     frames = [
         {"name": 'process 1:"python a.py"'},
         {"name": "thread (7): worker"},
@@ -55,7 +55,7 @@ def test_threads_of_py_spy_are_no_frames_of_speedscope(tmp_path: Path) -> None:
     assert [(thread.tid, thread.name) for thread in builder.threads] == [(7, "worker")]
 
 
-def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
+def test_a_folder_with_brackets_is_part_of_the_file_name(tmp_path: Path) -> None:
     stack = "f (/tmp/copy (2)/a.py:3);(anonymous namespace)::g(int) (/opt/x (y)/libg.so);operator() (b (1) c.cc:7)"
     builder = read(tmp_path, f"main (a.py:1);{stack} 1\n")
     told = [frame for frame in builder.frames if isinstance(frame, ImportedFrame)]
@@ -67,7 +67,7 @@ def test_a_folder_with_brackets_is_part_of_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_what_austin_writes_of_scripts_and_of_names_that_it_could_not_read(tmp_path: Path) -> None:
+def test_austin_files_with_scripts_and_unreadable_names_are_imported(tmp_path: Path) -> None:
     heading = "# austin: 3.7.0\n# interval: 5000\n# mode: wall\n\n"
     builder = read(tmp_path, f"{heading}P7;T0:8;/opt/bin/serve:<module>:9;/opt/bin/serve:f:3;:g:12;:GC: 40\n")
     told = [frame for frame in builder.frames if isinstance(frame, ImportedFrame)]
@@ -80,29 +80,29 @@ def test_what_austin_writes_of_scripts_and_of_names_that_it_could_not_read(tmp_p
     assert [thread.tid for thread in builder.threads] == [8]
 
 
-def test_what_mojo2austin_makes_of_all_metrics_is_their_time(tmp_path: Path) -> None:
+def test_all_metrics_of_mojo2austin_are_times(tmp_path: Path) -> None:
     builder = read(tmp_path, "# austin: 3.7.0\n# mode: full\n# memory: 24684084\nP7;T0:8;a.py:f:9 597\n")
     assert builder.weighing is not None and str(builder.weighing.value) == "wall (microseconds)"
     assert builder.table()[:, 2].tolist() == [597_000]
 
 
-def test_a_script_is_of_python_whatever_its_name(tmp_path: Path) -> None:
+def test_a_script_with_any_name_is_python(tmp_path: Path) -> None:
     builder = read(tmp_path, "<module> (/opt/bin/serve:9);f (/opt/bin/serve:3);g (/src/g.c:4) 1\n")
     told = {frame.function: frame.language for frame in builder.frames if isinstance(frame, ImportedFrame)}
     assert told == {"<module>": Language.PYTHON, "f": Language.PYTHON, "g": Language.NATIVE}
 
 
-def test_what_unicode_calls_a_line_break_is_part_of_a_name(tmp_path: Path) -> None:
+def test_unicode_line_separators_are_part_of_a_name(tmp_path: Path) -> None:
     builder = read(tmp_path, "main;a\u2028b\x85c 3\nmain;d 1\n")
     assert names(builder) == {"main", "a\u2028b\x85c", "d"}
 
 
-def test_a_function_may_be_called_as_austin_calls_threads(tmp_path: Path) -> None:
+def test_a_function_may_have_the_name_of_an_austin_thread(tmp_path: Path) -> None:
     assert names(read(tmp_path, "T1;f 3\nP2;g 1\n")) == {"T1", "f", "P2", "g"}
 
 
-def test_names_of_processes_and_threads_may_hold_what_parts_frames(tmp_path: Path) -> None:
-    """Given what py-spy writes of `multiprocessing` and of odd threads, then their names are no frames."""
+def test_process_and_thread_names_may_contain_frame_separators(tmp_path: Path) -> None:
+    """py-spy's names of `multiprocessing` processes and unusual threads are not frames."""
     parent, child = 'process 7:"python a.py"', 'process 8:"python -c import m; m.main(3); (4) --fork"'
     builder = read(tmp_path, f"{parent};{child};thread (9): a; b;c (libc.so);<module> (a.py:3);f (a.py:7) 2\n")
     assert names(builder) == {"c", "<module>", "f"}
@@ -123,19 +123,19 @@ def _sampled(unit: str, weights: list[float], begin: float = 0) -> dict[str, obj
     return {"type": "sampled", "name": "p", "unit": unit, "startValue": begin, "samples": samples, "weights": weights}
 
 
-def test_profiles_of_a_file_keep_when_they_began_and_their_units_of_time(tmp_path: Path) -> None:
+def test_profiles_of_one_file_keep_their_start_and_time_units(tmp_path: Path) -> None:
     builder = _speedscope(tmp_path, _sampled("milliseconds", [2], 1000), _sampled("seconds", [0.5], 1.25))
     assert builder.table()[:, 1:3].tolist() == [[0, 2_000_000], [250_000_000, 500_000_000]]
     assert builder.problems == ()
 
 
-def test_weights_that_are_too_small_to_be_counted_are_told(tmp_path: Path) -> None:
+def test_weights_too_small_to_count_are_reported(tmp_path: Path) -> None:
     builder = _speedscope(tmp_path, _sampled("none", [0.25, 3, 0.5]))
     assert builder.table()[:, 3].tolist() == [3]
     assert builder.problems == ("Left out: 2 samples whose weight rounds to zero.",)
 
 
-def test_a_frame_that_nothing_closes_lasts_as_long_as_its_profile(tmp_path: Path) -> None:
+def test_an_unclosed_frame_lasts_until_the_end_of_its_profile(tmp_path: Path) -> None:
     events = [
         {"type": "O", "at": 1, "frame": 0},
         {"type": "O", "at": 2, "frame": 1},

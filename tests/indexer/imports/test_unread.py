@@ -1,4 +1,4 @@
-"""Files that are read by nobody here are told what makes one of them that is."""
+"""Unreadable files: the message names a supported format to convert to."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _of_cprofile(folder: Path) -> bytes:
     return (folder / "stats").read_bytes()
 
 
-def test_what_makes_a_profile_of_it_is_said(tmp_path: Path) -> None:
+def test_the_converter_for_an_unsupported_recording_is_named(tmp_path: Path) -> None:
     cases: list[tuple[bytes, str]] = [
         (b"PERFILE2\x68\0\0\0", "perf script"),
         (b"MOJ\x03\x01austin\x003.7.0\0", "mojo2austin"),
@@ -48,7 +48,7 @@ def test_what_makes_a_profile_of_it_is_said(tmp_path: Path) -> None:
         assert remedy in str(refused.value.remedy)
 
 
-def test_profiles_of_opentelemetry_are_no_pprof(tmp_path: Path) -> None:
+def test_opentelemetry_profiles_are_not_pprof(tmp_path: Path) -> None:
     index = index_of_training()
     file = tmp_path / "train.otlp"
     export(index, "otlp", file)
@@ -57,14 +57,14 @@ def test_profiles_of_opentelemetry_are_no_pprof(tmp_path: Path) -> None:
     assert "pprof" in str(refused.value.remedy)
 
 
-def test_what_cprofile_writes_has_no_stacks(tmp_path: Path) -> None:
+def test_cprofile_output_has_no_stacks(tmp_path: Path) -> None:
     file = tmp_path / "profile"
     file.write_bytes(_of_cprofile(tmp_path))
     with pytest.raises(FramedexError, match="cProfile"):
         format_of(file)
 
 
-def test_a_value_that_weighs_something_is_named_where_the_usual_one_weighs_nothing(tmp_path: Path) -> None:
+def test_a_nonzero_value_is_proposed_if_the_default_is_zero(tmp_path: Path) -> None:
     file = tmp_path / "profile"
     types = [("cpu", "nanoseconds"), ("exceptions", "count"), ("locks", "count")]
     file.write_bytes(pprof([(FRAME, [5, 0, 0], {})], types))

@@ -1,4 +1,7 @@
-"""A capture of thousands of calls, made by hand of what `Project` records: nested, on three threads, with objects."""
+"""A synthetic capture of thousands of calls: nested, on three threads, with objects.
+
+It is based on the recording of `Project`.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,9 @@ _FUNCTIONS = ("PJRT_Event_Create", "PJRT_Event_Destroy", "PJRT_Event_IsReady", "
 
 
 def busy_capture(project: Project, name: str = "busy", calls: int = CALLS) -> Capture:
-    """Events that are created, used and destroyed; each other call is made in the one before it; some are FFI runs.
+    """Events that are created, used and destroyed.
 
-    One call in fifty fails, two never return.
+    Each second call is nested in the one before it; some are FFI runs. One call in fifty fails, two never return.
     """
     rng = np.random.default_rng(7)
     function = np.arange(calls) // 2 % len(_FUNCTIONS)
@@ -56,12 +59,12 @@ def _arguments(function: int, place: int) -> str:
     if _FUNCTIONS[function] == "norm":
         known = {"site": "0x1"} if place % 3 else {"instance": place % 5}
         return json.dumps({"arguments": f"f32[{place % 7}]"} | known)
-    # A few addresses, used again and again: as a program has it that drops what it made.
+    # A few reused addresses, as in a program that drops its results.
     return json.dumps({"event": f"{0x1000 + place // 8 % 5 * 64:#x}"})
 
 
 def record_of(capture: Capture, signature: str = "whole") -> CaptureRecord:
-    """The capture, named."""
+    """The capture with names."""
     namer = CaptureFrameNamer()
     frames, _ = namer.name_frames(capture)
     ffi = name_ffi(capture, namer, FunctionOrigins())
@@ -77,7 +80,7 @@ def rows_of(store: Store, *, without: tuple[str, ...] = ()) -> dict[str, list[tu
     found = {}
     for (name,) in tables:
         columns = [row[1] for row in store._connection.execute(f"PRAGMA table_info({name})")]
-        if name in _WITH_KIND:  # whose ids follow the order in which batches bring them
+        if name in _WITH_KIND:  # ids follow the order of the batches
             columns = [f"{key} WHERE k.id = t.kind)" if column == "kind" else column for column in columns]
         if name == "call_kinds":
             columns.remove("id")

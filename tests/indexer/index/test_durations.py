@@ -1,4 +1,4 @@
-"""Buckets of durations: exact where they are short, and within 0.8 percent everywhere."""
+"""Buckets of durations: exact for short ones, and within 0.8 percent everywhere."""
 
 from __future__ import annotations
 

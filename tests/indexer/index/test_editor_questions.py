@@ -1,4 +1,4 @@
-"""What an editor asks of an index: answers, and that none of the questions scans a table that grows."""
+"""Index queries of editors: their answers, and no query scans a table that grows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def everything(frame: FrameRow) -> bool:
     return frame.location is not None
 
 
-def test_the_way_outward_is_that_of_the_nodes_that_it_is_asked_for(roads: Roads) -> None:
+def test_a_step_outward_is_restricted_to_the_given_nodes(roads: Roads) -> None:
     with Index.open(roads.index) as index:
         (get,) = index.line(str(roads.library), 8).roads_outward(everything)
         further = index.line(str(roads.library), 2).roads_outward(everything, within=get.nodes)
@@ -50,7 +50,7 @@ def test_the_way_outward_is_that_of_the_nodes_that_it_is_asked_for(roads: Roads)
     ]
 
 
-def test_program_lines_are_the_origins_most_calls_first(recording: Recording) -> None:
+def test_program_lines_are_the_origins_with_most_calls_first(recording: Recording) -> None:
     with Index.open(recording.index) as index:
         lines = index.line(str(recording.client), recording.client_definition).program_lines()
         outermost = index.line(str(recording.demo), 11).program_lines()
@@ -73,7 +73,7 @@ def test_the_ends_of_a_line_come_with_their_innermost_frames(recording: Recordin
     ]
 
 
-def test_one_capture_is_told_apart_from_the_others(recording: Recording) -> None:
+def test_one_capture_is_separated_from_the_others(recording: Recording) -> None:
     demo, line = str(recording.demo), recording.main_calls_make_input
     with Index.open(recording.index) as index:
         both = index.line(demo, line).summary()
@@ -90,7 +90,7 @@ def test_one_capture_is_told_apart_from_the_others(recording: Recording) -> None
     assert each[0].latest_call == 3
 
 
-def test_a_road_of_another_capture_is_not_offered(recording: Recording) -> None:
+def test_a_path_of_another_capture_is_not_offered(recording: Recording) -> None:
     demo, line = str(recording.demo), recording.main_calls_make_input
     with Index.open(recording.index) as index:
         known = index.line(demo, line, 2).roads_inward(everything)
@@ -100,7 +100,7 @@ def test_a_road_of_another_capture_is_not_offered(recording: Recording) -> None:
     assert (len(known), unknown, outward) == (1, [], [])
 
 
-def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
+def test_marks_are_on_lines_and_functions(recording: Recording) -> None:
     with Index.open(recording.index) as index:
         lines = index.file(str(recording.demo)).marks(1, 8)
         functions = dict(index.file(str(recording.demo)).functions())
@@ -115,7 +115,7 @@ def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
     assert missing is None
 
 
-def test_a_stack_is_given_whole(recording: Recording) -> None:
+def test_a_stack_is_returned_completely(recording: Recording) -> None:
     with Index.open(recording.index) as index:
         (hit, *_) = index.line(str(recording.demo), recording.main_calls_make_input).stacks()
         (chain,) = index.calls.call_chains_of_stack(hit.stack)
@@ -164,7 +164,7 @@ SMALL = {"captures", "boundaries", "ffi_sites", "ffi_handlers", "ffi_functions",
 
 
 @pytest.mark.parametrize("is_latest", [False, True], ids=["of all captures", "of the latest run"])
-def test_no_question_scans_a_table_that_grows(recording: Recording, *, is_latest: bool) -> None:
+def test_no_question_scans_a_growing_table(recording: Recording, *, is_latest: bool) -> None:
     asked: set[str] = set()
     for question, ask in QUESTIONS.items():
         before = len(asked)
@@ -186,11 +186,11 @@ def _tables(path: Path) -> list[str]:
 
 
 def _scans(path: Path, query: str) -> Iterator[tuple[str, str]]:
-    """The tables, by name, that a query reads from end to end, and what the plan says of it."""
+    """The tables that a query scans completely, by name, with the plan's text."""
     aliases: dict[str, str] = {alias or table: table for table, alias in _NAMED.findall(query)}
     with closing(sqlite3.connect(path)) as connection:
         for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {query}"):
-            # The rows of a run are never put together; those of a node's stacks are.
+            # The rows of a run are never combined; those of a node's stacks are.
             assert "run = " not in query or not re.search(r"MATERIALIZE (?!s\b)", detail), query
             if scan := re.match(r"SCAN (\w+)(?! VIRTUAL)", detail):
                 name = str(scan[1])

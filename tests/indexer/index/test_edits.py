@@ -1,4 +1,4 @@
-"""Random edits of recorded programs: a line that survives an edit has the same answers, any other line has none."""
+"""Random edits of recorded programs: surviving lines have the same answers, any other line has none."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ RECORDED = [
     "inside_jit.py",
 ]
 KEPT = "costs/training.py"
-EDITS = 50  # of each program
+EDITS = 50  # for each program
 
 Answer = tuple[int, tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A recorded program, which is edited."""
+    """A recorded program that is edited."""
 
     program: Path
     index: Path
@@ -64,7 +64,7 @@ def edited(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def answers(path: Path, program: Path) -> dict[int, Answer]:
-    """What is known of each line: its calls, their functions, and the compiled programs with ops of it."""
+    """The data of each line: its calls, their functions, and the compiled programs with its ops."""
     with Index.open(path) as index:
         file = index.file(str(program))
         marks = {mark.line: mark for mark in file.marks(1, 10_000)}
@@ -79,7 +79,7 @@ def answers(path: Path, program: Path) -> dict[int, Answer]:
 
 
 def check(edited: Edited, lines: Text) -> None:
-    """Lines that either text has more than once are left out: nobody can tell which of them an edit removed."""
+    """Lines that occur more than once in either text are skipped: an edit may have removed any of them."""
     edited.program.write_text("".join(f"{line}\n" for _, line in lines))
     after = answers(edited.index, edited.program)
     original = edited.lines
@@ -114,14 +114,14 @@ def with_form_feeds(text: str) -> bytes:
 
 
 @pytest.mark.parametrize("written", [as_crlf, with_mark, in_latin_1, with_tabs, with_form_feeds])
-def test_how_a_text_is_written_does_not_count(edited: Edited, written: Callable[[str], bytes]) -> None:
-    """Given other line ends, a byte order mark, another encoding, tabs or form feeds, lines stay what they are."""
+def test_encoding_and_line_endings_do_not_matter(edited: Edited, written: Callable[[str], bytes]) -> None:
+    """Other line ends, a byte order mark, another encoding, tabs or form feeds do not change lines."""
     edited.program.write_bytes(written("".join(f"{line}\n" for _, line in edited.lines)))
     added = 2 if written is in_latin_1 else 0
     assert answers(edited.index, edited.program) == {line + added: each for line, each in edited.before.items()}
 
 
-def test_a_link_to_another_text_and_a_file_that_was_created_again_are_followed(edited: Edited) -> None:
+def test_a_retargeted_link_and_a_recreated_file_are_followed(edited: Edited) -> None:
     other = edited.program.with_name("other.py")
     other.write_text("# typed\n" + "".join(f"{line}\n" for _, line in edited.lines))
     now = {line + 1: each for line, each in edited.before.items()}
@@ -133,7 +133,7 @@ def test_a_link_to_another_text_and_a_file_that_was_created_again_are_followed(e
     assert answers(edited.index, edited.program) == now
 
 
-def test_formatting_keeps_the_answers_of_lines_that_it_leaves(edited: Edited) -> None:
+def test_formatting_keeps_the_answers_of_unchanged_lines(edited: Edited) -> None:
     text = "".join(f"{line}\n" for _, line in edited.lines)
     ruff = Path(sys.executable).with_name("ruff")
     command = [str(ruff), "format", "--line-length", "60", "--config", "indent-width = 2", "-"]

@@ -1,4 +1,4 @@
-"""The flame graph of a capture: every call once, however functions are merged, hidden or told apart."""
+"""The flame graph of a capture: every call once, however functions are merged, hidden or distinguished."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def below(graph: FlameGraph, *path: str) -> dict[str, tuple[int, int]]:
     return {node.name: (node.calls, node.duration) for node in graph.nodes if node.parent == at}
 
 
-def test_functions_stand_below_their_callers_with_calls_and_time(project: Project) -> None:
+def test_functions_are_below_their_callers_with_calls_and_time(project: Project) -> None:
     graph = project.ingest().capture(1).flame_graph()
 
     assert (graph.calls, graph.duration) == (4, 2_100)
@@ -35,7 +35,7 @@ def test_functions_stand_below_their_callers_with_calls_and_time(project: Projec
     assert [node.kind for node in graph.nodes if node.name == "main"] == [FlameKind.PYTHON]
 
 
-def test_a_node_leads_to_the_frame_that_took_most_time(project: Project) -> None:
+def test_a_node_leads_to_the_frame_with_most_time(project: Project) -> None:
     graph = project.ingest().capture(1).flame_graph()
 
     (main,) = (node for node in graph.nodes if node.name == "main")
@@ -43,14 +43,14 @@ def test_a_node_leads_to_the_frame_that_took_most_time(project: Project) -> None
     assert main.location.line == project.line("transfer(1)")
 
 
-def test_what_could_not_be_merged_stands_apart(project: Project) -> None:
+def test_unmerged_stacks_are_separate(project: Project) -> None:
     graph = project.ingest().capture(1).flame_graph()
 
     assert below(graph, UNMERGED, "glue::convert", PUT) == {"PJRT_Error_Destroy": (1, 0)}
     assert [node.kind for node in graph.nodes if node.parent == -1] == [FlameKind.PYTHON, FlameKind.UNMERGED]
 
 
-def test_a_boundary_function_alone(project: Project) -> None:
+def test_a_graph_of_one_boundary_function(project: Project) -> None:
     index = project.ingest()
     (destroy,) = (each.id for each in index.capture(1).boundaries() if each.function == "PJRT_Error_Destroy")
     graph = index.capture(1).flame_graph(destroy)
@@ -89,5 +89,5 @@ def test_time_inside_another_call_counts_once(project: Project) -> None:
     assert index.capture(1).flame_graph(put.id).duration == put.duration == 6_600
 
 
-def test_no_such_capture_is_an_empty_graph(project: Project) -> None:
+def test_an_unknown_capture_has_an_empty_graph(project: Project) -> None:
     assert project.ingest().capture(9).flame_graph() == FlameGraph(0, 0, 0, 0, ())

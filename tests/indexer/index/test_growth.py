@@ -1,4 +1,4 @@
-"""A capture that is indexed again after it has grown, or at another place, is still one capture."""
+"""A capture that is indexed again after it has grown or moved is still one capture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOTALS = ("nodes", "functions", "stack_calls", "steps", "code_steps", "readable_
 
 
 def test_a_grown_capture_replaces_its_earlier_rows(project: Project) -> None:
-    """Given a capture indexed after three of its four calls, when it is whole, then the index is as if read once."""
+    """A capture indexed after three of its four calls, then completed, gives the same index as one reading."""
     whole = replace(project.capture, metadata=RUN)
     at_once, grown = project.folder / "at-once.db", project.folder / "grown.db"
 
@@ -31,7 +31,7 @@ def test_a_grown_capture_replaces_its_earlier_rows(project: Project) -> None:
 
 
 def test_a_grown_capture_keeps_its_id_and_other_captures_are_unchanged(project: Project) -> None:
-    """Given two captures, when the first grows, then the second's calls and the totals of both are right."""
+    """If the first of two captures grows, the second's calls and both totals stay correct."""
     first = replace(project.capture, metadata=RUN)
     second = project.again("second", metadata=replace(RUN, pid=200))
     in_turn, grown = project.folder / "in-turn.db", project.folder / "grown.db"
@@ -50,7 +50,7 @@ def test_a_grown_capture_keeps_its_id_and_other_captures_are_unchanged(project: 
 
 
 def test_a_capture_with_the_same_signature_is_skipped(project: Project) -> None:
-    """Given two indexers that read the same capture, the one that comes second finds it done."""
+    """Of two indexers of the same capture, the second finds it complete."""
     capture = replace(project.capture, metadata=RUN)
     with Store(project.index) as store:
         add_capture(store, capture, CaptureFrameNamer(), "as it is now")
@@ -84,7 +84,7 @@ def _index(path: Path, captures: Sequence[Capture]) -> None:
 
 
 def _beginning(capture: Capture, calls: int) -> Capture:
-    """The capture as it was when it had only so many calls."""
+    """The capture with its first calls only."""
     columns = {field.name: getattr(capture.calls, field.name)[:calls] for field in fields(Calls)}
     return replace(capture, calls=Calls(**columns))
 

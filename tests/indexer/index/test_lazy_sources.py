@@ -1,4 +1,4 @@
-"""Large trees: recorded functions first, the rest later, single files at once; and what is told of all that."""
+"""Large trees: recorded functions first, the rest later, single files at once; and the messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 @pytest.fixture
 def tree(project: Project) -> Path:
-    """A folder of 60 sources, one of which has the functions of the library without debug information."""
+    """A folder of 60 sources, one of which has the library's functions that lack debug information."""
     folder = project.folder / "tree"
     folder.mkdir()
     for number in range(60):
@@ -51,7 +51,7 @@ def test_functions_of_a_removed_folder_are_searched_in_the_other_folders(project
 
 
 def test_a_moved_checkout_is_found_at_its_new_path(project: Project, tree: Path) -> None:
-    """Given that the folder of before is not removed, then what is kept of it stands behind what is here."""
+    """If the earlier folder is not removed, its stored data ranks behind the current one."""
     moved = tree.with_name("moved")
     with Store(project.index) as store:
         find_sources(store, SilentProgress())
@@ -74,7 +74,7 @@ def test_remaining_files_are_read_later_and_no_file_is_read_twice(project: Proje
 
 
 def test_recorded_functions_are_located_before_remaining_files_are_read(project: Project, tree: Path) -> None:
-    """Given Ctrl-C right after the needed files, then another process already sees the lines."""
+    """After Ctrl-C right after the needed files, another process already sees the lines."""
     with Store(project.index) as store, pytest.raises(KeyboardInterrupt):
         find_sources(store, _InterruptBefore("Reading sources"))
 
@@ -149,7 +149,7 @@ def test_unreadable_files_are_counted(project: Project, tree: Path) -> None:
 
 
 class _InterruptBefore(SilentProgress):
-    """A listener that behaves like a user who presses Ctrl-C when a task begins."""
+    """A listener that simulates Ctrl-C when a task begins."""
 
     def __init__(self, description: str) -> None:
         self._description = description
@@ -167,7 +167,7 @@ def _convert(project: Project) -> Location | None:
 
 
 def _rewrite(path: Path, text: str) -> None:
-    """Write a file so that its time differs even on a coarse clock."""
+    """Write a file with a changed time even on a coarse clock."""
     before = path.stat().st_mtime_ns
     path.write_text(text)
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))

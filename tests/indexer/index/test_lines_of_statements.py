@@ -1,4 +1,4 @@
-"""What is told of a line whose statement has its frames on others."""
+"""Answers for a line whose statement has its frames on other lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_stack_that_passes_two_lines_of_a_statement_counts_once(tmp_path: Path
     assert (both.calls, end.calls) == (3, 3)
 
 
-def test_a_capture_that_is_picked_is_told_of_alone_there_too(tmp_path: Path) -> None:
+def test_a_selected_capture_restricts_statement_lines(tmp_path: Path) -> None:
     spread = record_spread(tmp_path)
     with Index.open(spread.index) as index:
         (capture,) = index.captures()
@@ -30,7 +30,7 @@ def test_a_capture_that_is_picked_is_told_of_alone_there_too(tmp_path: Path) -> 
         assert len(index.line(str(spread.cpp), 9).stacks()) == 2
 
 
-def test_a_file_that_has_changed_and_nobody_knows_how_is_not_guessed_about(tmp_path: Path) -> None:
+def test_lines_of_a_file_with_unknown_changes_are_not_guessed(tmp_path: Path) -> None:
     spread = record_spread(tmp_path)
     forget_texts(spread.index)
     spread.cpp.write_text("// one\n" + CPP)

@@ -1,4 +1,4 @@
-"""Questions about thousands of calls go by their kinds: the answers are those of a look at every call."""
+"""Queries over thousands of calls use their kinds: the answers equal those from checking every call."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def index(indexed: Path) -> Iterator[Index]:
 
 
 def passing(index: Index, wanted: CallFilter) -> list[CallRow]:
-    """The calls that pass, by a look at each of them."""
+    """The matching calls, found by checking each call."""
     stacks = {call.stack for call in index.calls.find(CallFilter(capture=1)) if _passes(index, call, wanted.through)}
     address = index.objects.find(wanted.object, 1) if wanted.object is not None else None
     return [
@@ -81,7 +81,7 @@ def _passes(index: Index, call: CallRow, through: str | None) -> bool:
 
 @pytest.mark.exhaustive(keep=[repr(FILTERS[-1])])
 @pytest.mark.parametrize("wanted", FILTERS, ids=repr)
-def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wanted: CallFilter) -> None:
+def test_a_filter_accepts_the_same_calls_as_a_full_scan(index: Index, wanted: CallFilter) -> None:
     expected = passing(index, wanted)
     assert expected
     of_capture = replace(wanted, capture=1)
@@ -104,7 +104,7 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
 
 @pytest.mark.exhaustive(keep=[repr(FILTERS[0]), repr(FILTERS[7])])
 @pytest.mark.parametrize("wanted", [*FILTERS, CallFilter(slower_than=50, through="transfer")], ids=repr)
-def test_a_question_tells_how_far_it_is_until_it_is_through(
+def test_a_question_reports_progress_until_its_end(
     index: Index, monkeypatch: pytest.MonkeyPatch, wanted: CallFilter
 ) -> None:
     monkeypatch.setattr(filters, "_CALLS_PER_SLICE", 500)
@@ -137,7 +137,7 @@ class _Task:
 
 
 class _Listener(SilentProgress):
-    """Keeps what it is told."""
+    """Records its messages."""
 
     def __init__(self) -> None:
         self.tasks: list[_Task] = []
@@ -154,7 +154,7 @@ class _Listener(SilentProgress):
 
 @pytest.mark.exhaustive(keep=["True"])
 @pytest.mark.parametrize("by_thread", [False, True])
-def test_percentiles_of_many_calls_are_within_a_hundredth(
+def test_percentiles_of_many_calls_are_within_one_percent(
     index: Index, monkeypatch: pytest.MonkeyPatch, by_thread: bool
 ) -> None:
     for wanted in (CallFilter(capture=1), CallFilter(capture=1, through="transfer"), CallFilter(slower_than=300)):
@@ -171,7 +171,7 @@ def test_percentiles_of_many_calls_are_within_a_hundredth(
                 assert abs(getattr(one, name) - getattr(other, name)) <= 0.008 * getattr(one, name) + 1
 
 
-def test_pages_of_a_function_follow_each_other(index: Index) -> None:
+def test_pages_of_a_function_are_consecutive(index: Index) -> None:
     asked = CaptureQuery(index._reader, 1)
     for totals_of in boundary_totals(asked):
         every = [call for call in index.calls.find(CallFilter(capture=1)) if call.function == totals_of.function]
@@ -183,7 +183,7 @@ def test_pages_of_a_function_follow_each_other(index: Index) -> None:
         assert [call.id for call in longest] == [call.id for call in by_length[5:25]]
 
 
-def test_an_address_is_the_object_that_was_there_at_the_time(index: Index) -> None:
+def test_an_address_means_the_object_that_lived_there_at_that_time(index: Index) -> None:
     calls = index.calls.with_object_names(index.calls.find(CallFilter(capture=1)))
     named = [call for call in calls if "event" in call.objects]
     assert len(named) > CALLS // 2
@@ -199,7 +199,7 @@ def test_an_address_is_the_object_that_was_there_at_the_time(index: Index) -> No
         assert found.name == f"event#{number}"
 
 
-def test_the_latest_calls_with_stacks_are_those_of_all_kinds(index: Index) -> None:
+def test_the_latest_calls_with_stacks_cover_all_kinds(index: Index) -> None:
     every = index.calls.find(CallFilter(capture=1))
     stacks = {every[0].stack, every[1].stack}
     expected = [call.id for call in reversed(every) if call.stack in stacks][:30]

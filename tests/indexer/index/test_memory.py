@@ -1,4 +1,4 @@
-"""What is remembered of an index holds until somebody writes there, or a file that it is about changes."""
+"""Cached index data stays valid until the index, or a file that it describes, changes."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def reader(database: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def test_something_is_made_once_while_nothing_changes(reader: sqlite3.Connection) -> None:
+def test_a_value_is_computed_once_while_nothing_changes(reader: sqlite3.Connection) -> None:
     memory, made = QueryCache(), []
     for _ in range(2):
         with memory.hold(reader):
@@ -36,7 +36,7 @@ def test_something_is_made_once_while_nothing_changes(reader: sqlite3.Connection
     assert made == [1]
 
 
-def test_it_is_made_anew_after_somebody_has_written(database: Path, reader: sqlite3.Connection) -> None:
+def test_a_value_is_recomputed_after_a_write(database: Path, reader: sqlite3.Connection) -> None:
     memory = QueryCache()
 
     def things() -> int:
@@ -61,7 +61,7 @@ def test_one_answer_sees_one_state_of_the_index(database: Path, reader: sqlite3.
 
 
 @pytest.mark.parametrize("change", ["write", "remove", "make"])
-def test_it_is_made_anew_after_a_file_has_changed_that_what_it_rests_on_looked_at(
+def test_a_value_is_recomputed_after_a_file_it_depends_on_changed(
     reader: sqlite3.Connection, tmp_path: Path, change: str
 ) -> None:
     source = tmp_path / "source.py"
@@ -82,7 +82,7 @@ def test_it_is_made_anew_after_a_file_has_changed_that_what_it_rests_on_looked_a
     assert told() != before
 
 
-def test_nothing_is_kept_where_no_state_is_held() -> None:
+def test_nothing_is_cached_without_a_transaction() -> None:
     memory, made = QueryCache(), []
     memory.get_or_compute("thing", lambda: made.append(1))
     memory.get_or_compute("thing", lambda: made.append(1))

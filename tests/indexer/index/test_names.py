@@ -1,4 +1,4 @@
-"""What a name means: that name, then the user's own functions, then whole words, then any part."""
+"""The meaning of a name: exact matches, then the user's own functions, then whole words, then any part."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def index(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Iterator[I
         yield index
 
 
-def test_how_well_a_text_fits_a_name() -> None:
+def test_names_are_ranked_by_similarity() -> None:
     cases: list[tuple[str, str, MatchQuality | None]] = [
         ("Buffer", "Buffer", MatchQuality.NAME),
         ("Buffer", "buffer", MatchQuality.ANY_CASE),
@@ -40,7 +40,7 @@ def test_how_well_a_text_fits_a_name() -> None:
         assert match_name(name, wanted) is expected
 
 
-def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
+def test_the_last_parts_of_a_qualified_name_match() -> None:
     cases: list[tuple[str, str, str, MatchQuality]] = [
         ("Trainer.step", "step", "step", MatchQuality.NAME),
         ("xla::Client::Compile", "Compile", "Client::Compile", MatchQuality.NAME),
@@ -54,7 +54,7 @@ def test_the_last_parts_of_a_functions_name_are_its_name() -> None:
         assert match_function(name, short, wanted) is expected
 
 
-def test_what_is_named_so_goes_before_what_has_it_in_its_name(index: Index) -> None:
+def test_exact_names_precede_names_that_contain_the_text(index: Index) -> None:
     found = index.functions.match("put")
 
     assert found.is_name
@@ -66,7 +66,7 @@ def test_the_last_part_of_a_qualified_name_is_a_name(index: Index) -> None:
     assert [function.name for function in index.functions.find("glue::convert")] == ["glue::convert"]
 
 
-def test_a_part_is_no_name_but_means_what_has_it(index: Index) -> None:
+def test_a_substring_matches_all_names_that_contain_it(index: Index) -> None:
     found = index.functions.match("UNTIME::ALL")
 
     assert not found.is_name
@@ -74,7 +74,7 @@ def test_a_part_is_no_name_but_means_what_has_it(index: Index) -> None:
     assert index.functions.find("UNTIME::ALL") == []
 
 
-def test_of_parts_the_users_own_functions_go_first(index: Index) -> None:
+def test_program_functions_precede_others_for_a_substring(index: Index) -> None:
     found = index.functions.match("a")  # runtime::allocate and PJRT_Client_BufferFromHostBuffer have one, too
 
     assert not found.is_name
@@ -82,20 +82,20 @@ def test_of_parts_the_users_own_functions_go_first(index: Index) -> None:
     assert own == sorted(own, reverse=True)
 
 
-def test_a_pattern_asks_for_every_part(index: Index) -> None:
+def test_a_pattern_must_match_every_part(index: Index) -> None:
     found = index.functions.match("*a*")
 
     assert found.is_name
     assert {"main", "transfer", "runtime::allocate"} <= {function.name for function in found.functions}
 
 
-def test_what_nothing_is_named_means_nothing(index: Index) -> None:
+def test_an_unknown_name_matches_nothing(index: Index) -> None:
     for name in ("no such function", "", "%", "*zz*", "[", "\ud800"):
         found = index.functions.match(name)
         assert (found.functions, found.count, found.likely) == ((), 0, 0), name
 
 
-def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> None:
+def test_a_call_matches_by_a_function_on_its_stack(index: Index) -> None:
     found = index.calls.latest("transfer")
 
     assert found is not None
@@ -103,7 +103,7 @@ def test_a_call_is_meant_by_a_function_that_it_went_through(index: Index) -> Non
     assert any(frame.function.name == "transfer" for chain in chains for frame in chain)
 
 
-def test_what_is_the_users_own() -> None:
+def test_program_files_are_the_users_own() -> None:
     cases: list[tuple[str, bool]] = [
         ("/home/me/train.py", True),
         ("/home/me/kernels/build/libkernels.so", True),

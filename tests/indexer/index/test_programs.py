@@ -1,4 +1,4 @@
-"""Which lines programs come from, what compiled them, and what ran them, of programs of many shapes."""
+"""The lines, compilations and runs of programs of many shapes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.running import TIMEOUT, Run, mock_environment
 from tests.shapes_of_programs import SHAPES, Marked, recorded_shapes
 
 RUNS = {"plain": 3, "generator": 3}
-"""How often a program was run, where it was more than once."""
+"""The number of runs of each program that ran more than once."""
 
 
 EDITED = """\
@@ -50,16 +50,16 @@ def index(shapes: Marked) -> Iterator[Index]:
 
 
 def use_of(index: Index, shapes: Marked, line: int) -> ProgramUse:
-    """The one name of programs that a line is in."""
+    """The only program name with this line."""
     (use,) = index.line(str(shapes.path), line).program_uses()
     return use
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_line_inside_knows_its_ops_and_the_line_that_runs_them(shapes: Marked, index: Index, shape: str) -> None:
+def test_a_line_inside_jit_has_its_ops_and_the_line_that_runs_them(shapes: Marked, index: Index, shape: str) -> None:
     use = use_of(index, shapes, shapes.line(shape, "sine", "both"))
     kinds = dict(use.ops)
-    assert "sine" in kinds or (shape == "grad" and "cosine" in kinds)  # a gradient needs no sine
+    assert "sine" in kinds or (shape == "grad" and "cosine" in kinds)  # a gradient does not need sine
     assert (use.is_outside, use.problem) == (False, "")
     assert use.root.endswith(")")
     (runs,) = use.runs if shape != "static" else use.runs[:1]
@@ -71,12 +71,12 @@ def test_a_line_inside_knows_its_ops_and_the_line_that_runs_them(shapes: Marked,
     assert runs.total_duration > 0
 
 
-def test_another_static_argument_is_another_program_of_the_name(shapes: Marked, index: Index) -> None:
+def test_another_static_argument_is_another_program_with_that_name(shapes: Marked, index: Index) -> None:
     use = use_of(index, shapes, shapes.line("static", "sine"))
     assert (use.programs, use.compiled, use.calls) == (2, 2, 2)
 
 
-def test_ahead_of_time_a_program_is_compiled_by_one_line_and_run_by_another(shapes: Marked, index: Index) -> None:
+def test_an_ahead_of_time_program_is_compiled_and_run_by_different_lines(shapes: Marked, index: Index) -> None:
     use = use_of(index, shapes, shapes.line("aot", "sine"))
     (compilation,) = use.compilations
     assert compilation.line is not None
@@ -84,14 +84,14 @@ def test_ahead_of_time_a_program_is_compiled_by_one_line_and_run_by_another(shap
     assert use.runs[0].line is not None and use.runs[0].line.location.line == shapes.line("aot", "runs")
 
 
-def test_a_call_inside_leads_to_the_lines_it_was_traced_through(shapes: Marked, index: Index) -> None:
+def test_a_call_inside_jit_leads_to_the_lines_it_was_traced_through(shapes: Marked, index: Index) -> None:
     calling = use_of(index, shapes, shapes.line("helper", "calls"))
     assert [each.location.line for each in calling.inward] == [shapes.line("helper", "sine")]
     inner = use_of(index, shapes, shapes.line("helper", "sine"))
     assert [each.location.line for each in inner.outward] == [shapes.line("helper", "calls")]
 
 
-def test_the_line_that_runs_a_program_knows_the_lines_inside(shapes: Marked, index: Index) -> None:
+def test_the_line_that_runs_a_program_has_the_lines_inside_it(shapes: Marked, index: Index) -> None:
     for shape in ("plain", "scan", "aot", "shard_map"):
         runs = index.line(str(shapes.path), shapes.line(shape, "runs")).programs_run()
         assert shapes.line(shape, "sine") in {line.location.line for run in runs for line in run.lines}, shape
@@ -102,25 +102,25 @@ def test_every_line_of_a_statement_answers(shapes: Marked, index: Index) -> None
     assert use_of(index, shapes, shapes.line("lines", "same")) == first
 
 
-def test_an_eager_line_is_outside_of_the_program_that_it_runs(shapes: Marked, index: Index) -> None:
+def test_an_eager_line_is_not_inside_the_program_it_runs(shapes: Marked, index: Index) -> None:
     assert use_of(index, shapes, shapes.line("eager", "both")).is_outside
 
 
-def test_a_line_of_which_nothing_is_known_names_its_neighbours(shapes: Marked, index: Index) -> None:
+def test_an_unknown_line_names_its_neighbours(shapes: Marked, index: Index) -> None:
     near = index.line(str(shapes.path), shapes.line("here", "nothing")).nearby()
     assert near.why == "nothing in never was recorded: it was not reached, or its result is unused"
     assert near.lines[0].location.line == shapes.line("generator", "runs")
 
 
-def test_a_capture_answers_for_itself(shapes: Marked, index: Index) -> None:
+def test_each_capture_answers_separately(shapes: Marked, index: Index) -> None:
     (capture,) = index.captures()
     path, line = str(shapes.path), shapes.line("plain", "sine")
     assert index.line(path, line, capture.id).program_uses() == index.line(path, line).program_uses()
     assert not index.line(path, line, capture.id + 1).program_uses()
 
 
-def test_the_same_program_of_two_captures_is_there_once(shapes: Marked, tmp_path: Path) -> None:
-    """Given a capture and that of a second run, then one program; and still without the first run."""
+def test_equal_programs_of_two_captures_are_stored_once(shapes: Marked, tmp_path: Path) -> None:
+    """A capture and a second run's have one program, also without the first run."""
     (recorded,) = capture_folders(shapes.path.parent / ".framedex" / "captures")
     rerun = shutil.copytree(recorded, tmp_path / "second")
     metadata = json.loads((rerun / "capture.json").read_text())

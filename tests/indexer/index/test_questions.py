@@ -1,4 +1,4 @@
-"""What the index answers about calls, lines and functions of a recorded run."""
+"""Index queries about calls, lines and functions of a recorded run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.trace_lines import parse_trace
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 
 
-def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None:
+def test_calls_are_sorted_by_start_time_with_their_arguments(project: Project) -> None:
     calls = project.ingest().calls.find(CallFilter())
 
     assert [call.start for call in calls] == [1_000, 2_000, 3_000, 2_000_000_000]
@@ -40,7 +40,7 @@ def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None
     assert calls[3].duration == -1
 
 
-def test_a_filter_keeps_only_what_it_names(project: Project) -> None:
+def test_a_filter_keeps_matching_calls(project: Project) -> None:
     filters: list[tuple[CallFilter, list[int]]] = [
         (CallFilter(function=BOUNDARY), [1_000, 2_000, 3_000]),
         (CallFilter(function="error_destroy"), [2_000_000_000]),
@@ -72,7 +72,7 @@ def test_a_limit_keeps_the_latest_calls_of_the_latest_capture(project: Project) 
     assert [call.capture for call in index.calls.find(CallFilter(), limit=5)] == [2, 1, 1, 1, 1]
 
 
-def test_the_latest_call_of_a_function_is_found_by_a_part_of_its_name(project: Project) -> None:
+def test_the_latest_call_of_a_function_is_found_by_substring(project: Project) -> None:
     index = project.ingest()
 
     found = index.calls.latest("fromhostbuffer")
@@ -82,7 +82,7 @@ def test_the_latest_call_of_a_function_is_found_by_a_part_of_its_name(project: P
     assert index.calls.latest("Nothing") is None
 
 
-def test_a_part_that_fits_several_names_is_refused_with_the_names(project: Project) -> None:
+def test_an_ambiguous_substring_is_refused_with_the_matching_names(project: Project) -> None:
     with pytest.raises(FramedexError) as raised:
         project.ingest().calls.latest("PJRT")
 
@@ -109,7 +109,7 @@ def test_a_trace_crosses_from_python_into_inlined_native_code(project: Project) 
     )
 
 
-def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> None:
+def test_an_unmerged_stack_is_two_stacks_with_a_reason(project: Project) -> None:
     trace = project.ingest().calls.trace(4)
 
     assert trace is not None
@@ -128,7 +128,7 @@ def test_the_trace_of_a_stack_is_that_of_its_latest_call(project: Project) -> No
     assert trace.call.start == 2_000
 
 
-def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project: Project) -> None:
+def test_a_line_has_its_calls_their_callees_and_their_callers(project: Project) -> None:
     index = project.ingest()
     summary = index.line(str(project.program), project.line("transfer(2)")).summary()
 
@@ -142,7 +142,7 @@ def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project
     assert index.line("/no/such/file.py", 3).summary() is None
 
 
-def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
+def test_recorded_lines_count_the_calls_through_them(project: Project) -> None:
     lines = project.ingest().file(str(project.program)).recorded_lines()
 
     assert lines == {
@@ -154,7 +154,7 @@ def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
     }
 
 
-def test_of_the_stacks_through_a_line_the_longest_comes_first(project: Project) -> None:
+def test_the_longest_stack_through_a_line_comes_first(project: Project) -> None:
     hits = project.ingest().line(str(project.program), project.line("return put")).stacks()
 
     assert [(hit.function, hit.calls) for hit in hits] == [(BOUNDARY, 2), (BOUNDARY, 1), ("PJRT_Error_Destroy", 1)]
@@ -162,7 +162,7 @@ def test_of_the_stacks_through_a_line_the_longest_comes_first(project: Project) 
     assert len(project.ingest(capture=project.again("second")).file(str(project.program)).stacks(limit=2)) == 2
 
 
-def test_one_frame_inward_crosses_the_border(project: Project) -> None:
+def test_a_step_inward_crosses_from_python_into_native_code(project: Project) -> None:
     index = project.ingest(project.library.parent)
     put = str(project.program), project.line("return value")
 
@@ -170,7 +170,7 @@ def test_one_frame_inward_crosses_the_border(project: Project) -> None:
     assert [(step.target.function.name, step.calls) for step in inward] == [("glue::convert", 3)]
 
 
-def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project) -> None:
+def test_callers_and_callees_have_counts_and_caller_lines(project: Project) -> None:
     index = project.ingest()
     (transfer,) = index.functions.find("transfer")
 
@@ -180,7 +180,7 @@ def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project
     assert [edge.callee.name for edge in index.functions.callees(transfer.id)] == ["put"]
 
 
-def test_a_line_without_frames_belongs_to_the_function_around_it(project: Project) -> None:
+def test_a_line_without_frames_belongs_to_its_enclosing_function(project: Project) -> None:
     index = project.ingest()
 
     found = index.line(str(project.program), project.line("def main")).functions()
@@ -190,7 +190,7 @@ def test_a_line_without_frames_belongs_to_the_function_around_it(project: Projec
 
 
 def test_recursion_counts_a_call_once(project: Project) -> None:
-    """Given a stack that passes `transfer` and `put` twice, then every total still counts its calls once."""
+    """A stack that passes `transfer` and `put` twice counts its calls once in every total."""
     first = project.capture.stacks[0]
     again = (*first.frames[:5], *first.frames[3:])
     index = project.ingest(capture=project.again("recursive", stacks=(type(first)(again), *project.capture.stacks[1:])))
@@ -202,7 +202,7 @@ def test_recursion_counts_a_call_once(project: Project) -> None:
     assert sum(hit.calls for hit in hits) == 4
 
 
-def test_the_same_run_twice_doubles_the_counts_and_shares_the_stacks(project: Project) -> None:
+def test_the_same_run_twice_doubles_counts_and_shares_stacks(project: Project) -> None:
     project.ingest().close()
     index = project.ingest(capture=project.again("second"))
 
@@ -214,10 +214,10 @@ def test_the_same_run_twice_doubles_the_counts_and_shares_the_stacks(project: Pr
 @pytest.mark.exhaustive(keep=["True-order0"])
 @pytest.mark.parametrize("order", [("later", "earlier"), ("earlier", "later")])
 @pytest.mark.parametrize("again", [False, True])
-def test_the_latest_is_what_began_last_in_whatever_order_captures_are_read(
+def test_the_latest_call_is_the_one_that_started_last_in_any_capture_order(
     project: Project, order: tuple[str, str], again: bool
 ) -> None:
-    """Given two captures read in either order, one perhaps again as it has grown, then the later one is the latest."""
+    """Of two captures read in either order, one perhaps again after growing, the later one is the latest."""
     run = replace(project.capture.metadata, pid=1, host="here")
     captures = {
         "later": project.again("later", metadata=replace(run, started_unix_ns=2_000_000_000)),
@@ -239,7 +239,7 @@ def test_the_latest_is_what_began_last_in_whatever_order_captures_are_read(
         assert found is not None and found.capture == trace.capture.id
 
 
-def test_an_open_index_answers_from_what_another_process_writes(project: Project) -> None:
+def test_an_open_index_sees_rows_written_by_another_process(project: Project) -> None:
     index = project.ingest()
 
     project.ingest(capture=project.again("second")).close()
@@ -248,8 +248,8 @@ def test_an_open_index_answers_from_what_another_process_writes(project: Project
     assert len(index.captures()) == 2
 
 
-def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: Project) -> None:
-    """Given a stack put -> glue::convert -> boundary whose middle is interpreter, then put's callee is the boundary."""
+def test_interpreter_and_glue_frames_are_skipped_by_default(project: Project) -> None:
+    """On a stack put -> glue::convert -> boundary with an interpreter frame between, put's callee is the boundary."""
     with Store(project.index) as store:
         frames, _ = CaptureFrameNamer().name_frames(project.capture)
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
@@ -278,8 +278,8 @@ def _as_interpreter(record: FrameRecord) -> FrameRecord:
     return replace(record, function=replace(record.function, role=FrameRole.INTERPRETER))
 
 
-def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project) -> None:
-    """Given a line with many calls whose arguments say little, then the one with a shape is among the samples."""
+def test_line_arguments_prefer_those_with_a_shape(project: Project) -> None:
+    """For a line with many calls with uninformative arguments, the samples include the one with a shape."""
     calls = project.capture.calls
     arguments = [f'{{"kind": {number}}}' for number in range(len(calls))]
     arguments[0] = '{"dims": [7]}'
@@ -291,7 +291,7 @@ def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project
     assert summary.arguments[0] == {"dims": [7]}
 
 
-def test_why_a_capture_and_a_stack_are_not_whole_is_kept_as_it_was_recorded(project: Project) -> None:
+def test_reasons_for_incomplete_captures_and_stacks_are_stored(project: Project) -> None:
     stops = StopReasons((StopReason.LIMIT, StopReason.NO_FILE), threads=2, missing_calls=7, lacks_threads=True)
     deep = tuple(replace(stack, is_truncated=True) for stack in project.capture.stacks)
     index = project.ingest(capture=project.again("stopped", stops=stops, stacks=deep))
@@ -303,8 +303,8 @@ def test_why_a_capture_and_a_stack_are_not_whole_is_kept_as_it_was_recorded(proj
     assert found == [(MergeOutcome.MERGED, True)] * 3 + [(MergeOutcome.NO_HOST, True)]
 
 
-def test_names_that_are_no_text_and_addresses_beyond_all_modules_are_kept(project: Project) -> None:
-    """Given undecodable names everywhere and an address of 64 bits, then the capture is indexed and can be asked."""
+def test_undecodable_names_and_addresses_outside_modules_are_stored(project: Project) -> None:
+    """A capture with undecodable names and a 64-bit address is indexed and can be queried."""
     odd = "odd\udcff"
     capture = project.again(
         odd,

@@ -1,4 +1,4 @@
-"""Following recorded stacks from a line to the next frames, with the nodes by which to stay on them."""
+"""Following recorded stacks from a line to the next frames, with the nodes that continue the same walk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.ask.line import roads as line_roads
+from framedex.index.ask.line import stack_paths as line_roads
 from framedex.model import FrameRow, StackPath
 from tests.server.roads import Roads, record_roads
 
@@ -25,7 +25,7 @@ def names(roads: list[StackPath]) -> list[tuple[str, int]]:
     return [(road.target.function.name, road.target.location.line if road.target.location else 0) for road in roads]
 
 
-def test_roads_come_longest_first_with_what_they_carry(recorded: Roads) -> None:
+def test_stack_paths_are_sorted_by_duration_with_their_totals(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
         roads = index.line(str(recorded.library), 2).roads_inward(everything)
 
@@ -35,7 +35,7 @@ def test_roads_come_longest_first_with_what_they_carry(recorded: Roads) -> None:
     assert [road.makes_client for road in roads] == [True, False, False]
 
 
-def test_a_road_goes_on_within_its_own_stacks(recorded: Roads) -> None:
+def test_a_stack_path_continues_within_its_own_stacks(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
         (road,) = index.line(str(recorded.demo), 2).roads_inward(everything)
         further = index.line(str(recorded.library), 2).roads_inward(everything, within=road.nodes)
@@ -44,7 +44,7 @@ def test_a_road_goes_on_within_its_own_stacks(recorded: Roads) -> None:
     assert [road.calls for road in further] == [1]
 
 
-def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
+def test_unwanted_frames_are_skipped(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
         roads = index.line(str(recorded.demo), 2).roads_inward(
             lambda frame: frame.function.name not in ("wrapper", "get")
@@ -54,7 +54,7 @@ def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
     assert not roads[0].has_more_frames
 
 
-def test_a_line_without_recorded_calls_has_no_roads(recorded: Roads) -> None:
+def test_a_line_without_recorded_calls_has_no_stack_paths(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
         assert index.line(str(recorded.library), 1).roads_inward(everything) == []
 
@@ -65,13 +65,11 @@ def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
         assert not index.file(str(recorded.project / "other.py")).is_recorded()
 
 
-def test_callees_beyond_the_places_that_are_followed_come_after_them(
-    recorded: Roads, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_callees_beyond_the_limit_come_last(recorded: Roads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_roads, "MAX_FOLLOWED_NODES", 1)
     with Index.open(recorded.index) as index:
         roads = index.line(str(recorded.library), 2).roads_inward(everything)
 
-    # The first line of the program made the client and put; `get` came from others.
+    # The first line of the program created the client and put; `get` came from others.
     assert names(roads) == [("initialise", 11), ("put", 5), ("get", 8)]
     assert [bool(road.nodes) for road in roads] == [True, True, False]

@@ -1,4 +1,4 @@
-"""Of which captures an answer is: the latest run that has what is asked for, chosen ones, or all; and without some."""
+"""The captures behind an answer: the latest run with data, selected ones, or all; and exclusions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.oracle.whole_captures import add_whole
 OLD, NEW, BESIDE = 1, 2, 3
 """The captures: all stacks in an older run; one stack in two processes of a newer one."""
 
-# What tables hold, told by names, as ids depend on what was read before.
+# Table contents by names, because ids depend on earlier captures.
 CONTENTS = {
     "calls": "SELECT b.name, t.label, k.error, c.start, c.duration, a.json, s.outcome FROM call_rows c"
     " JOIN call_kinds k ON k.id = c.kind JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread"
@@ -33,7 +33,7 @@ CONTENTS = {
     " JOIN boundaries b ON b.id = k.boundary JOIN threads t ON t.id = k.thread",
     "nodes": "SELECT n.depth, fn.name, fr.line, n.calls, n.longest, n.makes_client, n.run_calls,"
     " n.run_longest FROM nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn"
-    " ON fn.id = fr.function WHERE n.calls",  # a capture has stacks of no call, too
+    " ON fn.id = fr.function WHERE n.calls",  # a capture also has stacks without a call
     "stacks": "SELECT s.outcome, b.name, x.calls, x.duration, x.run_calls, x.run_duration FROM stack_calls x"
     " JOIN stacks s ON s.id = x.stack JOIN boundaries b ON b.id = x.boundary",
     "lines": "SELECT f.path, l.line, b.name, l.calls, l.duration, l.run_calls, l.run_duration FROM line_calls l"
@@ -209,7 +209,7 @@ def test_removing_captures_equals_never_indexing_them(
     with Store(Path(shutil.copy(indexed, tmp_path / "removed.db"))) as store:
         store.remove_captures(gone)
         removed = _contents(store)
-        for record in records:  # and can be read anew
+        for record in records:  # and can be read again
             add_whole(store, record, 500)
         again = _contents(store)
     with Store(fresh) as store:

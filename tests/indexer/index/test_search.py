@@ -1,4 +1,4 @@
-"""Symbols by parts of their names: ranked, within a scope, and as the sources are now."""
+"""Symbol search by parts of names: ranked, within a scope, and with the current sources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ namespace other { void Grow() {} }
 
 @pytest.fixture
 def tree(project: Project) -> Path:
-    """A source folder, not read as yet."""
+    """A source folder that has not been read yet."""
     folder = project.folder / "tree"
     folder.mkdir()
     (folder / "store.cc").write_text(_SOURCE)
@@ -49,7 +49,7 @@ def _names(found: list[FoundSymbol]) -> list[str]:
     return list(dict.fromkeys(symbol.name for symbol in found))
 
 
-def test_the_whole_name_comes_first_then_its_beginning_then_a_word_then_any_part(index: Index) -> None:
+def test_exact_names_precede_prefixes_words_and_substrings(index: Index) -> None:
     names = _names(index.names.symbols("Buffer"))
 
     assert names[0] == "store::Buffer"
@@ -58,27 +58,27 @@ def test_the_whole_name_comes_first_then_its_beginning_then_a_word_then_any_part
     assert names[-1] == "store::Buffer::Rebuffered"
 
 
-def test_case_does_not_matter_but_decides_between_equals(index: Index) -> None:
+def test_case_only_breaks_ties(index: Index) -> None:
     assert _names(index.names.symbols("buffer"))[0] == "store::buffer"
     assert _names(index.names.symbols("COPYBUFFER")) == ["store::Buffer::CopyBuffer"]
 
 
-def test_a_scope_narrows_what_is_found(index: Index) -> None:
+def test_a_scope_restricts_the_results(index: Index) -> None:
     assert _names(index.names.symbols("Pool::Gro")) == ["store::BufferPool::Grow"]
     assert _names(index.names.symbols("store::Pool::Gro")) == ["store::BufferPool::Grow"]
     assert _names(index.names.symbols("Pool::store::Gro")) == []
 
 
-def test_two_characters_find_what_begins_with_them(index: Index) -> None:
+def test_two_characters_match_prefixes_only(index: Index) -> None:
     assert _names(index.names.symbols("gr")) == ["store::BufferPool::Grow", "other::Grow"]
 
 
-def test_what_nothing_is_named_finds_nothing(index: Index) -> None:
+def test_an_unknown_name_has_no_results(index: Index) -> None:
     for text in ("", "::", " ", '"', "%", "zz", "no such name", "\ud800"):
         assert index.names.symbols(text) == [], text
 
 
-def test_a_recorded_function_is_found_once_with_its_place(index: Index, tree: Path) -> None:
+def test_a_recorded_function_is_found_once_with_its_location(index: Index, tree: Path) -> None:
     (symbol,) = index.names.symbols("convert")
 
     assert symbol.function is not None
@@ -86,7 +86,7 @@ def test_a_recorded_function_is_found_once_with_its_place(index: Index, tree: Pa
     assert (symbol.location.path, symbol.location.line) == (str(tree / "glue.cc"), 2)
 
 
-def test_a_recorded_function_precedes_one_that_fits_as_well(index: Index) -> None:
+def test_a_recorded_function_precedes_equal_matches(index: Index) -> None:
     recorded = [symbol.function is not None for symbol in index.names.symbols("tr")]
 
     assert recorded
@@ -101,11 +101,11 @@ def test_a_boundary_function_is_found_with_its_latest_call(index: Index) -> None
     assert index.calls.get(found[0].call) is not None
 
 
-def test_the_limit_keeps_the_best(index: Index) -> None:
+def test_the_limit_keeps_the_best_matches(index: Index) -> None:
     assert _names(index.names.symbols("Buffer", 1)) == ["store::Buffer"]
 
 
-def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tree: Path) -> None:
+def test_a_changed_file_changes_the_results(project: Project, index: Index, tree: Path) -> None:
     (tree / "store.cc").write_text("namespace store { void Shrink() {} }\n")
 
     with Store(project.index) as store:
@@ -115,7 +115,7 @@ def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tr
     assert _names(index.names.symbols("shrink")) == ["store::Shrink"]
 
 
-def test_an_index_that_is_made_anew_finds_the_same(project: Project, index: Index) -> None:
+def test_a_rebuilt_index_has_the_same_results(project: Project, index: Index) -> None:
     before = _names(index.names.symbols("Grow"))
 
     rebuild_index(project.index, [], [], SilentProgress())

@@ -1,4 +1,4 @@
-"""The check of an index that no seal vouches for."""
+"""Checking an index without a valid seal."""
 
 from __future__ import annotations
 

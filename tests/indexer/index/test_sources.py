@@ -1,4 +1,4 @@
-"""Source trees: what is read, what is read again, and how functions find their places."""
+"""Source trees: which files are read, which are read again, and how functions get their locations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.oracle.whole_captures import add_capture
 
 @pytest.fixture
 def tree(project: Project) -> Path:
-    """A source folder with the source of the library that has no debug information."""
+    """A source folder with the source of the library without debug information."""
     folder = project.folder / "tree"
     folder.mkdir()
     (folder / "glue.cc").write_text(STRIPPED_SOURCE)
@@ -57,7 +57,7 @@ def test_unchanged_files_are_not_read_again(project: Project, tree: Path) -> Non
 
 
 def test_a_macro_of_one_tree_does_not_affect_another_tree(project: Project) -> None:
-    """Two libraries have a macro TEST of their own; what is read again later is read as it was."""
+    """Two libraries have their own macro TEST; later files are parsed with the same one as before."""
     trees = []
     for name, made in (("one", "void a##b()"), ("two", "void a##_##b##_Test()")):
         folder = project.folder / name
@@ -101,7 +101,7 @@ def test_a_missing_root_is_reported_and_keeps_its_definitions(project: Project, 
 
 def test_two_matching_definitions_are_both_shown(project: Project, tree: Path) -> None:
     (tree / "other.cc").write_text(STRIPPED_SOURCE)
-    # Neither is the translation unit's name, so nothing decides between them.
+    # Neither has the translation unit's name, so both remain possible.
     (tree / "glue.cc").rename(tree / "some.cc")
 
     with project.ingest(tree) as index:
@@ -114,8 +114,8 @@ def test_two_matching_definitions_are_both_shown(project: Project, tree: Path) -
     assert places == {str(tree / "some.cc"), str(tree / "other.cc")}
 
 
-def test_files_that_frames_point_to_are_read_without_a_root(project: Project) -> None:
-    """Given no source folder, then functions of the program still know where they end."""
+def test_files_named_by_frames_are_read_without_a_root(project: Project) -> None:
+    """Without a source folder, functions of the program still have an end line."""
     with project.ingest() as index:
         (main,) = index.functions.find("main")
         (allocate,) = index.functions.find("allocate")
@@ -126,7 +126,7 @@ def test_files_that_frames_point_to_are_read_without_a_root(project: Project) ->
     assert allocate.location.how is LocationEvidence.DEFINITION
 
 
-def test_a_new_capture_finds_definitions_read_before(project: Project, tree: Path) -> None:
+def test_a_new_capture_uses_definitions_read_before(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         with store.transaction():
             store.sources.add_root(str(tree))
@@ -189,7 +189,7 @@ def _update(project: Project, *roots: Path) -> TreeReport:
 
 
 def _rewrite(path: Path, text: str) -> None:
-    """Write a file so that its time differs even on a coarse clock."""
+    """Write a file with a changed time even on a coarse clock."""
     before = path.stat().st_mtime_ns
     path.write_text(text)
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))

@@ -1,4 +1,4 @@
-"""SQL of others on an index: it reads, and is bounded in memory and rows."""
+"""User SQL on an index: read-only, with limits on memory and rows."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def test_every_view_can_be_read(index: Path) -> None:
         assert run_query(index, f"SELECT * FROM {name!s}", 1).columns == tuple(str(columns).split(", "))
 
 
-def test_rows_come_as_far_as_they_are_wanted(index: Path) -> None:
+def test_rows_are_fetched_on_demand(index: Path) -> None:
     found = run_query(index, "SELECT id FROM calls ORDER BY id", 3)
 
     assert (found.columns, found.rows, found.has_more) == (("id",), ((1,), (2,), (3,)), True)
     assert not run_query(index, "SELECT id FROM calls", 4).has_more
 
 
-def test_arguments_are_looked_into_as_json(index: Path) -> None:
+def test_arguments_can_be_queried_as_json(index: Path) -> None:
     found = run_query(index, "SELECT count(*) FROM calls_readable c, json_each(c.arguments), json_tree(c.arguments)", 3)
 
     assert found.rows[0][0] != 0
 
 
-def test_nothing_but_reading_is_possible(index: Path, tmp_path: Path) -> None:
+def test_only_reading_is_allowed(index: Path, tmp_path: Path) -> None:
     cases: list[str] = [
         "DELETE FROM captures",
         "INSERT INTO captures (id) VALUES (9)",
@@ -68,8 +68,8 @@ def test_nothing_but_reading_is_possible(index: Path, tmp_path: Path) -> None:
         assert index.read_bytes() == before
 
 
-def test_functions_that_do_more_than_compute_are_refused(index: Path) -> None:
-    """SQLite marks these as direct-only: `fts3_tokenizer` tells and takes addresses of functions in the process."""
+def test_functions_with_side_effects_are_refused(index: Path) -> None:
+    """SQLite marks these as direct-only: `fts3_tokenizer` reads and sets function addresses of the process."""
     with closing(sqlite3.connect(":memory:")) as connection:
         unsafe = connection.execute("SELECT name, narg FROM pragma_function_list WHERE flags & 0x80000").fetchall()
 
@@ -89,14 +89,14 @@ def test_memory_is_bounded(index: Path, statement: str) -> None:
         run_query(index, statement, 10)
 
 
-def test_what_comes_back_is_bounded(index: Path) -> None:
+def test_results_are_bounded(index: Path) -> None:
     found = run_query(index, f"{ENDLESS} SELECT zeroblob(1000000) FROM n", 1_000_000)
 
     assert found.has_more
     assert len(found.rows) == 8
 
 
-def test_what_is_no_query_is_said(index: Path) -> None:
+def test_a_malformed_query_is_reported(index: Path) -> None:
     cases: list[str] = ["", "nothing", "SELECT no_such FROM captures", "SELECT ?", "SELECT '\0'", 'SELECT "\x1b[31m']
     cases += ["SELECT * FROM no_such_\x1b[31m", "SELECT x.\u202ea FROM captures"]
     for statement in cases:

@@ -1,4 +1,4 @@
-"""The SQLite that Python brings."""
+"""Python's bundled SQLite version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_an_old_sqlite_is_reported_with_a_remedy(
 
 
 def test_queries_use_no_newer_features() -> None:
-    """What came with 3.38, and was used once."""
+    """Features of 3.38 that framedex once used."""
     sources = Path(database.__file__).parents[1]
     texts = [file.read_text() for pattern in ("*.py", "*.sql") for file in sources.rglob(pattern)]
     assert not [text for text in texts if "value ->> " in text]

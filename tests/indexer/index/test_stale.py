@@ -35,7 +35,7 @@ def edit(path: Path, text: str) -> None:
 
 @pytest.fixture
 def tracked(project: Project) -> Project:
-    """The program is committed to git, and recorded as it is there."""
+    """The program is committed to git, and recorded in that version."""
     before = project.program.stat()
     commit_all(project.folder)
     os.utime(project.program, ns=(before.st_mtime_ns, before.st_mtime_ns))
@@ -47,7 +47,7 @@ def test_an_unchanged_file_has_nothing_stale(project: Project) -> None:
         assert places(index, "transfer") == [Location(str(project.program), 2, LocationEvidence.EXACT)]
 
 
-def test_lines_move_with_the_text_where_git_has_the_old_one(tracked: Project) -> None:
+def test_lines_move_with_the_text_if_git_has_the_old_version(tracked: Project) -> None:
     with tracked.ingest() as index:
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
@@ -68,7 +68,7 @@ def test_a_changed_line_has_no_answer(tracked: Project) -> None:
         assert places(index, "put") == [Location(str(tracked.program), 6, LocationEvidence.EXACT)]
 
 
-def test_lines_move_with_the_text_that_the_index_stores(project: Project) -> None:
+def test_lines_move_with_the_stored_text(project: Project) -> None:
     with project.ingest() as index:
         edit(project.program, "import os\n\n" + PROGRAM)
 
@@ -77,7 +77,7 @@ def test_lines_move_with_the_text_that_the_index_stores(project: Project) -> Non
         ]
 
 
-def test_no_line_answers_if_the_recorded_text_is_not_known(project: Project) -> None:
+def test_no_line_answers_without_the_recorded_text(project: Project) -> None:
     with project.ingest() as index:
         forget_texts(project.index)
         edit(project.program, "import os\n\n" + PROGRAM)
@@ -90,8 +90,8 @@ def test_no_line_answers_if_the_recorded_text_is_not_known(project: Project) -> 
         assert all(not index.line(str(project.program), line).stacks() for line in range(1, 12))
 
 
-def test_a_file_that_was_changed_before_it_was_indexed_is_unknown(tracked: Project) -> None:
-    """Given an edit between the recording and `framedex index`, then nobody knows what ran."""
+def test_a_file_edited_before_indexing_is_unknown(tracked: Project) -> None:
+    """After an edit between the recording and `framedex index`, the executed text is unknown."""
     edit(tracked.program, "import os\n\n" + PROGRAM)
     os.utime(tracked.program)
 
@@ -108,9 +108,7 @@ def test_a_touched_file_is_not_stale(tracked: Project) -> None:
 
 
 @pytest.mark.parametrize("is_installed", [False, True])
-def test_a_source_newer_than_its_binary_is_known_if_one_installer_wrote_both(
-    tmp_path: Path, is_installed: bool
-) -> None:
+def test_a_source_newer_than_its_binary_counts_if_one_installer_wrote_both(tmp_path: Path, is_installed: bool) -> None:
     site = tmp_path / "site"
     site.mkdir()
     project = build_project(tmp_path, build_library(site))
@@ -129,13 +127,13 @@ def test_a_source_newer_than_its_binary_is_known_if_one_installer_wrote_both(
         assert {place.stale for place in found} == {None if is_installed else Staleness.UNKNOWN}
 
 
-def test_lines_refer_to_the_version_that_was_recorded_last(tracked: Project) -> None:
+def test_lines_refer_to_the_latest_recorded_version(tracked: Project) -> None:
     with tracked.ingest():
         edit(tracked.program, PROGRAM + "\n# the end\n")
     commit_all(tracked.folder)
     with tracked.ingest(capture=tracked.again("second")) as index:
         assert places(index, "transfer") == [Location(str(tracked.program), 2, LocationEvidence.EXACT)]
-        edit(tracked.program, PROGRAM)  # as the first recording had it
+        edit(tracked.program, PROGRAM)  # as in the first recording
 
         edit(tracked.program, "\n" + PROGRAM)
         assert places(index, "transfer") == [
@@ -158,7 +156,7 @@ def test_queries_about_a_line_refer_to_the_current_line(tracked: Project) -> Non
         assert {step.target.function.name for step in index.line(path, 4).steps_inward()} == {"put"}
 
 
-def test_definitions_move_from_where_they_were_indexed(project: Project) -> None:
+def test_definitions_move_from_their_indexed_lines(project: Project) -> None:
     tree = project.folder / "tree"
     tree.mkdir()
     (tree / "glue.cc").write_text(STRIPPED_SOURCE)
@@ -176,7 +174,7 @@ def test_definitions_move_from_where_they_were_indexed(project: Project) -> None
         assert found.end_line == 3
 
 
-def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> None:
+def test_the_doctor_counts_stale_files_with_a_remedy(tracked: Project) -> None:
     with tracked.ingest() as index:
         here = (str(tracked.program),)
         assert all(problem.examples != here for problem in index.sources.health().problems)
@@ -188,7 +186,7 @@ def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> 
 
 
 def test_marks_move_with_lines_and_functions(tracked: Project) -> None:
-    """Given lines added above and one line changed, marks move with the text and the changed line has none."""
+    """With added lines and one changed line, marks move with the text and the changed line has none."""
     path = str(tracked.program)
     with tracked.ingest() as index:
         lines = [mark.line for mark in index.file(path).marks(1, 99)]

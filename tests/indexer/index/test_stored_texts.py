@@ -10,7 +10,7 @@ import pytest
 from framedex.index.file import values
 
 
-def test_a_stored_text_that_grows_beyond_the_limit_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_text_larger_than_the_limit_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values, "_MAX_TEXT_BYTES", 1000)
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE file_versions(blob TEXT, text BLOB)")

@@ -1,4 +1,4 @@
-"""The timeline of a capture: the time of its threads in the runtime, slice by slice, of all calls or of some."""
+"""The timeline of a capture: runtime time of its threads, by slice, for all or some calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def busy(project: Project, tmp_path: Path) -> Iterator[Index]:
 
 
 def spans(found: Timeline, thread: int, activity: CallActivity) -> list[tuple[int, int, float]]:
-    """Where a thread has something of an activity: from and to which ms, and the share of it there."""
+    """The ms ranges of an activity on a thread, and its share in each."""
     width = (found.end - found.start) / timeline.SLICES
     shares = found.threads[thread].shares[activity]
     told: list[tuple[int, int, float]] = []
@@ -41,8 +41,8 @@ def spans(found: Timeline, thread: int, activity: CallActivity) -> list[tuple[in
     return told
 
 
-def test_calls_stand_where_they_were_by_what_they_are_for(project: Project) -> None:
-    """Given a compilation, a run, a transfer that never returned and a call inside, then each is in its own time."""
+def test_calls_are_drawn_at_their_time_by_category(project: Project) -> None:
+    """A compilation, a run, an unreturned transfer and a nested call each have their own time."""
     capture = project.capture
     names = ("PJRT_Client_Compile", "PJRT_LoadedExecutable_Execute", "PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_Memory")
     calls = replace(
@@ -77,8 +77,8 @@ def test_every_call_counts_once(busy: Index) -> None:
     assert all(thread.busy == expected[thread.thread] for thread in found.threads if thread.thread not in unreturned)
 
 
-def test_some_calls_stand_for_those_around_them(busy: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given more calls than are read, then what is told of all is about what it is, and the longest exactly."""
+def test_some_calls_represent_their_neighbours(busy: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more calls than are read, totals are approximate, and the longest call is exact."""
     whole = busy.capture(1).timeline()
     monkeypatch.setattr(timeline, "_MAX_CALLS_READ", 0)
     monkeypatch.setattr(timeline, "_MAX_LONGEST_CALLS", 500)

@@ -1,4 +1,4 @@
-"""Recordings of two texts of one program: the calls of a line are those of its statement in each of the texts."""
+"""Recordings of two versions of a program: a line has the calls of its statement in both versions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ main()
 TYPED = "new = lambda: jax.device_put(np.zeros(3, np.float32))"
 SECOND = FIRST.replace("one = ", f"{TYPED}\none = ").replace("    sine(", "    new()\n    sine(")
 THIRD = FIRST.replace("np.zeros(2", "np.ones(2")
-"""On the same lines as in the first text, two functions without a name that begin at the same place; a line typed."""
+"""On the lines of the first version: two unnamed functions that begin at the same place, and an added line."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Recorded:
         self.program.write_text(text)
 
     def line(self, written: str) -> int:
-        """The line that begins so, in the text that the file has now."""
+        """The line with this beginning in the file's current text."""
         (line,) = (n for n, text in enumerate(self.program.read_text().splitlines(), 1) if text.startswith(written))
         return line
 
@@ -66,7 +66,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def puts(index: Index, recorded: Recorded, written: str) -> int:
-    """How often the line that begins so put an array on a device."""
+    """The number of transfers to a device by the line with this beginning."""
     summary = index.line(str(recorded.program), recorded.line(written)).summary()
     calls = {} if summary is None else {name: calls for name, calls, _ in summary.boundaries}
     return calls.get("PJRT_Client_BufferFromHostBuffer", 0)
@@ -112,7 +112,7 @@ def test_beyond_the_limit_the_latest_states_count(recorded: Recorded, monkeypatc
         assert (puts(index, recorded, "one ="), puts(index, recorded, "new =")) == (4, 1)
 
 
-def test_a_stack_stands_where_its_statements_are_now(recorded: Recorded) -> None:
+def test_a_stack_is_on_the_current_lines_of_its_statements(recorded: Recorded) -> None:
     recorded.edit(THIRD)
     with Index.open(recorded.index) as index:
         lines = THIRD.splitlines()
@@ -126,8 +126,8 @@ def test_a_stack_stands_where_its_statements_are_now(recorded: Recorded) -> None
                     assert lines[place.line - 1] == then
 
 
-def test_recordings_of_one_text_stay_one_state_where_the_file_is_elsewhere_here(tmp_path: Path) -> None:
-    """Given recordings of another machine, whose program a rule leads to, then each adds to the same frames."""
+def test_recordings_of_one_text_are_one_state_even_if_the_file_moved(tmp_path: Path) -> None:
+    """Recordings of another machine with a path rule to the program add to the same frames."""
     build, here = tmp_path / "build", tmp_path / "here"
     build.mkdir()
     program = build / "program.py"
@@ -152,7 +152,7 @@ def test_recordings_of_one_text_stay_one_state_where_the_file_is_elsewhere_here(
         assert [puts(index, moved, line) for line in ("one =", "two =", "new =")] == [4 + 4, 5 + 5, 0]
 
 
-def test_lines_of_programs_keep_their_states_where_the_file_is_elsewhere_here(tmp_path: Path) -> None:
+def test_program_lines_keep_their_state_even_if_the_file_moved(tmp_path: Path) -> None:
     build, here = tmp_path / "build", tmp_path / "here"
     build.mkdir()
     captures: list[Path] = []

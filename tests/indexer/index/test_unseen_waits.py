@@ -21,7 +21,7 @@ KINDS = {
     DESTROY: ("PJRT_Event_Destroy", 2),
 }  # by thread
 NONE = PossibleWaits(0, 0, 0)
-Times = tuple[tuple[int, int], ...]  # kinds of calls, and when they begin (ms): each takes 1 ms
+Times = tuple[tuple[int, int], ...]  # kinds of calls, and their starts (ms): each takes 1 ms
 
 CASES: dict[str, tuple[Times, PossibleWaits]] = {
     "the next call follows the end": (

@@ -1,4 +1,4 @@
-"""The views that people read with the tools they know."""
+"""The views for people with common SQL tools."""
 
 from __future__ import annotations
 

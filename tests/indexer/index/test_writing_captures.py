@@ -1,4 +1,4 @@
-"""Captures written batch by batch: the same index however they come, and one that goes on where it was interrupted."""
+"""Captures written in batches: the batch size does not change the index, and interrupted writing continues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole, capture_batches
 
 CALLS = 1_500
-# Of a kind those arguments are shown that came with its first batch.
+# The sample arguments of a kind are those of its first batch.
 SAMPLES = ("stack_samples", "line_samples")
 
 
@@ -29,7 +29,7 @@ def written(project: Project, index: Path, calls_at_once: int) -> dict[str, list
 
 @pytest.mark.exhaustive(keep=["777"])
 @pytest.mark.parametrize("calls_at_once", [1_000, 777, 256, 61])
-def test_batches_of_any_size_make_the_same_index(project: Project, tmp_path: Path, calls_at_once: int) -> None:
+def test_batches_of_any_size_write_the_same_index(project: Project, tmp_path: Path, calls_at_once: int) -> None:
     whole = written(project, tmp_path / "whole.db", CALLS)
 
     assert written(project, tmp_path / "parts.db", calls_at_once) == whole
@@ -60,7 +60,7 @@ def test_totals_of_kinds_equal_the_sums_of_their_calls(project: Project, tmp_pat
 
 
 def test_an_interrupted_capture_continues_after_its_last_commit(project: Project, tmp_path: Path) -> None:
-    """Given a reading that ends after any batch, when the capture is read again, then the index is the same."""
+    """A capture read again after an interruption at any batch gives the same index."""
     whole = written(project, tmp_path / "whole.db", CALLS)
     record = record_of(busy_capture(project, calls=CALLS))
     for ended_after in (1, 2):
@@ -83,7 +83,7 @@ def test_an_interrupted_capture_continues_after_its_last_commit(project: Project
             assert rows_of(store, without=SAMPLES) == whole
 
 
-def test_captures_written_in_turns_do_not_affect_each_other(project: Project, tmp_path: Path) -> None:
+def test_captures_written_alternately_do_not_affect_each_other(project: Project, tmp_path: Path) -> None:
     first, second = (record_of(busy_capture(project, name, CALLS)) for name in ("first", "second"))
     index = tmp_path / "index.db"
     with Store(index) as store, Store(index) as other:
@@ -115,7 +115,7 @@ def test_captures_written_in_turns_do_not_affect_each_other(project: Project, tm
             assert high - low + 1 == count == CALLS
 
 
-def test_a_capture_that_another_process_writes_is_refused(project: Project, tmp_path: Path) -> None:
+def test_a_capture_being_written_by_another_process_is_refused(project: Project, tmp_path: Path) -> None:
     record = record_of(busy_capture(project, calls=CALLS))
     index = tmp_path / "index.db"
     with Store(index) as store, Store(index) as other:
@@ -149,7 +149,7 @@ def test_a_grown_capture_replaces_its_older_state_only(project: Project, tmp_pat
         fresh = rows_of(store, without=("captures",))
     for table in ("steps", "code_edges", "readable_steps"):
         assert grown[table] == fresh[table], table
-    for table, latest in (("stack_calls", 4), ("line_calls", 6)):  # ids follow the order in which captures came
+    for table, latest in (("stack_calls", 4), ("line_calls", 6)):  # ids follow the order of the captures
         of_table = (sorted((*row[1:latest], *row[latest + 1 :]) for row in rows[table]) for rows in (grown, fresh))
         assert next(of_table) == next(of_table), table
     assert len(grown["call_rows"]) == CALLS + 600
@@ -188,7 +188,7 @@ def test_a_call_that_returns_later_moves_to_another_kind(project: Project, tmp_p
 
 
 def test_copies_with_an_implausible_size_have_no_size(project: Project, tmp_path: Path) -> None:
-    """Sums of such sizes would be no integers any more."""
+    """Sums of such sizes would no longer be integers."""
     made = json.dumps({"client": "0x1", "bytes": (1 << 63) - 1, "buffer": "0x1000"})
     copied = [json.dumps({"buffer": "0x1000", "dst_device": "0x2", "dst_buffer": f"0x{place}000"}) for place in (2, 3)]
     capture = replace(
@@ -216,7 +216,7 @@ def test_copies_with_an_implausible_size_have_no_size(project: Project, tmp_path
 
 
 def returned(last: CallBatch, kind: CallKind, known: int, row: int, duration: int) -> CallBatch:
-    """A batch without calls after the last one, that tells of a call of an earlier batch that it has returned."""
+    """A batch without calls after the last one, which reports the return of an earlier batch's call."""
     none = np.zeros(0, np.int64)
     return CallBatch(
         first=last.first + len(last),

@@ -123,9 +123,9 @@ def frame(built: Path, project: Project, caller: str, number: int, callee: str) 
 def test_a_call_through_a_table_is_distinguished_from_other_table_calls(
     built: Path, project: Project, number: int, callee: str
 ) -> None:
-    """Given two methods of one name, one of them called by an inlined function, then each call is on its line.
+    """Two methods with one name, one called by an inlined function: each call is on its line.
 
-    Both lines stay candidates: nothing says of which class the object was.
+    Both lines stay candidates, because the object's class is unknown.
     """
     found, truth = frame(built, project, DAY, number, callee)
 
@@ -135,7 +135,7 @@ def test_a_call_through_a_table_is_distinguished_from_other_table_calls(
 
 
 def test_a_tail_call_is_not_a_candidate_for_other_frames(built: Path, project: Project) -> None:
-    """Given a tail call, which leaves no frame, then the frame is at the other call of that name."""
+    """A tail call leaves no frame, so the frame is at the other call of that name."""
     found, truth = frame(built, project, LAST, 0, CLOSE)
 
     assert found.location is not None
@@ -145,25 +145,22 @@ def test_a_tail_call_is_not_a_candidate_for_other_frames(built: Path, project: P
 
 
 def test_calls_in_a_lambda_and_in_its_function_are_both_candidates(built: Path, project: Project) -> None:
-    """Given a name that is called once in a function and once in its lambda, which was inlined, then neither is
-    the only one."""
+    """For a name called once in a function and once in its inlined lambda, neither is the only call."""
     placed = [frame(built, project, AGAIN, number, PRICE)[0] for number in (0, 1)]
 
     assert [each.location.how for each in placed if each.location] == [LocationEvidence.RANKED, LocationEvidence.RANKED]
     assert all({each.location.line, *(c.line for c in each.candidates)} == {17, 19} for each in placed if each.location)
 
 
-def test_a_call_that_the_machine_code_has_more_often_than_it_is_written_is_not_the_single_one(
-    built: Path, project: Project
-) -> None:
-    """Given an operator used once in the function and once in an inlined function, then no line is certain."""
+def test_a_call_more_frequent_in_machine_code_than_in_source_is_not_unique(built: Path, project: Project) -> None:
+    """For an operator used once in the function and once in an inlined function, no line is certain."""
     placed = [frame(built, project, BILL, number, WRITE)[0] for number in (0, 1)]
 
     assert [each.location.how for each in placed if each.location] == [LocationEvidence.RANKED, LocationEvidence.RANKED]
 
 
-def test_a_pointer_of_an_object_is_not_taken_for_the_function_of_its_name(built: Path, project: Project) -> None:
-    """Given a call, and a call through a structure's pointer of the same name, then the call has one line."""
+def test_an_object_pointer_is_not_mistaken_for_a_function_with_its_name(built: Path, project: Project) -> None:
+    """A call, and a call through a struct's pointer of the same name: the call has one line."""
     found, truth = frame(built, project, TURN, 1, LOCK)
 
     assert found.location is not None and (found.location.line, found.location.how) == (truth, LocationEvidence.SINGLE)

@@ -53,11 +53,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_frame_is_on_the_line_that_debug_information_has(built: Path, project: Project) -> None:
-    """Given every call of a library as a recorded frame, when it is indexed with its source, then each is on its line.
+def test_a_frame_has_the_line_of_its_debug_information(built: Path, project: Project) -> None:
+    """Every call of a library as a recorded frame, indexed with its source, is on its line.
 
-    What the same library says with debug information is the truth; where an inlined function made the call, it is the
-    line on which that one was called.
+    The truth is the same library's debug information; for a call of an inlined function, it is the line that called
+    that function.
     """
     frames = indexed(built, project, "without.so")
     truth = exact_lines(built / "with.so", [frame.offset for frame in frames])
@@ -75,7 +75,7 @@ def test_a_frame_is_on_the_line_that_debug_information_has(built: Path, project:
     }
 
 
-def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) -> None:
+def test_other_candidate_lines_are_stored(built: Path, project: Project) -> None:
     frames = indexed(built, project, "without.so")
 
     ranked = [frame for frame in frames if frame.location and frame.location.how is LocationEvidence.RANKED]
@@ -83,10 +83,8 @@ def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) 
     assert [[other.line for other in frame.candidates] for frame in ranked] == [[19], [17]]
 
 
-def test_without_the_binary_the_calls_by_name_are_candidates_still(
-    built: Path, project: Project, tmp_path: Path
-) -> None:
-    """Given a library that was deleted after it was indexed, when sources are added, then only names decide."""
+def test_without_the_binary_calls_by_name_remain_candidates(built: Path, project: Project, tmp_path: Path) -> None:
+    """If a library was deleted after indexing, sources added later match by names only."""
     gone = tmp_path / "gone.so"
     gone.write_bytes((built / "without.so").read_bytes())
     capture = capture_of(project.capture, gone, calls_between_functions(gone))

@@ -115,7 +115,7 @@ def test_no_stack_gets_frames_of_another_thread(compiled: Compiled, step: int) -
             assert told or not _has_python(found)
 
 
-def test_the_line_from_jax_is_shown_and_is_on_the_stack(compiled: Compiled) -> None:
+def test_the_line_that_jax_reports_is_shown_and_on_the_stack(compiled: Compiled) -> None:
     for call in compiled.index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute")):
         found = compiled.trace(call)
         (dispatch,) = found.dispatched
@@ -125,7 +125,7 @@ def test_the_line_from_jax_is_shown_and_is_on_the_stack(compiled: Compiled) -> N
         assert dispatch.location in {frame.location for frame in found.frames}
 
 
-def test_a_trace_document_has_the_links_in_sections_of_their_own(compiled: Compiled) -> None:
+def test_a_trace_document_lists_links_in_separate_sections(compiled: Compiled) -> None:
     for name, (call, *_) in compiled.compilations().items():
         found = compiled.trace(call)
         text = format_trace(found)
@@ -135,7 +135,7 @@ def test_a_trace_document_has_the_links_in_sections_of_their_own(compiled: Compi
 
 
 @pytest.mark.exhaustive
-def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp_path: Path) -> None:
+def test_a_capture_indexed_again_has_each_link_once(compiled: Compiled, tmp_path: Path) -> None:
     (folder,) = {Path(capture.path) for capture in compiled.index.captures()}
     capture = read_capture(folder)
     with Store(tmp_path / "index.db") as store:

@@ -81,13 +81,13 @@ def name(module: Module, places: list[int], contents: DigestCache) -> tuple[list
 def damages(library: Path, seed: int) -> Iterator[bytes]:
     """A library with every kind of damage, in its headers and its contents."""
     content = library.read_bytes()
-    sections = int.from_bytes(content[40:48], "little")  # where the section headers begin
+    sections = int.from_bytes(content[40:48], "little")  # the start of the section headers
     for number in range(MUTATIONS):
         yield damaged(content, seed * MUTATIONS + number, marks=(0, 64, sections))
 
 
 @pytest.mark.exhaustive
-def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tmp_path: Path) -> None:
+def test_a_changed_library_never_changes_names_silently(small: Path, tmp_path: Path) -> None:
     changed = Path(shutil.copy(small, tmp_path))
     module = recorded(changed)
     contents = DigestCache(tmp_path / "contents.json")
@@ -102,7 +102,7 @@ def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tm
 
 
 @pytest.mark.exhaustive
-def test_no_damage_to_a_library_raises_or_hangs(small: Path, tmp_path: Path) -> None:
+def test_damage_to_a_library_never_raises_or_hangs(small: Path, tmp_path: Path) -> None:
     changed = tmp_path / "libshop.so"
     places = addresses(small)
     for content in damages(small, 4):
@@ -135,16 +135,14 @@ def test_a_change_outside_the_samples_is_detected_by_the_digest(large: Path, tmp
     assert found != names
 
 
-def test_a_file_that_was_written_anew_is_used_with_a_note_unless_its_content_is_known(
-    large: Path, tmp_path: Path
-) -> None:
+def test_a_rewritten_file_is_used_with_a_note_unless_its_content_is_known(large: Path, tmp_path: Path) -> None:
     again = Path(shutil.copy(large, tmp_path))
     module = recorded(again)
     places = addresses(large)
     known = DigestCache(tmp_path / "contents.json")
     names, _ = name(module, places, known)
     again.unlink()
-    shutil.copy(large, again)  # as when a wheel is installed anew
+    shutil.copy(large, again)  # as when a wheel is reinstalled
     assert state_of(again) != module.file
 
     found, problems = name(module, places, DigestCache(tmp_path / "other.json"))
@@ -157,7 +155,7 @@ def test_a_file_that_was_written_anew_is_used_with_a_note_unless_its_content_is_
     assert name(module, places, DigestCache(tmp_path / "contents.json")) == (names, [])
 
 
-def test_digests_are_kept_and_a_damaged_file_of_them_is_done_without(large: Path, tmp_path: Path) -> None:
+def test_digests_are_cached_and_a_damaged_cache_is_ignored(large: Path, tmp_path: Path) -> None:
     kept = tmp_path / "folder" / "contents.json"
     state = state_of(large)
     assert state is not None

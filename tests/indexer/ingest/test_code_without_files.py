@@ -1,4 +1,4 @@
-"""Python code without a file has the line of its traceback, wherever frames are shown."""
+"""Python code without a file has the line of its traceback, in every display of frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 @dataclass(frozen=True)
 class Recorded:
-    """The program, recorded and indexed; `told` are the tracebacks of its puts, by the size of the array."""
+    """The program, recorded and indexed; `told` has the tracebacks of its puts by array size."""
 
     index: Index
     path: Path
@@ -62,13 +62,13 @@ def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
     assert len(recorded.calls) == len(recorded.told) > 10
     names = set()
     for put, stack in enumerate(recorded.told):
-        *outer, _ = recorded.frames(put)  # the innermost has gone on since
+        *outer, _ = recorded.frames(put)  # the innermost has moved on since
         assert [shown(frame) for frame in outer] == [f"{name}:{line}" for name, line, _ in stack[:-1]]
         names |= {name for name, _, _ in stack}
     assert {"<string>", "<template>", "<stdin>", "<odd name, line 3>", "<frozen importlib._bootstrap>"} <= names
 
 
-def test_two_texts_that_differ_in_a_line_are_two_frames(recorded: Recorded) -> None:
+def test_two_texts_that_differ_in_one_line_are_two_frames(recorded: Recorded) -> None:
     written = [frame for put in range(len(recorded.calls)) for frame in recorded.frames(put)]
     assert {frame.stated for frame in written if frame.function.name == "written"} == {"<string>:3", "<string>:4"}
 
@@ -89,7 +89,7 @@ def test_built_in_modules_resolve_to_their_source_files(recorded: Recorded) -> N
         assert f"def {frame.function.name}(" in text[frame.function.location.line - 1]  # type: ignore[union-attr]
 
 
-def test_documents_name_the_lines_and_can_be_read_again(recorded: Recorded) -> None:
+def test_documents_name_the_lines_and_are_read_back(recorded: Recorded) -> None:
     for put, call in enumerate(recorded.calls):
         found = recorded.index.calls.trace(call)
         assert found is not None
@@ -128,6 +128,6 @@ def test_a_traceback_in_a_text_resolves_built_in_modules(recorded: Recorded) -> 
     assert Resolver(recorded.index).find(second).location is None
 
 
-def test_code_of_no_file_counts_as_known_by_its_code_object(recorded: Recorded) -> None:
+def test_code_without_a_file_is_identified_by_its_code_object(recorded: Recorded) -> None:
     sources = [source.lines_from for each in recorded.index.sources.frames({}) for source in each.sources]
     assert LineSource.CODE_OBJECT in sources

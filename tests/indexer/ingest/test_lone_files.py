@@ -33,7 +33,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return built
 
 
-def test_a_header_of_this_machine_is_that_of_the_binary_whose_debug_information_names_it(
+def test_a_local_header_belongs_to_the_binary_whose_debug_information_names_it(
     libraries: list[Path], project: Project
 ) -> None:
     with_lines, without = frames_of(project.ingest(capture=capture_of(project.capture, libraries)))
@@ -45,7 +45,7 @@ def test_a_header_of_this_machine_is_that_of_the_binary_whose_debug_information_
 
 
 @pytest.mark.exhaustive
-def test_as_a_source_folder_it_is_of_every_binary(libraries: list[Path], project: Project) -> None:
+def test_a_header_in_a_source_folder_belongs_to_every_binary(libraries: list[Path], project: Project) -> None:
     capture = capture_of(project.capture, libraries)
     exact, _ = frames_of(project.ingest(capture=capture))
     assert exact.location is not None

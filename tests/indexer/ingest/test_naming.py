@@ -38,13 +38,13 @@ def test_a_path_that_is_not_a_file_is_not_on_this_machine(name: str) -> None:
     assert problem.endswith("its frames stay as module and offset.")
 
 
-def test_a_name_that_the_system_refuses_is_a_problem_and_no_exception() -> None:
+def test_a_name_that_the_system_rejects_is_a_problem_without_an_exception() -> None:
     (problem,) = problems_of("/" + "x" * 300 + "/lib.so")
 
     assert "cannot be read (File name too long)" in problem
 
 
-def test_a_binary_that_could_not_be_read_when_it_was_recorded_is_not_taken_for_this_one(library: Path) -> None:
+def test_a_binary_unreadable_when_recorded_is_not_matched(library: Path) -> None:
     (problem,) = problems_of(library, fingerprint="")
 
     assert "could not be read when it was recorded" in problem
@@ -58,8 +58,8 @@ def test_a_binary_with_the_recorded_content_is_used(library: Path) -> None:
 @pytest.mark.exhaustive(keep=["'0123'-file"])
 @pytest.mark.parametrize("closed", ["folder", "file"])
 @pytest.mark.parametrize("build_id", ["None", "'0123'"])
-def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Path, closed: str, build_id: str) -> None:
-    """Given a folder or a file of mode 000, then the problem is its permissions, not a missing or changed binary."""
+def test_a_binary_without_permission_is_unreadable(tmp_path: Path, library: Path, closed: str, build_id: str) -> None:
+    """For a folder or a file of mode 000, the problem is its permissions, not a missing or changed binary."""
     folder = tmp_path / "closed"
     folder.mkdir()
     binary = folder / "lib.so"

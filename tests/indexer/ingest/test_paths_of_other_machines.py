@@ -61,7 +61,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.mark.parametrize("lazily", [False, True])
-def test_a_path_rule_finds_the_file_and_its_lines_stay_exact(project: Project, tmp_path: Path, lazily: bool) -> None:
+def test_a_path_rule_finds_the_file_and_keeps_lines_exact(project: Project, tmp_path: Path, lazily: bool) -> None:
     source = _tree(tmp_path, below="elsewhere")
     rules = [PathRule("/proc/self/cwd", tmp_path / "nowhere"), PathRule(f"{BUILD}/", source.parent)]
     _index(project, [], rules, lazily)
@@ -88,7 +88,7 @@ def test_a_relative_path_resolves_next_to_the_library(tmp_path: Path) -> None:
     )
 
 
-def test_a_relative_path_without_a_file_next_to_the_library_is_found_in_a_tree(tmp_path: Path) -> None:
+def test_a_relative_path_without_a_local_file_is_found_in_a_source_tree(tmp_path: Path) -> None:
     project = _built(tmp_path / "built", ".")
     source = _tree(tmp_path)
     for roots, path in (([], "/proc/self/cwd/runtime.cc"), ([tmp_path / "tree"], str(source))):
@@ -97,7 +97,7 @@ def test_a_relative_path_without_a_file_next_to_the_library_is_found_in_a_tree(t
         assert location is not None and location.path == path
 
 
-def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Project, tmp_path: Path) -> None:
+def test_without_a_rule_the_unique_file_with_the_longest_tail_matches(project: Project, tmp_path: Path) -> None:
     source = _tree(tmp_path)
     _tree(tmp_path, "// of something else", below="core/runtime")
     _index(project, [tmp_path / "tree"])
@@ -105,7 +105,7 @@ def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Proje
     assert location is not None and (location.path, location.how) == (str(source), LocationEvidence.EXACT)
 
 
-def test_of_two_files_with_the_same_tail_none_is_it(project: Project, tmp_path: Path) -> None:
+def test_two_files_with_the_same_tail_do_not_match(project: Project, tmp_path: Path) -> None:
     for copy in ("one", "two"):
         _tree(tmp_path, below=f"{copy}/runtime/core")
     _index(project, [tmp_path / "tree"])
@@ -113,7 +113,7 @@ def test_of_two_files_with_the_same_tail_none_is_it(project: Project, tmp_path: 
     assert location is not None and location.path == f"{BUILD}/runtime.cc"
 
 
-def test_in_a_tree_of_another_version_the_function_is_found_and_no_line_is_called_exact(
+def test_in_a_tree_of_another_version_the_function_is_found_without_an_exact_line(
     project: Project, tmp_path: Path
 ) -> None:
     source = _tree(tmp_path, "\n" * 100 + LIBRARY_SOURCE)
@@ -125,7 +125,7 @@ def test_in_a_tree_of_another_version_the_function_is_found_and_no_line_is_calle
         assert location.path == str(source) and location.line > 100 and location.how is not LocationEvidence.EXACT
 
 
-def test_a_file_that_only_has_the_name_is_not_shown_as_the_place(project: Project, tmp_path: Path) -> None:
+def test_a_file_with_only_the_same_name_is_not_shown(project: Project, tmp_path: Path) -> None:
     _tree(tmp_path, "int unrelated() {\n  return 1;\n}\n" * 20)
     _index(project, [tmp_path / "tree"])
     location = _frames(project)["runtime::allocate"].location
@@ -154,7 +154,7 @@ def test_running_again_changes_no_path(project: Project, tmp_path: Path) -> None
     assert _frames(project) == before
 
 
-def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path: Path) -> None:
+def test_a_build_relative_path_is_a_location_once_its_file_is_found(tmp_path: Path) -> None:
     project = _built(tmp_path / "built", ".")
     _index(project, [])
     location = _frames(project)["runtime::allocate"].location
@@ -168,7 +168,7 @@ def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path
 
 @pytest.mark.exhaustive(keep=["/proc/self/cwd"])
 @pytest.mark.parametrize("before", [".", "/proc/self/cwd", "runtime.cc", "./runtime.cc/"])
-def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: str) -> None:
+def test_relative_rules_start_at_the_build_folder(tmp_path: Path, before: str) -> None:
     project = _built(tmp_path / "built", ".")
     source = _tree(tmp_path, below="anywhere")
     _index(project, [], [PathRule(before, source if "runtime" in before else source.parent)])
@@ -176,7 +176,7 @@ def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: st
     assert location is not None and (location.path, location.how) == (str(source), LocationEvidence.EXACT)
 
 
-def test_python_files_of_another_machine_are_found_with_their_functions(project: Project, tmp_path: Path) -> None:
+def test_python_files_of_another_machine_are_found_by_their_functions(project: Project, tmp_path: Path) -> None:
     here = tmp_path / "checkout" / "package" / "demo.py"
     here.parent.mkdir(parents=True)
     here.write_bytes(project.program.read_bytes())
@@ -226,7 +226,7 @@ def test_a_path_rule_finds_only_the_recorded_binary(project: Project, tmp_path: 
     program = here / project.program.name
     capture = replace(project.capture, path=here / ".framedex" / "captures" / "first")
     moved = replace(project, folder=here, program=program, capture=capture)
-    (here / "libglue.so").write_bytes((here / "libruntime.so").read_bytes())  # not what was recorded
+    (here / "libglue.so").write_bytes((here / "libruntime.so").read_bytes())  # not recorded
     with Store(moved.index) as store:
         report = ingest_captures(store, [], [], SilentProgress(), rules=[PathRule(str(there), here)])
         namer = CaptureFrameNamer(RecordedBinaries(PathMap(store.sources.path_rules())))

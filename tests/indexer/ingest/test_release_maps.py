@@ -1,6 +1,6 @@
-"""Frames of jaxlib's libraries lead to the sources of its release, which nobody has to have here.
+"""Frames of jaxlib's libraries lead to the sources of its release, without local copies.
 
-The captures are of real programs, the maps are those that framedex comes with.
+The captures are of real programs, the maps are those that framedex ships.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def test_every_frame_of_a_first_trace_has_a_link(first: tuple[Path, IndexingRepo
     assert LocationEvidence.EXACT not in {location.how for location in jaxlib if location}
     assert any("github.com/jax-ml/jax" in (location.url or "") for location in jaxlib if location)
     found = place(frames)
-    is_nearest = of_this_release("xla").is_nearest  # JAX is here in a version that has no map
+    is_nearest = of_this_release("xla").is_nearest  # this JAX version has no map
     assert found.path.endswith(f":{XLA}") and is_of_nearest_release(found.path) == is_nearest
     assert ("nearest release" in location_labels(found)) == is_nearest
     assert found.url is not None and f"/openxla/xla/blob/{found.url.split('/')[6]}/{XLA}#L{found.line}" in found.url
@@ -159,9 +159,7 @@ def test_a_release_without_a_map_uses_the_nearest_and_is_marked(recorded: Path, 
         assert found.url is not None and f"/blob/{commit}/" in found.url
 
 
-def test_between_two_releases_a_function_that_both_have_is_marked_so(
-    recorded: Path, index: Path, tmp_path: Path
-) -> None:
+def test_definitions_in_both_neighbouring_releases_are_marked(recorded: Path, index: Path, tmp_path: Path) -> None:
     """0.8.2 and 0.8.3 were built from the same commit of XLA, so a release between them has its lines."""
     add(index, of_release(recorded, "0.8.2.1", tmp_path))
 
@@ -202,9 +200,7 @@ def test_a_source_folder_overrides_the_map_until_it_is_removed(recorded: Path, i
     assert place(trace_of(indexed)) == before
 
 
-def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_again(
-    indexed: Path, tmp_path: Path
-) -> None:
+def test_an_imported_map_overrides_the_shipped_one_until_removed(indexed: Path, tmp_path: Path) -> None:
     before = place(trace_of(indexed))
     with Store(indexed) as store:
         release = of_this_release("xla")
@@ -255,7 +251,7 @@ def test_locations_stay_if_the_maps_are_damaged_later(
     assert place(trace_of(indexed)) == before
 
 
-# A library that has nothing of XLA but names, and one function that is named as one of XLA's port.cc.
+# A library with XLA's names only, and one function with the name of one in XLA's port.cc.
 OWN = """\
 #define KEPT __attribute__((noinline, used))
 namespace Foo { KEPT int Run(int value) { volatile int copy = value; return copy; } }
@@ -274,7 +270,7 @@ NAMED_BY_XLA = {"tsl::port::NumSchedulableCPUs": "_ZN3tsl4portL18NumSchedulableC
 
 
 def places_in_own_library(project: Project, source: str) -> dict[str, Location | None]:
-    """The locations of functions of a library that was compiled from a file of this name, without that file."""
+    """The locations of functions of a library compiled from a missing file of this name."""
     compiled = project.folder / source
     compiled.write_text(OWN)
     library = project.folder / "libown.so"
@@ -298,7 +294,7 @@ def test_functions_of_an_unrelated_library_never_resolve_to_xla(project: Project
     assert set(places_in_own_library(project, "own.cc").values()) == {None}
 
 
-def test_functions_of_xla_in_a_library_of_others_lead_to_the_nearest_release(project: Project) -> None:
+def test_xla_functions_in_a_foreign_library_lead_to_the_nearest_release(project: Project) -> None:
     places = places_in_own_library(project, "port.cc")
 
     found = places.pop(*NAMED_BY_XLA)
@@ -307,9 +303,7 @@ def test_functions_of_xla_in_a_library_of_others_lead_to_the_nearest_release(pro
     assert set(places.values()) == {None}
 
 
-def test_a_function_with_a_jaxlib_name_does_not_replace_jaxlibs_function(
-    recorded: Path, index: Path, tmp_path: Path
-) -> None:
+def test_a_function_named_like_one_of_jaxlib_does_not_replace_it(recorded: Path, index: Path, tmp_path: Path) -> None:
     source = tmp_path / "kernel.cc"
     source.write_text(
         "namespace xla {\nstruct PjRtCApiClient { int BufferFromHostBuffer(int); };\n"

@@ -1,5 +1,7 @@
-"""Captures come into the index as a stream of calls: with the rows that the oracle makes of the whole of them, however
-the stream is cut, interrupted, or followed while its program runs."""
+"""Captures are indexed as a stream of calls, with the same rows as the oracle's for a whole capture.
+
+The rows do not depend on how the stream is split, interrupted, or followed while its program runs.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from tests.oracle.whole_captures import add_capture
 from tests.running import PROGRAMS, mock_environment, run
 
 PROGRAMS_OF_ALL_KINDS = ["arrays.py", "compiling.py", "misuse.py", "threads.py"]
-# Which few arguments are shown of a stack, and what changes with every write.
+# The sample arguments of a stack, and columns that change with every write.
 LEFT_OUT = ("stack_samples", "line_samples", "captures")
 Rows = dict[str, list[tuple[object, ...]]]
 
@@ -114,7 +116,7 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 
 @pytest.mark.exhaustive(keep=["compiling.py-100"])
 @pytest.mark.parametrize("calls", [1 << 18, 256, 100])
-def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
+def test_a_stream_has_the_same_rows_as_the_oracle(
     capture: Path, wanted: Rows, namer: CaptureFrameNamer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "BATCH_CALLS", calls)
@@ -124,7 +126,7 @@ def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
 
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
-def test_an_interrupted_capture_continues_where_it_stopped(
+def test_an_interrupted_capture_resumes(
     capture: Path, wanted: Rows, namer: CaptureFrameNamer, at_once: int, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
@@ -149,7 +151,7 @@ def test_an_interrupted_capture_continues_where_it_stopped(
     assert_as_wanted(found, wanted)
 
 
-def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
+def test_a_capture_truncated_while_being_read_ends(
     namer: CaptureFrameNamer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "BATCH_CALLS", 200)
@@ -177,7 +179,7 @@ def test_the_second_reader_of_a_capture_continues(
         one = CaptureReading(first, CaptureStream(capture), namer, "as it is")
         one.add_batch()
         other = CaptureReading(second, CaptureStream(capture), namer, "as it is")
-        other.add_batch()  # what is there
+        other.add_batch()  # the current contents
         other.add_batch()
         with pytest.raises(CaptureTakenError):
             one.add_batch()
@@ -247,7 +249,7 @@ def test_calls_of_a_new_thread_come_with_the_next_update(tmp_path: Path, monkeyp
         Store(tmp_path / "index.db") as store,
     ):
         follower = Follower(store, lambda: None)
-        for line in ("wait", ""):  # which has calls made on threads of its own
+        for line in ("wait", ""):  # which makes calls on its own threads
             program.ask(line)
         (capture,) = capture_folders(tmp_path / "captures")
         with monkeypatch.context() as patch:
@@ -282,7 +284,7 @@ def test_the_stop_reason_of_a_followed_capture_is_reported_without_new_calls(tmp
     assert StopReason.LIMIT in read_capture(capture).stops.reasons
 
 
-def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
+def test_a_deleted_capture_does_not_block_other_followed_ones(tmp_path: Path) -> None:
     """Includes a program that has ended before the first update."""
     gone, there = tmp_path / "gone", recorded_put()
     with Store(tmp_path / "index.db") as store:

@@ -77,8 +77,8 @@ def test_a_stripped_binary_is_reported_with_the_number_of_unnamed_frames(whole: 
 
 
 @pytest.mark.parametrize("tie", ["build-id", "debug link", "none"])
-def test_the_remedy_that_is_named_helps(tie: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given its debug file at the reported path, or on a server, then the frames have names."""
+def test_the_proposed_remedy_works(tie: str, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its debug file at the reported path, or on a server, the frames have names."""
     start, _ = address_of(whole, HIDDEN)
     debug = tmp_path / "plugin.debug"
     subprocess.run(["objcopy", "--only-keep-debug", whole, debug], check=True)

@@ -54,14 +54,14 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
 
 
 @pytest.mark.exhaustive
-def test_the_library_has_no_symbol_table_but_the_embedded_one(moved: Moved) -> None:
+def test_the_library_has_only_the_embedded_symbol_table(moved: Moved) -> None:
     sections = {section.name for section in Elf.open(moved.library).sections}
 
     assert ".gnu_debugdata" in sections and not {".symtab", ".strtab"} & sections
 
 
 @pytest.mark.exhaustive
-def test_all_functions_extents_and_units_are_the_same(moved: Moved) -> None:
+def test_all_functions_extents_and_units_are_equal(moved: Moved) -> None:
     whole, embedded = (read_symbols(Elf.open(path)) for path in (moved.installed, moved.library))
 
     assert len(whole) > 300_000 and len(embedded) == len(whole)
@@ -69,8 +69,8 @@ def test_all_functions_extents_and_units_are_the_same(moved: Moved) -> None:
 
 
 @pytest.mark.exhaustive
-def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was(moved: Moved, tmp_path: Path) -> None:
-    """Given one recording, when the frames of the library are named by both, then they are the same functions."""
+def test_an_index_has_the_same_names_and_lines_as_before_stripping(moved: Moved, tmp_path: Path) -> None:
+    """For one recording, naming by both libraries gives the same functions."""
     assert moved.ran.result == pytest.approx(64.0, rel=1e-3)
     with Store(tmp_path / "index.db") as store:
         report = ingest_captures(store, [moved.ran.capture], [], SilentProgress())
@@ -90,7 +90,7 @@ def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was
 
 
 @pytest.mark.exhaustive
-def test_the_machine_code_around_recorded_frames_calls_the_same_functions(moved: Moved) -> None:
+def test_recorded_frames_call_the_same_functions(moved: Moved) -> None:
     """A frame's line is found from the calls before and after it."""
     whole, embedded = Binary.open(moved.installed), Binary.open(moved.library)
     offsets = [symbol.start + 1 for symbol in list(read_symbols(Elf.open(moved.installed)))[::20_000]]

@@ -1,4 +1,4 @@
-"""What may stand behind `%%framedex`: the words of `framedex run`, and a remedy for all else."""
+"""Arguments of `%%framedex`: the options of `framedex run`, and a remedy for anything else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_options_become_the_variables_of_a_run(tmp_path: Path) -> None:
     assert found.machine["FRAMEDEX_BEHAVIOUR"] == str(behaviour)
 
 
-def test_without_options_all_is_as_usual() -> None:
+def test_without_options_defaults_apply() -> None:
     assert parse_cell_options("") == parse_kernel_options("")
 
 
@@ -39,12 +39,12 @@ def test_without_options_all_is_as_usual() -> None:
         ("--behaviour /nowhere.py", "cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_understood_is_told(line: str, why: str) -> None:
+def test_malformed_options_are_reported(line: str, why: str) -> None:
     with pytest.raises(FramedexError, match=why):
         parse_cell_options(line)
 
 
-def test_a_kernel_has_a_machine_and_records_nothing() -> None:
+def test_a_mock_kernel_records_nothing_by_itself() -> None:
     assert parse_kernel_options("--devices 4").machine == {"FRAMEDEX_DEVICES": "4"}
     with pytest.raises(FramedexError, match="No such option"):
         parse_kernel_options("--ring")

@@ -1,4 +1,4 @@
-"""Where nothing can be recorded, answers and traces show themselves all the same, and the remedy is told."""
+"""Without recording support, answers and traces still display, and the remedy is shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ print("failed", not shell.run_cell("%%framedex\\nprint('it ran')").success)
 """
 
 
-def test_answers_are_shown_and_the_remedy_is_told() -> None:
+def test_answers_are_shown_and_the_remedy_is_named() -> None:
     code = SHOWING.format(path=str(index_of_training()))
     ran = subprocess.run(
         python_without(NATIVE_PART, code), capture_output=True, text=True, timeout=TIMEOUT, env=plain_environment()

@@ -95,7 +95,7 @@ def test_each_op_is_counted_as_mlir_counts_it(lowered: Lowered, name: str) -> No
     for op, count in program.ops.items():
         found[op.kind] += count
     assert sum(found.values()) == sum(count for kind, count in kinds.items() if kind not in NO_OPS)
-    # A few have other names in VHLO, in which StableHLO is kept.
+    # A few have other names in VHLO, StableHLO's storage form.
     same = ("sine", "tanh", "dot_general", "while", "case", "call", "reduce")
     assert {kind: found[kind] for kind in same} == {kind: kinds[kind] for kind in same}
 
@@ -116,7 +116,7 @@ def test_without_tracebacks_in_locations_each_op_has_one_line(lowered: Lowered) 
     assert not [frame for op in program.ops for frame in op.frames if "(" in frame.function]
 
 
-def test_no_more_frames_of_a_function_than_the_limit_of_jax(lowered: Lowered) -> None:
+def test_frames_of_a_function_are_limited_as_in_jax(lowered: Lowered) -> None:
     frames = {(op.kind, op.name): op.frames for op in lowered.program("limited").ops}
     assert len(frames["dot_general", "jit(loss)/jvp()/dot_general"]) == 1
 
@@ -129,7 +129,7 @@ def test_other_bytes_are_not_a_program_and_are_reported(data: bytes) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_is_cut_off_or_changed_anywhere_is_read_as_far_as_it_goes(lowered: Lowered) -> None:
+def test_a_truncated_or_changed_program_is_read_as_far_as_possible(lowered: Lowered) -> None:
     data = lowered.data("now")
     for size in range(0, len(data), 7):
         assert read_program(data[:size]).problem

@@ -35,7 +35,7 @@ def signature(arguments: list[tuple[str, dict[str, str]]], results: list[str]) -
         ([("float32[4]", DONOR)], ["int4[4]"], [], []),
     ],
 )
-def test_a_donor_needs_a_result_of_as_many_bytes(
+def test_a_donated_argument_needs_a_result_of_equal_size(
     arguments: list[tuple[str, dict[str, str]]], results: list[str], noted: list[int], unused: list[tuple[int, int]]
 ) -> None:
     assert list(find_unused_donations(signature(arguments, results), noted)) == unused
@@ -48,14 +48,14 @@ SHARDED = {**DONOR, "sdy.sharding": "P('x')"}
     ("argument", "results", "unused"),
     [
         ("float32[64]", ["float32[]"], [(0, 32)]),
-        ("float32[64]", ["float32[64]"], []),  # cut as the compiler likes
+        ("float32[64]", ["float32[64]"], []),  # split as the compiler likes
         ("float32[64]", ["float32[16]"], []),
-        ("float32[64]", ["float32[4]"], [(0, 32)]),  # whole it is smaller
+        ("float32[64]", ["float32[4]"], [(0, 32)]),  # as a whole it is smaller
         ("float32[64]", ["float32[128]"], [(0, 32)]),  # an eighth of it is larger
         ("float32[64]", ["float32[4]", "int4[4]"], []),
     ],
 )
-def test_a_result_with_an_unknown_sharding_has_a_part_of_its_size(
+def test_a_result_with_an_unknown_sharding_has_a_fraction_of_its_size(
     argument: str, results: list[str], unused: list[tuple[int, int]]
 ) -> None:
     told = signature([(argument, SHARDED)], results) | {"partitions": "8", "mesh": {"x": 8}}

@@ -71,7 +71,7 @@ def _message(number: int, content: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("wire_type", "content"), [(0, _varint(1 << 40)), (0, _varint((1 << 64) - 1)), (1, b"\xff" * 8)]
 )
-def test_a_number_that_is_longer_than_its_option_is_no_error(number: int, wire_type: int, content: bytes) -> None:
+def test_a_number_too_long_for_its_option_is_not_an_error(number: int, wire_type: int, content: bytes) -> None:
     options = read_options(_message(3, _message(3, _field(number, wire_type, content))))
     (value,) = options.values()
     assert value in ("0", "nan")
@@ -82,7 +82,7 @@ def test_the_number_of_options_is_limited() -> None:
     assert len(read_options(b"".join(_message(7, entry) for entry in entries))) == 5_000
 
 
-def test_a_note_is_read_whole_or_not_at_all() -> None:
+def test_a_note_is_read_completely_or_not_at_all() -> None:
     told = (
         b'{"name": "jit(f)", "function": "f at a.py:3", "arguments": [["x", "float32[]", true]],'
         b' "statics": [["n", "2"]]}'

@@ -113,25 +113,25 @@ def test_arguments_have_names_and_jax_attributes(lowered: Path, version: str) ->
     assert read_program((lowered / version).read_bytes()).function == "<lambda>"
 
 
-def test_constants_that_differ_in_their_last_bit_are_two(lowered: Path) -> None:
+def test_constants_that_differ_in_one_bit_are_distinct(lowered: Path) -> None:
     one, other = _signature(lowered, "one"), _signature(lowered, "other")
     assert one.code == other.code
     assert one.constants == ("0.1",)
     assert other.constants != one.constants
 
 
-def test_a_function_without_arguments_has_none(lowered: Path) -> None:
+def test_a_function_without_arguments_has_an_empty_signature(lowered: Path) -> None:
     signature = _signature(lowered, "none")
     assert (signature.arguments, signature.constants) == ((), ("7",))
 
 
-def test_constants_beyond_the_limit_are_one_digest(lowered: Path) -> None:
+def test_constants_beyond_the_limit_share_one_digest(lowered: Path) -> None:
     constants = _signature(lowered, "many").constants
     assert len(constants) == 201 and constants[-1].startswith("100 more ")
     assert json.dumps(constants)
 
 
-def test_the_ids_of_python_objects_are_not_part_of_the_code(lowered: Path) -> None:
+def test_ids_of_python_objects_are_not_part_of_the_code(lowered: Path) -> None:
     one, other = _signature(lowered, "partitioned"), _signature(lowered, "again")
     assert one.code == other.code
     assert len(one.object_ids) == len(other.object_ids) == 1

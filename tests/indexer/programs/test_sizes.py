@@ -15,13 +15,13 @@ from tests.running import run
 
 @pytest.mark.exhaustive(keep=["shardy"])
 @pytest.mark.parametrize("partitioner", ["shardy", "gspmd"])
-def test_of_a_sharded_result_a_device_has_a_part(partitioner: str, tmp_path: Path) -> None:
+def test_each_device_has_a_fraction_of_a_sharded_result(partitioner: str, tmp_path: Path) -> None:
     ran = run("costs/shardings.py", partitioner, folder=tmp_path, FRAMEDEX_DEVICES="8")
 
     read = [read_program(path.read_bytes()).signature for path in (ran.capture / "programs").iterdir()]
 
     (found,) = (each for each in read if each is not None and len(each.results) == len(ran.result))
-    signature = json.loads(json.dumps(asdict(found)))  # as the index has it
+    signature = json.loads(json.dumps(asdict(found)))  # as stored in the index
     assert [size_on_device(each, signature) for each in signature["results"]] == ran.result
 
 

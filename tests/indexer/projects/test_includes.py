@@ -1,4 +1,4 @@
-"""Include roots, found by what the lines say."""
+"""Include roots, inferred from include lines."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def roots_of(root: Path, *given: Path) -> IncludeRoots:
     return find_include_roots(find_tree(root, root, [], False), given)
 
 
-def test_a_folder_below_which_included_headers_are_is_a_root(tmp_path: Path) -> None:
-    """Given one project inside another, included by its own paths, then both have their root."""
+def test_a_folder_that_contains_included_headers_is_a_root(tmp_path: Path) -> None:
+    """Of nested projects that include by their own paths, both have their root."""
     root = make_tree(
         tmp_path,
         {
@@ -32,8 +32,8 @@ def test_headers_beside_the_including_file_need_no_root(tmp_path: Path) -> None:
     assert roots_of(root).own == ("",)
 
 
-def test_the_root_that_serves_the_most_lines_comes_first_and_spares_the_others(tmp_path: Path) -> None:
-    """Given two folders with tsl/a.h, one of them with tsl/b.h too, then that one is the only root."""
+def test_the_root_for_the_most_lines_comes_first_and_makes_others_unnecessary(tmp_path: Path) -> None:
+    """Of two folders with tsl/a.h, one of them also with tsl/b.h, that one is the only root."""
     root = make_tree(
         tmp_path,
         {
@@ -48,7 +48,7 @@ def test_the_root_that_serves_the_most_lines_comes_first_and_spares_the_others(t
     assert roots_of(root).own == ("", "third_party/tsl")
 
 
-def test_a_bare_name_makes_a_root_only_where_it_is_the_only_one(tmp_path: Path) -> None:
+def test_a_bare_name_defines_a_root_only_if_unique(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path,
         {"x/1.cc": '#include "one.h"\n#include "two.h"\n', "a/one.h": "", "b/two.h": "", "c/two.h": ""},
@@ -57,7 +57,7 @@ def test_a_bare_name_makes_a_root_only_where_it_is_the_only_one(tmp_path: Path) 
     assert roots_of(root) == IncludeRoots(("", "a"), (), 2, {"two.h": 1})
 
 
-def test_no_root_takes_the_place_of_the_standard_library(tmp_path: Path) -> None:
+def test_no_root_shadows_the_standard_library(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path,
         {"x/1.cc": '#include <string.h>\n#include <sys/stat.h>\n#include "port.h"\n', "a/string.h": "", "a/port.h": ""}
@@ -67,7 +67,7 @@ def test_no_root_takes_the_place_of_the_standard_library(tmp_path: Path) -> None
     assert roots_of(root).own == ("",)
 
 
-def test_what_is_nowhere_is_counted_by_its_first_folder(tmp_path: Path) -> None:
+def test_unresolved_includes_are_counted_by_their_first_folder(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path,
         {"1.cc": '#include "absl/a.h"\n#include "llvm/a.h"\n', "2.cc": '#include "absl/b.h"\n#include <memory>\n'},
@@ -76,7 +76,7 @@ def test_what_is_nowhere_is_counted_by_its_first_folder(tmp_path: Path) -> None:
     assert list(roots_of(root).missing.items()) == [("absl", 2), ("llvm", 1)]
 
 
-def test_given_folders_are_roots_with_the_repositories_that_bazel_would_lay_below_them(tmp_path: Path) -> None:
+def test_given_folders_and_bazel_repositories_are_roots(tmp_path: Path) -> None:
     root = make_tree(tmp_path / "tree", {"1.cc": '#include "absl/a.h"\n#include "mlir/b.h"\n#include "re2/c.h"\n'})
     given = make_tree(
         tmp_path / "include",
@@ -94,8 +94,8 @@ def test_given_folders_are_roots_with_the_repositories_that_bazel_would_lay_belo
     assert roots.missing == {}
 
 
-def test_what_bazel_has_built_and_fetched_is_found(tmp_path: Path) -> None:
-    """Given the links that a Bazel build leaves in a tree, then headers are found through them."""
+def test_bazel_outputs_and_external_repositories_are_found(tmp_path: Path) -> None:
+    """Headers are found through the links that a Bazel build leaves in a tree."""
     root = make_tree(
         tmp_path / "xla", {"xla/1.cc": '#include "xla/data.pb.h"\n#include "absl/a.h"\n#include "mlir/ops.h.inc"\n'}
     )
@@ -119,7 +119,7 @@ def test_what_bazel_has_built_and_fetched_is_found(tmp_path: Path) -> None:
     assert (roots.own, roots.missing) == (("",), {})
 
 
-def test_odd_lines_and_unreadable_files_are_passed_over(tmp_path: Path) -> None:
+def test_odd_lines_and_unreadable_files_are_skipped(tmp_path: Path) -> None:
     root = make_tree(
         tmp_path,
         {"1.cc": f'#include MACRO\n#include "unclosed\n#include "a\x00b.h"\n#include "{"x" * 5000}/y.h"\n'},
@@ -129,8 +129,8 @@ def test_odd_lines_and_unreadable_files_are_passed_over(tmp_path: Path) -> None:
     assert roots_of(root).includes == 3
 
 
-def test_of_very_many_roots_those_that_serve_the_most_are_taken(tmp_path: Path) -> None:
-    """Given 200 folders, of which the last ten are included from twice, then a hundred are roots, those ten first."""
+def test_of_very_many_roots_the_most_useful_are_kept(tmp_path: Path) -> None:
+    """Of 200 folders, the last ten of which are included from twice, a hundred are roots, those ten first."""
     numbers = range(200)
     lines = [f'#include "h{number}.h"\n' * (2 if number >= 190 else 1) for number in numbers]
     root = make_tree(tmp_path, {"x/1.cc": "".join(lines)} | {f"d{number}/h{number}.h": "" for number in numbers})

@@ -1,4 +1,4 @@
-"""How files are parted into targets."""
+"""Dividing files into targets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_a_small_tree_is_one_target() -> None:
     assert (target.name, target.files) == ("root", ("a/x.cc", "b.cc"))
 
 
-def test_a_folder_with_too_many_files_is_parted_by_its_folders() -> None:
+def test_a_large_folder_is_split_by_subfolder() -> None:
     files = sorted(["x/top.cc", *(f"x/{part}/{number}.cc" for part in "ab" for number in range(200))])
 
     parted = partition_targets(files)
@@ -20,7 +20,7 @@ def test_a_folder_with_too_many_files_is_parted_by_its_folders() -> None:
     assert sorted(path for target in parted for path in target.files) == files
 
 
-def test_names_are_ones_that_cmake_takes_and_none_is_given_twice() -> None:
+def test_target_names_are_valid_in_cmake_and_unique() -> None:
     folders = ["a-b", "a_b", "test", "all", "ü", "ö", "a b/c"]
     files = sorted(f"{folder}/{number}.cc" for folder in folders for number in range(60))
 

@@ -1,4 +1,4 @@
-"""Which files of a tree belong to its project."""
+"""The files of a tree that belong to its project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.projects import find_tree
 from tests.indexer.projects.trees import make_tree
 
 
-def test_sources_and_headers_of_the_tree_are_found_in_one_order(tmp_path: Path) -> None:
+def test_sources_and_headers_are_found_in_a_stable_order(tmp_path: Path) -> None:
     root = make_tree(tmp_path, {"b/z.cc": "", "b.h": "", "a.cu.cc": "", "a.py": "", "c.proto": "", "b/A.hpp": ""})
 
     assert find_tree(root, root, [], False).files == ("a.cu.cc", "b.h", "b/A.hpp", "b/z.cc")
@@ -20,7 +20,7 @@ def test_sources_and_headers_of_the_tree_are_found_in_one_order(tmp_path: Path) 
 @pytest.mark.parametrize(
     "test", ["x/foo_test.cc", "foo_test.cu.cc", "foo_unittest.cpp", "foo_tests.h", "tests/foo.cc", "x/test/y/foo.h"]
 )
-def test_tests_are_left_out_unless_they_are_wanted(tmp_path: Path, test: str) -> None:
+def test_tests_are_omitted_by_default(tmp_path: Path, test: str) -> None:
     root = make_tree(tmp_path, {test: "", "x/testlib/test_util.cc": "", "x/latest.cc": ""})
 
     without, with_tests = find_tree(root, root, [], False), find_tree(root, root, [], True)
@@ -38,7 +38,7 @@ def test_tests_are_left_out_unless_they_are_wanted(tmp_path: Path, test: str) ->
         ("gpu.?", ("a/gpu/x.cc", "gpu/x.cc")),
     ],
 )
-def test_a_pattern_leaves_out_files_and_whole_folders(tmp_path: Path, pattern: str, left: tuple[str, ...]) -> None:
+def test_a_pattern_excludes_files_and_folders(tmp_path: Path, pattern: str, left: tuple[str, ...]) -> None:
     root = make_tree(tmp_path, {"gpu/x.cc": "", "a/gpu/x.cc": "", "gpu.h": ""})
 
     tree = find_tree(root, root, [pattern], False)
@@ -47,8 +47,8 @@ def test_a_pattern_leaves_out_files_and_whole_folders(tmp_path: Path, pattern: s
     assert tree.excluded == 3 - len(left)
 
 
-def test_what_lies_in_the_output_folder_is_no_part_of_the_tree(tmp_path: Path) -> None:
-    """Given an output folder inside the tree where CMake has compiled its probes, then they are not found."""
+def test_the_output_folder_is_not_part_of_the_tree(tmp_path: Path) -> None:
+    """In an output folder inside the tree, CMake's compiled probes are not found."""
     root = make_tree(tmp_path, {"a.cc": "", "ide[1]/debug/probe.cc": "", "ide1/b.cc": ""})
 
     inside = find_tree(root, root / "ide[1]", [], False)
@@ -57,7 +57,7 @@ def test_what_lies_in_the_output_folder_is_no_part_of_the_tree(tmp_path: Path) -
     assert find_tree(root, root.parent, [], False).files == ("a.cc", "ide1/b.cc", "ide[1]/debug/probe.cc")
 
 
-def test_links_inside_the_tree_give_a_file_once(tmp_path: Path) -> None:
+def test_links_inside_the_tree_list_a_file_once(tmp_path: Path) -> None:
     root = make_tree(tmp_path, {"a/x.cc": "", "a/x_test.cc": ""})
     (root / "a/loop").symlink_to("..")
     (root / "A").symlink_to("a")
@@ -68,11 +68,11 @@ def test_links_inside_the_tree_give_a_file_once(tmp_path: Path) -> None:
 
     tree = find_tree(root, root, [], False)
 
-    assert (tree.files, tree.tests, tree.outward) == (("a/x.cc",), 1, ())
+    assert (tree.files, tree.tests, tree.external_links) == (("a/x.cc",), 1, ())
 
 
-def test_links_that_lead_out_of_the_tree_are_left_out_and_listed(tmp_path: Path) -> None:
-    """Given links to the whole machine, a parent, folders and files elsewhere, then none of it is in the tree."""
+def test_links_out_of_the_tree_are_omitted_and_listed(tmp_path: Path) -> None:
+    """Links to the whole machine, a parent, and folders and files elsewhere are not followed."""
     make_tree(tmp_path, {"tree/a/x.cc": "", "tree-too/y.cc": "", "tree-too/y.py": ""})
     root = tmp_path / "tree"
     for link, target in (
@@ -86,10 +86,10 @@ def test_links_that_lead_out_of_the_tree_are_left_out_and_listed(tmp_path: Path)
     tree = find_tree(root, root / "ide", ["unwanted"], False)
 
     assert tree.files == ("a/x.cc",)
-    assert tree.outward == ("a/parent", "machine", "processes", "through", "too", "y.cc")
+    assert tree.external_links == ("a/parent", "machine", "processes", "through", "too", "y.cc")
 
 
-def test_a_name_that_is_no_utf8_is_counted_only(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_is_only_counted(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.cc")).touch()
 
     tree = find_tree(tmp_path, tmp_path, [], False)

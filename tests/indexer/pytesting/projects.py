@@ -1,4 +1,4 @@
-"""Projects with tests of their own, and what pytest says of them, in a process that loads the plug-in by its name."""
+"""Projects with their own tests, and pytest's output in a process that loads the plug-in by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.running import plain_environment
 
-TIMEOUT = 900  # seconds: each recorded test starts a process of JAX, and several share the processors
+TIMEOUT = 900  # timeout in seconds: each recorded test starts a JAX process, and several share the processors
 _OUTCOME = re.compile(
     r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (?:\[\d+\] )?test_\w+\.py::(.+?)(?: - .*)?$", re.MULTILINE
 )
@@ -19,7 +19,7 @@ _OUTCOME = re.compile(
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of pytest that ended."""
+    """A finished run of pytest."""
 
     folder: Path
     status: int
@@ -27,11 +27,11 @@ class Outcome:
 
     @property
     def outcomes(self) -> dict[str, str]:
-        """The outcome of each test, by its name; skipped ones are not among them."""
+        """The outcome of each test by its name, without skipped ones."""
         return {name: outcome.lower() for outcome, name in _OUTCOME.findall(self.output)}
 
     def section(self, name: str) -> str:
-        """What is told of a test that failed."""
+        """The report of a failed test."""
         begin = rf"^_+ (?:ERROR at setup of )?{re.escape(name)} _+$"
         found = re.search(rf"{begin}(.*?)(?=^_{{3}}|^={{3}})", self.output, re.MULTILINE | re.DOTALL)
         assert found, self.output
@@ -39,9 +39,9 @@ class Outcome:
 
 
 def pytest_in(folder: Path, *arguments: str, before: Sequence[str] = (), **environment: str) -> Outcome:
-    """Run pytest in a folder, where JAX would take the CPU; `before` are words of framedex before `-m pytest`."""
+    """Run pytest in a folder on JAX's CPU platform; `before` are framedex arguments before `-m pytest`."""
     usual = {"JAX_PLATFORMS": "cpu", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    kept = {"TMPDIR": str(folder)}  # what is over a budget stays
+    kept = {"TMPDIR": str(folder)}  # captures over a budget are kept
     command = [sys.executable, *before, "-m", "pytest", "-p", "framedex.pytesting.plugin", "-rA", *arguments]
     return outcome_of(command, folder, usual | kept | environment)
 

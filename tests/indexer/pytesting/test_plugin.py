@@ -1,4 +1,7 @@
-"""Tests of other projects that say what they may compile, move and hold: run by pytest, recorded on the mock TPU."""
+"""The pytest plug-in on other projects' tests, recorded on the mock TPU.
+
+These tests have budgets for compilations, transfers and memory.
+"""
 
 from __future__ import annotations
 
@@ -212,7 +215,7 @@ def test_asked_late(request):
     request.getfixturevalue("recorded")
 """
 
-# Tests that need no program of JAX: their processes start in a fraction of the time.
+# Tests without a JAX program: their processes start in a fraction of the time.
 TESTS_WITHOUT_JAX = """
 import os
 
@@ -235,7 +238,7 @@ def test_skipped():
     pytest.skip("not today")
 """
 
-# Each marked test has a process of its own here.
+# Each marked test has its own process here.
 APART = {
     "test_plain": "passed",
     "test_what_fixtures_do_is_not_the_body": "passed",
@@ -317,19 +320,19 @@ def all_recorded() -> Outcome:
     return made_once("pytest-recorded", _run_recorded)
 
 
-def test_each_test_is_judged_by_itself(apart: Outcome) -> None:
+def test_each_test_is_judged_separately(apart: Outcome) -> None:
     assert apart.outcomes == APART, apart.output
     assert "1 skipped" in apart.output
     assert apart.status == 1
 
 
 @pytest.mark.exhaustive
-def test_each_test_is_judged_by_itself_whatever_its_form(tmp_path: Path) -> None:
+def test_each_kind_of_test_is_judged_separately(tmp_path: Path) -> None:
     tested = pytest_in(write_project(tmp_path), *_selecting(*MORE_APART))
     assert tested.outcomes == MORE_APART, tested.output
 
 
-def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
+def test_fixtures_are_created_in_the_process_of_the_test(apart: Outcome) -> None:
     """Once, and not for other tests of the module."""
     assert (apart.folder / "set_up").read_text() == "x"
 
@@ -345,7 +348,7 @@ def test_fixtures_are_made_where_the_test_runs(apart: Outcome) -> None:
         ("test_ends_its_process", ["ended early, with status 3"]),
     ],
 )
-def test_what_is_wrong_is_said(apart: Outcome, test: str, told: list[str]) -> None:
+def test_errors_are_reported(apart: Outcome, test: str, told: list[str]) -> None:
     section = apart.section(test)
     for text in told:
         assert text in section
@@ -362,13 +365,13 @@ def test_what_is_wrong_is_said(apart: Outcome, test: str, told: list[str]) -> No
         ("test_a_block_over_its_budget", ["Over the budget of this block", "with recorded(compiles=1):"]),
     ],
 )
-def test_what_is_wrong_is_said_in_one_process(all_recorded: Outcome, test: str, told: list[str]) -> None:
+def test_errors_are_reported_in_one_process(all_recorded: Outcome, test: str, told: list[str]) -> None:
     section = all_recorded.section(test)
     for text in told:
         assert text in section
 
 
-def test_the_index_of_what_is_over_its_budget_is_there_to_be_asked(apart: Outcome) -> None:
+def test_the_index_of_a_failed_budget_can_be_queried(apart: Outcome) -> None:
     section = apart.section("test_compiles")
     path = Path(section.partition("--index ")[2].partition(" ")[0])
     with Index.open(path) as index:
@@ -376,25 +379,25 @@ def test_the_index_of_what_is_over_its_budget_is_there_to_be_asked(apart: Outcom
     shutil.rmtree(path.parents[1])
 
 
-def test_a_process_that_is_recorded_runs_its_tests_itself(all_recorded: Outcome) -> None:
+def test_a_recorded_process_runs_its_tests_directly(all_recorded: Outcome) -> None:
     assert all_recorded.outcomes == RECORDED, all_recorded.output
     assert all_recorded.status == 1
 
 
 @pytest.mark.exhaustive
-def test_a_process_that_is_recorded_runs_tests_of_whatever_form(tmp_path: Path) -> None:
+def test_a_recorded_process_runs_every_kind_of_test(tmp_path: Path) -> None:
     tested = _run_recorded(tmp_path, MORE_RECORDED)
     assert tested.outcomes == MORE_RECORDED, tested.output
     assert "stp matches no compiled function; did you mean step?" in tested.output.partition("warnings summary")[2]
 
 
-def test_captures_of_tests_stay_beside_those_of_the_rest(all_recorded: Outcome) -> None:
+def test_captures_of_tests_are_stored_beside_the_others(all_recorded: Outcome) -> None:
     assert "NOT ALL CALLS" not in all_recorded.output
     assert len(list((all_recorded.folder / "captures").iterdir())) > len(RECORDED)
 
 
 @pytest.mark.exhaustive
-def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> None:
+def test_an_enclosing_recording_contains_all_tests(all_recorded: Outcome) -> None:
     with Store(all_recorded.folder / "index.db") as store:
         ingest_captures(store, list((all_recorded.folder / "captures").iterdir()), [], SilentProgress())
     with Index.open(all_recorded.folder / "index.db") as index:
@@ -402,7 +405,7 @@ def test_the_recording_around_tests_has_all_of_them(all_recorded: Outcome) -> No
         assert sum(row.compiles for row in index.compiles() if row.function == "step") == RECORDED_COMPILATIONS
 
 
-def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
+def test_xdist_workers_have_the_same_results(tmp_path: Path) -> None:
     tests = """
     import pytest
 
@@ -420,7 +423,7 @@ def test_workers_of_xdist_do_the_same(tmp_path: Path) -> None:
     assert "step was compiled 1 time, none is allowed" in tested.section("test_over_its_budget")
 
 
-def test_without_marks_nothing_is_imported_and_nothing_changes(tmp_path: Path) -> None:
+def test_without_markers_nothing_is_imported_or_changed(tmp_path: Path) -> None:
     conftest = """
     import sys
 
@@ -441,8 +444,8 @@ def test_without_marks_nothing_is_imported_and_nothing_changes(tmp_path: Path) -
     ]
 
 
-def test_a_pytest_that_is_too_old_runs_what_does_not_ask_for_it(tmp_path: Path) -> None:
-    """As far as one of today can be made an old one."""
+def test_an_old_pytest_runs_unmarked_tests(tmp_path: Path) -> None:
+    """The nearest to an old pytest that the installed one can imitate."""
     tests = """
     import pytest
 
@@ -463,7 +466,7 @@ def test_a_pytest_that_is_too_old_runs_what_does_not_ask_for_it(tmp_path: Path) 
     assert "@pytest.mark.framedex needs pytest 8 or newer" in tested.section("test_two")
 
 
-def test_fixtures_of_others_by_this_name_are_theirs(tmp_path: Path) -> None:
+def test_foreign_fixtures_with_this_name_are_respected(tmp_path: Path) -> None:
     conftest = """
     import pytest
 
@@ -495,7 +498,7 @@ def test_fixtures_of_others_by_this_name_are_theirs(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["test_on_the_cpu"])
 @pytest.mark.parametrize("test", ["test_on_the_cpu", "test_recorded_on_the_cpu"])
-def test_a_test_that_cannot_be_recorded_does_not_pass(test: str, tmp_path: Path) -> None:
+def test_an_unrecordable_test_fails(test: str, tmp_path: Path) -> None:
     tests = """
     import pytest
 
@@ -521,8 +524,8 @@ def test_a_test_that_cannot_be_recorded_does_not_pass(test: str, tmp_path: Path)
     assert "No runtime calls were recorded, so budgets cannot be checked: JAX runs on cpu." in tested.section(test)
 
 
-def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> None:
-    """Its places are in a file, so that it meets the other module."""
+def test_a_collection_failure_in_the_child_fails_one_test(tmp_path: Path) -> None:
+    """Its locations are in a file, so that it matches the other module."""
     other = """
     import os
 
@@ -550,7 +553,7 @@ def test_what_its_own_process_cannot_collect_ends_one_test(tmp_path: Path) -> No
     "arguments",
     [("test_it.py", "-k", "test_it.py"), ("-k", "test_it.py", "test_it.py"), ("-k", "test_it.py", "--", "test_it.py")],
 )
-def test_the_value_of_an_option_is_no_place(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_an_option_value_is_not_a_test_path(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     tests = """
     import pytest
     from model import train
@@ -563,7 +566,7 @@ def test_the_value_of_an_option_is_no_place(tmp_path: Path, arguments: tuple[str
     assert tested.outcomes == {"test_one": "passed"}, tested.output
 
 
-def test_without_the_native_part_it_is_an_error(tmp_path: Path) -> None:
+def test_without_the_native_part_a_marked_test_is_an_error(tmp_path: Path) -> None:
     tests = """
     import pytest
 
@@ -584,6 +587,6 @@ def test_without_the_native_part_it_is_an_error(tmp_path: Path) -> None:
     assert "native part" in tested.section("test_one")
 
 
-def test_the_installation_brings_the_plug_in() -> None:
+def test_the_installation_registers_the_plug_in() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"framedex": "framedex.pytesting.plugin"}

@@ -1,4 +1,4 @@
-"""The script that makes the release maps, with made-up repositories; and what it made, as it is shipped."""
+"""The script that builds the release maps, with synthetic repositories; and the shipped maps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ JAX = {
 
 @pytest.fixture
 def repositories(tmp_path: Path) -> Path:
-    """A folder with `xla`, `jax`, and `commits.json` with three releases, of which one is no more supported."""
+    """A folder with `xla`, `jax`, and `commits.json` with three releases, one of which is no longer supported."""
     commits = {}
     for version, line in (("0.5.0", "// old\n"), ("0.8.0", ""), ("0.8.1", "// new\n")):
         xla = make_checkout(tmp_path / "xla", {**XLA, "xla/client.cc": line + XLA["xla/client.cc"]})
@@ -63,9 +63,7 @@ def make(folder: Path, output: Path, **process: object) -> subprocess.CompletedP
 
 
 @pytest.mark.exhaustive
-def test_the_same_repositories_give_the_same_bytes_wherever_and_however_they_are_read(
-    repositories: Path, tmp_path: Path
-) -> None:
+def test_equal_repositories_give_equal_bytes_however_they_are_read(repositories: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first.fdmaps", tmp_path / "second.fdmaps"
     assert make(repositories, first).returncode == 0
     other = tmp_path / "elsewhere"
@@ -86,7 +84,7 @@ def test_the_same_repositories_give_the_same_bytes_wherever_and_however_they_are
     assert second.with_suffix(".json").read_bytes() == first.with_suffix(".json").read_bytes()
 
 
-def test_what_no_library_is_made_from_is_left_out(repositories: Path, tmp_path: Path) -> None:
+def test_files_outside_any_library_are_omitted(repositories: Path, tmp_path: Path) -> None:
     output = tmp_path / "made.fdmaps"
     assert make(repositories, output).returncode == 0
     maps = open_release_maps(output)
@@ -99,7 +97,7 @@ def test_what_no_library_is_made_from_is_left_out(repositories: Path, tmp_path: 
     assert [row[0] for row in xla.file("xla/many/file_7.cc").definitions][:1] == ["_GLOBAL__sub_I_file_7.cc"]
 
 
-def test_a_clone_that_lacks_files_is_refused_and_the_files_are_named(repositories: Path, tmp_path: Path) -> None:
+def test_a_clone_without_its_files_is_refused_with_their_names(repositories: Path, tmp_path: Path) -> None:
     content = git(repositories / "xla", "rev-parse", "HEAD:xla/shape.proto")
     (repositories / "xla" / ".git" / "objects" / content[:2] / content[2:]).unlink()
     made = make(repositories, tmp_path / "made.fdmaps")
@@ -108,7 +106,7 @@ def test_a_clone_that_lacks_files_is_refused_and_the_files_are_named(repositorie
     assert not (tmp_path / "made.fdmaps").exists()
 
 
-def test_the_shipped_maps_are_of_the_commits_that_releases_were_built_from() -> None:
+def test_the_shipped_maps_have_the_commits_of_their_releases() -> None:
     maps = open_release_maps()
     assert maps.releases[0] == "0.4.13"
     assert {version for version in known_releases() if int(version.split(".")[1]) >= 8} == {*maps.releases[1:]}
@@ -119,7 +117,7 @@ def test_the_shipped_maps_are_of_the_commits_that_releases_were_built_from() -> 
             assert found.info.commit == release_commits(version)[repository]
 
 
-def test_the_shipped_maps_are_those_that_their_provenance_is_of() -> None:
+def test_the_shipped_maps_match_their_provenance() -> None:
     told = json.loads(SHIPPED.with_suffix(".json").read_text())
     data = SHIPPED.read_bytes()
     assert (told["bytes"], told["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
@@ -134,7 +132,7 @@ def update(folder: Path, output: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
-def test_only_a_new_tag_of_jax_makes_new_maps(repositories: Path, tmp_path: Path) -> None:
+def test_only_a_new_jax_tag_creates_new_maps(repositories: Path, tmp_path: Path) -> None:
     output = tmp_path / "made.fdmaps"
     before = (repositories / "commits.json").read_bytes()
     for version in ("0.8.0", "0.8.1"):

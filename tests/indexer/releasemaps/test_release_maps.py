@@ -1,5 +1,7 @@
-"""Release maps: what is written is read for each release, `match` finds in them what it finds in all of it, and nothing
-damaged or foreign is taken for one."""
+"""Release maps: written data is read back for each release, and damaged or foreign files are refused.
+
+`match` finds the same definitions in them as in all sources.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def info(component: str, number: int) -> SourceMapInfo:
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, ReleasedFile]]:
-    """What XLA has in each release: a file that changes, one that stays, and one that comes."""
+    """XLA in each release: a file that changes, one that stays, and one that is added."""
     found = []
     for number, text in enumerate((OLD, OLD, NEW, NEW)):
         folder = tmp_path_factory.mktemp(f"xla-{number}")
@@ -82,14 +84,14 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Released
 
 
 def extracted(paths: Sequence[Path]) -> dict[str, ReleasedFile]:
-    """What maps keep of these files, by path."""
+    """The map data of these files, by path."""
     files = extract_files([str(path) for path in paths])
     return {file.path: build_released_file(file, Path(file.path).read_bytes()) for file in files}
 
 
 @pytest.fixture(scope="module")
 def file(sources: list[dict[str, ReleasedFile]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The maps of all releases; of JAX's C++ there are the last two."""
+    """The maps of all releases; of JAX's C++, the last two."""
     of_jaxlib: list[dict[str, ReleasedFile]] = [
         {},
         {},
@@ -121,13 +123,11 @@ def opened(file: Path, release: str, component: str = "xla") -> ReleaseMap:
         ("0.10.0", {"Prepare", "Run", "Stop"}),
         ("0.10.1.dev20260101", {"Prepare", "Run", "Stop"}),
         ("0.9.0", set()),  # not between two releases: it has its own map
-        ("0.12.0", set()),  # later than all
+        ("0.12.0", set()),  # later than all releases
         ("0.4.0", set()),
     ],
 )
-def test_between_two_releases_the_definitions_that_both_have_are_marked(
-    file: Path, version: str, unchanged: set[str]
-) -> None:
+def test_definitions_in_both_neighbouring_releases_are_marked(file: Path, version: str, unchanged: set[str]) -> None:
     nearest = opened(file, version)
     info = replace(nearest.info, is_nearest=nearest.is_nearest)
     for is_known in (True, False):
@@ -145,7 +145,7 @@ def test_between_two_releases_the_definitions_that_both_have_are_marked(
 
 
 def kept(file: ReleasedFile) -> list[DefinitionRow]:
-    """What a map has of a file: definitions with the lines, kinds and names of their calls."""
+    """The map data of a file: definitions with the lines, kinds and names of their calls."""
     rows: list[DefinitionRow] = []
     for (name, key, kind, parameters, line, end_line, is_const, *_), written in file.definitions:
         calls = [f'[{each.line},0,"{each.kind}","{each.callee}"]' for each in sorted(written, key=lambda it: it.line)]
@@ -154,7 +154,7 @@ def kept(file: ReleasedFile) -> list[DefinitionRow]:
     return sorted(rows, key=lambda row: row[4])
 
 
-def test_each_release_has_its_files_as_they_were(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
+def test_each_release_has_its_own_files(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
     for release, files in zip(RELEASES, sources, strict=True):
         found = opened(file, release)
         assert found.paths() == sorted(files)
@@ -163,7 +163,7 @@ def test_each_release_has_its_files_as_they_were(file: Path, sources: list[dict[
             assert found.file(path).language == released.language
 
 
-def test_calls_are_known_as_well_as_from_the_text(file: Path, tmp_path: Path) -> None:
+def test_calls_equal_those_parsed_from_the_text(file: Path, tmp_path: Path) -> None:
     source = tmp_path / "client.cc"
     source.write_text(NEW)
     (parsed,) = extract_files([str(source)])
@@ -172,7 +172,7 @@ def test_calls_are_known_as_well_as_from_the_text(file: Path, tmp_path: Path) ->
         for name, _, kind, parameters, line, end_line, is_const, _, sites in parsed.definitions
     ]
     written = opened(file, "0.11.0").calls_in_file("xla/client.cc")
-    # What Clang compiled: the lines of GCC, and texts, are in no map.
+    # Differences by compiler: GCC's lines, and string literals, are in no map.
     from_text = {
         span: [replace(call, gcc_lines=(), texts=frozenset(), is_qualified=False) for call in calls]
         for span, calls in written_calls(NEW.encode(), with_calls).items()
@@ -193,19 +193,19 @@ def test_only_definitions_inside_given_lines_are_read(file: Path) -> None:
     assert [row[2] for row in inside] == ["method", "lambda"]
 
 
-def test_a_file_that_a_release_does_not_have_is_refused(file: Path) -> None:
+def test_a_file_missing_from_a_release_is_refused(file: Path) -> None:
     assert opened(file, "0.9.0").calls_in_file("xla/more.proto") == {}
     with pytest.raises(SourceMapError, match=r"more\.proto is missing"):
         opened(file, "0.9.0").file("xla/more.proto")
 
 
-def test_what_a_symbol_can_mean_is_found(file: Path) -> None:
+def test_candidate_definitions_of_a_symbol_are_found(file: Path) -> None:
     cases: list[str] = [
         "xla::Client::Run()",
         "xla::v1::Client::Run()",  # an inline namespace, which no definition has
         "xla::(anonymous namespace)::Helper(int)",
         "xla::Client::Stop(bool)::{lambda(int)#1}::operator()(int) const",
-        "xla::Client::Client(xla::Client const&)",  # made by the compiler: its class
+        "xla::Client::Client(xla::Client const&)",  # compiler-generated: its class
         "xla::Client::~Client()",
         "xla::Client::operator=(xla::Client&&)",
         "outer::xla::Client::Run()",  # right in the symbol's own translation unit
@@ -217,11 +217,11 @@ def test_what_a_symbol_can_mean_is_found(file: Path) -> None:
 
 
 @pytest.mark.parametrize("symbol", ["xla::Other::Run()", "Run()", "tsl::Client::Run()", "xla::Client::Runs()"])
-def test_files_that_define_namesakes_are_left_alone(file: Path, symbol: str) -> None:
+def test_files_that_define_only_namesakes_are_not_read(file: Path, symbol: str) -> None:
     assert files_defining(opened(file, "0.11.0"), short_name(symbol), key_of(parse_name(symbol))) == []
 
 
-def test_a_name_is_found_in_the_releases_that_have_it(file: Path) -> None:
+def test_a_name_is_found_in_the_releases_that_contain_it(file: Path) -> None:
     assert [files_defining(opened(file, release), "Stop") for release in RELEASES] == [[], [], *[["xla/client.cc"]] * 2]
     assert [each.line for release in RELEASES for _, each in opened(file, release).definitions("Run")] == [4, 4, 8, 8]
 
@@ -242,7 +242,7 @@ def test_messages_are_found_by_their_language(file: Path) -> None:
     assert [each.kind for _, each in found.definitions("Shape", language="protobuf")] == ["message"]
 
 
-def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> None:
+def test_callees_of_a_body_are_found_unless_too_many_share_the_name(file: Path) -> None:
     found = opened(file, "0.11.0")
     assert found.calls_in_bodies("Prepare", is_member=False, limit=1, longest=10) == [{"Check": 1}]
     assert found.calls_in_bodies("CHECKED", is_member=False, limit=1, longest=10) == [
@@ -252,10 +252,10 @@ def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> 
     assert of_stop["Finish"] == 1 and of_stop["done"] == 1  # its lambda's too
     assert found.calls_in_bodies("Prepare", is_member=False, limit=0, longest=10) == []
     assert found.calls_in_bodies("Stop", is_member=False, limit=1, longest=1) == [{}]
-    assert found.calls_in_bodies("Client", is_member=False, limit=9, longest=9) == []  # a class calls nothing
+    assert found.calls_in_bodies("Client", is_member=False, limit=9, longest=9) == []  # a class has no calls
 
 
-def test_of_what_is_not_there_the_nearest_release_is_given(file: Path) -> None:
+def test_a_missing_definition_comes_from_the_nearest_release(file: Path) -> None:
     maps = open_release_maps(file)
     assert maps.releases == RELEASES
     nearest = {
@@ -286,7 +286,7 @@ def test_of_what_is_not_there_the_nearest_release_is_given(file: Path) -> None:
     }
 
 
-def test_a_component_that_a_release_lacks_is_given_of_the_nearest_that_has_it(file: Path) -> None:
+def test_a_missing_component_comes_from_the_nearest_release_that_has_it(file: Path) -> None:
     found = opened(file, "0.4.13", "jaxlib")
     assert (found.release, found.is_nearest, found.info) == ("0.9.0", True, info("jaxlib", 2))
     assert files_defining(found, "Run") == ["jaxlib/client.cc"]
@@ -294,7 +294,7 @@ def test_a_component_that_a_release_lacks_is_given_of_the_nearest_that_has_it(fi
 
 
 @pytest.mark.exhaustive
-def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_path: Path) -> None:
+def test_matching_with_maps_equals_matching_with_all_definitions(tmp_path: Path) -> None:
     files = extracted(sorted(NATIVE.rglob("*.cc")))
     by_path = {path.removeprefix(f"{NATIVE}/"): file for path, file in files.items()}
     path = tmp_path / "native.fdmaps"
@@ -317,14 +317,14 @@ def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_p
     assert outcomes.count(LocationEvidence.DEFINITION) > len(outcomes) * 0.7
 
 
-def test_the_order_of_files_does_not_matter(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
+def test_file_order_does_not_matter(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
     infos = [info("xla", number) for number in range(4)]
     turned = [dict(reversed(files.items())) for files in sources]
     first, second = (write_release_maps(RELEASES, [ReleaseSources(infos, each)]) for each in (sources, turned))
     assert first == second
 
 
-def test_what_is_no_file_of_release_maps_is_refused(tmp_path: Path, file: Path) -> None:
+def test_a_foreign_file_is_refused(tmp_path: Path, file: Path) -> None:
     path = tmp_path / "other.fdmaps"
     with pytest.raises(SourceMapError, match="cannot be read: No such file"):
         open_release_maps(path)
@@ -337,7 +337,7 @@ def test_what_is_no_file_of_release_maps_is_refused(tmp_path: Path, file: Path) 
     assert "Install framedex again" in refusal.value.remedy
 
 
-def test_damage_is_refused_or_changes_nothing(tmp_path: Path, file: Path) -> None:
+def test_damage_is_refused_or_harmless(tmp_path: Path, file: Path) -> None:
     content = file.read_bytes()
     whole = everything(file)
     path = tmp_path / "damaged.fdmaps"

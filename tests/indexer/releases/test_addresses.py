@@ -1,4 +1,4 @@
-"""Lines of public repositories, read from addresses and from the paths of source maps."""
+"""Lines of public repositories, parsed from addresses and from the paths of source maps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GITHUB = "https://github.com/openxla/xla"
         ("https://xla.googlesource.com/xla/+/refs/heads/main/xla/shape.cc#12", "refs/heads/main", 12),
     ],
 )
-def test_addresses_of_the_usual_sites_are_lines(address: str, revision: str, line: int | None) -> None:
+def test_addresses_of_the_usual_hosts_are_parsed_into_lines(address: str, revision: str, line: int | None) -> None:
     found = parse_address(address)
 
     assert found is not None
@@ -38,7 +38,7 @@ def test_addresses_of_the_usual_sites_are_lines(address: str, revision: str, lin
 
 
 @pytest.mark.parametrize("repository", [GITHUB, "https://gitlab.com/a/b/xla", "https://x.googlesource.com/xla"])
-def test_what_is_made_of_a_path_is_read_again(repository: str) -> None:
+def test_generated_addresses_are_parsed_back(repository: str) -> None:
     path = "xla/a b#1?%41;ü.cc"
     url = public_url("xla", path, 7, COMMIT, {"xla": url_template(repository)})
 
@@ -47,7 +47,7 @@ def test_what_is_made_of_a_path_is_read_again(repository: str) -> None:
     assert found is not None and (found.path, found.line, found.revision) == (path, 7, COMMIT)
 
 
-def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
+def test_addresses_of_project_templates_are_parsed() -> None:
     links = {"kernels": "https://git.example.org/browse/{path}?at={commit}&line={line}"}
     url = public_url("kernels", "a/b.cc", 7, COMMIT, links)
 
@@ -75,11 +75,11 @@ def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
         f"https://me:secret@example.org/openxla/xla/blob/{COMMIT}/a.cc#L1",
     ],
 )
-def test_what_is_no_line_of_a_repository_is_none(address: str) -> None:
+def test_other_addresses_are_not_lines(address: str) -> None:
     assert parse_address(address) is None
 
 
-def test_the_path_of_a_source_map_is_a_line_of_its_commit() -> None:
+def test_a_source_map_path_is_a_line_of_its_commit() -> None:
     found = parse_source_map_path("xla@5a9e73cbd925:xla/shape.cc", 12)
     assert found is not None and (found.revision, found.path, found.line) == ("5a9e73cbd925", "xla/shape.cc", 12)
     assert found.url == f"{GITHUB}/blob/5a9e73cbd925/xla/shape.cc#L12"

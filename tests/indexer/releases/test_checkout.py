@@ -1,4 +1,4 @@
-"""What git says of source folders: real repositories, also hostile ones."""
+"""Git's data on source folders: real repositories, also hostile ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _xla(revision: str) -> list[Build]:
     return [Build("xla", "0.10.2", revision, "/site-packages/jaxlib")]
 
 
-def test_a_folder_that_is_no_checkout_is_none(tmp_path: Path) -> None:
+def test_a_folder_outside_git_is_not_a_checkout(tmp_path: Path) -> None:
     assert read_checkout(tmp_path) is None
     assert read_checkout(tmp_path / "missing") is None
     assert read_checkout(Path("a\0b")) is None
@@ -34,7 +34,7 @@ def test_without_git_there_is_no_checkout(tmp_path: Path, monkeypatch: pytest.Mo
     assert read_checkout(tmp_path) is None
 
 
-def test_commit_and_changes_are_told_from_any_folder_inside(tmp_path: Path) -> None:
+def test_commit_and_changes_are_read_from_any_subfolder(tmp_path: Path) -> None:
     commit = make_checkout(tmp_path, XLA)
     assert read_checkout(tmp_path / "xla") == Checkout(tmp_path, commit, False)
     (tmp_path / "xla" / "untracked.cc").write_text("")
@@ -48,8 +48,8 @@ def test_a_repository_without_a_commit_has_none(tmp_path: Path) -> None:
     assert read_checkout(tmp_path) == Checkout(tmp_path, "", False)
 
 
-def test_a_folder_of_which_git_tracks_nothing_is_of_no_checkout(tmp_path: Path) -> None:
-    """Given a project that ignores its .venv, then what is in there is not at the project's commit."""
+def test_an_untracked_folder_is_not_in_a_checkout(tmp_path: Path) -> None:
+    """Files in an ignored .venv are not at the project's commit."""
     commit = make_checkout(tmp_path, XLA | {".gitignore": ".venv/\n", "new/line\n/a.py": ""})
     site = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
     (site / "jax").mkdir(parents=True)
@@ -67,7 +67,7 @@ def test_a_folder_of_which_git_tracks_nothing_is_of_no_checkout(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["evil", "e=vil", "e.vil"])
-def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) -> None:
+def test_the_configuration_of_a_repository_runs_nothing(tmp_path: Path, name: str) -> None:
     make_checkout(tmp_path, XLA | {".gitattributes": f"* filter={name}\n"})
     trap = tmp_path.parent / f"{tmp_path.name}-trap"
     run = tmp_path / "evil.sh"
@@ -80,7 +80,7 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) 
         git(tmp_path, "config", setting, str(run))
     git(tmp_path, "config", f"filter.{name}.required", "true")
     file = tmp_path / "xla" / "pjrt" / "pjrt_client.h"
-    os.utime(file, (1, 1))  # git has to look into it
+    os.utime(file, (1, 1))  # git must look into it
     checkout = read_checkout(tmp_path)
     assert checkout is not None and checkout.commit and checkout.is_changed is False
     assert not trap.exists()
@@ -88,8 +88,8 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) 
     assert trap.exists(), "the trap was none"
 
 
-def test_signatures_are_not_verified_with_what_a_repository_names(tmp_path: Path) -> None:
-    """`git log` runs a repository's `gpg.program` where `log.showSignature` says so."""
+def test_the_signature_program_of_a_repository_is_not_run(tmp_path: Path) -> None:
+    """`git log` runs a repository's `gpg.program` if `log.showSignature` is set."""
     make_checkout(tmp_path, {"made.py": "def f():\n    return 1\n"})
     trap, run = _trap(tmp_path)
     signed = tmp_path.parent / f"{tmp_path.name}-signed"
@@ -105,8 +105,8 @@ def test_signatures_are_not_verified_with_what_a_repository_names(tmp_path: Path
     assert trap.exists(), "the trap was none"
 
 
-def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
-    """A partial clone that has `ext::` fetch what is missing; as a git without GIT_NO_LAZY_FETCH sees it."""
+def test_the_protocols_of_a_repository_are_not_used(tmp_path: Path) -> None:
+    """A partial clone that fetches missing objects by `ext::`, as seen by a git without GIT_NO_LAZY_FETCH."""
     make_checkout(tmp_path, {"made.py": "def f():\n    return 1\n"})
     trap, run = _trap(tmp_path)
     blob = git(tmp_path, "rev-parse", "HEAD:made.py")
@@ -130,14 +130,14 @@ def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
 
 
 def _trap(folder: Path) -> tuple[Path, Path]:
-    """A file that is made by a program, and that program."""
+    """A generated file, and its generator."""
     trap, run = folder.parent / f"{folder.name}-trap", folder / "evil.sh"
     run.write_text(f"#!/bin/sh\ntouch {trap}\nexit 1\n")
     run.chmod(0o755)
     return trap, run
 
 
-def test_another_users_repository_is_a_problem_with_its_remedy(tmp_path: Path) -> None:
+def test_another_users_repository_is_a_problem_with_a_remedy(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     make_checkout(tmp_path, XLA)
@@ -164,7 +164,7 @@ def test_a_root_at_the_recorded_tag_matches(tmp_path: Path) -> None:
     assert read_root_state(SourceRoot(str(tmp_path), 1), builds).matches is True
 
 
-def test_a_root_at_another_commit_is_told_with_the_command_that_helps(tmp_path: Path) -> None:
+def test_a_root_at_another_commit_is_reported_with_the_remedy(tmp_path: Path) -> None:
     folder = tmp_path / "it's here"
     commit = make_checkout(folder, XLA)
     wanted = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
@@ -176,8 +176,8 @@ def test_a_root_at_another_commit_is_told_with_the_command_that_helps(tmp_path: 
 
 
 @pytest.mark.parametrize("root", [".", "jax"])
-def test_the_package_that_ran_is_its_own_source(tmp_path: Path, root: str) -> None:
-    """Given the installed JAX that was recorded, in a project's ignored .venv, then nobody is sent for another."""
+def test_the_recorded_package_is_its_own_source(tmp_path: Path, root: str) -> None:
+    """If the recorded JAX is installed in a project's ignored .venv, no other copy is suggested."""
     make_checkout(tmp_path, {".gitignore": ".venv/\n"})
     site = tmp_path / ".venv" / "site-packages"
     (site / "jax" / "_src").mkdir(parents=True)
@@ -192,7 +192,7 @@ def test_the_package_that_ran_is_its_own_source(tmp_path: Path, root: str) -> No
     assert "is no git checkout" in str(read_root_state(SourceRoot(str(site / root), 620), elsewhere).advice)
 
 
-def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+def test_an_incomparable_root_is_reported(tmp_path: Path) -> None:
     (tmp_path / "xla" / "pjrt").mkdir(parents=True)
     (tmp_path / "xla" / "pjrt" / "pjrt_client.h").write_text("")
     root = SourceRoot(str(tmp_path), 1)

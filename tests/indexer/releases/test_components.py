@@ -1,4 +1,4 @@
-"""To which component a frame belongs."""
+"""The component of a frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JAXLIB = f"{SITE}/jaxlib/libjax_common.so"
         ("/home/me/jax/train.py", Component.OWN),
     ],
 )
-def test_a_python_frame_is_of_the_package_that_its_file_is_in(file: str, component: Component) -> None:
+def test_a_python_frame_belongs_to_the_package_of_its_file(file: str, component: Component) -> None:
     assert owner_of_python(file).component is component
 
 
@@ -49,7 +49,7 @@ def test_a_python_frame_is_of_the_package_that_its_file_is_in(file: str, compone
         ("/home/me/python-bindings/ext.so", Component.OWN),
     ],
 )
-def test_a_native_frame_is_of_what_brought_its_binary(binary: str, component: Component) -> None:
+def test_a_native_frame_belongs_to_the_component_of_its_binary(binary: str, component: Component) -> None:
     assert owner_of_native(binary, "", "", "xla").component is component
 
 
@@ -67,16 +67,16 @@ def test_a_native_frame_is_of_what_brought_its_binary(binary: str, component: Co
         ("", "", "", Component.JAXLIB),
     ],
 )
-def test_within_jaxlib_the_source_of_a_frame_says_whose_it_is_and_else_its_namespace(
+def test_a_jaxlib_frame_belongs_to_the_component_of_its_source_or_namespace(
     source: str, of_source: str, namespace: str, component: Component
 ) -> None:
     owner = owner_of_native(JAXLIB, source, of_source, namespace)
     assert owner == FrameOwner(component, folder=f"{SITE}/jaxlib")
 
 
-def test_a_plugin_is_known_by_the_name_of_its_file() -> None:
+def test_a_plugin_is_identified_by_its_file_name() -> None:
     assert owner_of_native("/opt/vendor/pjrt_c_api_cpu_plugin.so", "", "", "").name == "pjrt_c_api_cpu_plugin.so"
 
 
-def test_every_component_has_a_name_to_show() -> None:
+def test_every_component_has_a_display_name() -> None:
     assert set(NAMES) == set(Component)

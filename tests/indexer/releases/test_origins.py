@@ -1,4 +1,4 @@
-"""From which release's sources a binary was built, by the package that it came in and by the names in it."""
+"""The release of a binary, by its package and by the names in it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ NAMED_BY_XLA = "absl::Status xla::(anonymous namespace)::Run<int>(xla::Shape con
 
 
 @pytest.mark.parametrize("symbol", [NAMED_BY_XLA, "absl::Foo::bar()", "main"])
-def test_a_library_of_a_package_is_of_its_release_whatever_is_in_it(symbol: str) -> None:
+def test_a_library_of_a_package_belongs_to_its_release(symbol: str) -> None:
     origins = FunctionOrigins([JAXLIB, XLA, CUDA])
     assert origins.origin_of(f"{SITE}/jaxlib/cpu/_lapack.so", symbol) == BinaryOrigin("0.10.2", is_known=True)
     plugin = f"{SITE}/jax_plugins/xla_cuda12/xla_cuda_plugin.so"
     assert origins.origin_of(plugin, symbol) == BinaryOrigin("0.10.1", is_known=True)
 
 
-def test_any_other_binary_has_what_is_named_by_xla_of_a_release_that_is_not_known() -> None:
+def test_xla_names_in_another_binary_belong_to_an_unknown_release() -> None:
     origins = FunctionOrigins([JAXLIB, XLA])
     assert origins.origin_of("/plugins/libpjrt.so", NAMED_BY_XLA) == BinaryOrigin("0.10.2")
     assert origins.origin_of(f"{SITE}/jaxlib_of_mine/lib.so", "tsl::Env::Default()") == BinaryOrigin("0.10.2")
@@ -37,7 +37,7 @@ def test_any_other_binary_has_what_is_named_by_xla_of_a_release_that_is_not_know
     "symbol",
     ["", "Foo::Run()", "absl::Status mine::Run(xla::Shape)", "std::vector<xla::Shape>::push_back()", "xla_run()"],
 )
-def test_what_others_name_is_of_no_release(symbol: str) -> None:
+def test_foreign_names_belong_to_no_release(symbol: str) -> None:
     assert FunctionOrigins([JAXLIB, XLA]).origin_of("/mine/libops.so", symbol) == NO_ORIGIN
 
 
@@ -49,7 +49,7 @@ def test_what_others_name_is_of_no_release(symbol: str) -> None:
         ("jax_cuda13_plugin/_linalg.so", "jax_cuda13_plugin"),
     ],
 )
-def test_plugins_for_gpus_are_of_their_own_distribution_s_version(
+def test_gpu_plugins_have_the_version_of_their_own_distribution(
     project: Project, tmp_path: Path, binary: str, distribution: str
 ) -> None:
     site = tmp_path / "site-packages"

@@ -1,4 +1,4 @@
-"""Which component, version and commit recorded paths are of, and where those are to be read."""
+"""The component, version and commit of recorded paths, and their public addresses."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_release_has_two_commits() -> None:
     assert release_commits("99.0") == {}
 
 
-def test_the_table_is_made_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> None:
+def test_the_table_is_generated_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> None:
     checkout = tmp_path / "jax"
     old, new = "a" * 40, "b" * 40
     workspace = f'    urls = tf_mirror_urls("https://github.com/openxla/xla/archive/{old}.tar.gz"),\n'
@@ -48,7 +48,7 @@ def test_the_table_is_made_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> No
     assert _table(checkout) == released
 
 
-def test_what_is_on_the_way_to_a_release_has_the_name_that_jax_gives_it(tmp_path: Path) -> None:
+def test_a_development_version_has_the_name_that_jax_gives_it(tmp_path: Path) -> None:
     checkout = tmp_path / "jax"
     pinned = {"third_party/xla/revision.bzl": f'XLA_COMMIT = "{"b" * 40}"\n'}
     make_checkout(checkout, {**pinned, "jax/version.py": '_version = "0.11.0"\n'})
@@ -66,7 +66,7 @@ def _table(checkout: Path) -> list[tuple[str, dict[str, str]]]:
     return list(json.loads(target.read_text())["jaxlib"].items())
 
 
-def test_the_jaxlib_installed_here_is_known_by_its_own_word(project: Project) -> None:
+def test_the_installed_jaxlib_states_its_own_version(project: Project) -> None:
     spec = importlib.util.find_spec("jaxlib")
     assert spec is not None and spec.origin is not None
     folder = Path(spec.origin).parent
@@ -83,7 +83,7 @@ def test_the_jaxlib_installed_here_is_known_by_its_own_word(project: Project) ->
         assert [build.revision for build in builds] == [known["jax"], known["xla"]]
 
 
-def test_what_was_installed_after_the_recording_says_nothing_of_it(project: Project, tmp_path: Path) -> None:
+def test_packages_installed_after_the_recording_are_ignored(project: Project, tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
     (site / "jax-0.10.2.dist-info").mkdir(parents=True)
     code = f"{site}/jax/_src/api.py"
@@ -92,7 +92,7 @@ def test_what_was_installed_after_the_recording_says_nothing_of_it(project: Proj
     assert build == Build("jax", "0.10.2", JAX_0_10_2, f"{site}/jax")
 
 
-def test_the_launcher_s_word_counts_for_a_capture_of_another_machine(project: Project) -> None:
+def test_the_launchers_versions_apply_to_a_foreign_capture(project: Project) -> None:
     launch = LaunchInfo(packages={"jax": "0.12.0.1", "jaxlib": "0.10.2"})
     paths = [f"{SITE}/jax/_src/api.py", f"{SITE}/jaxlib/xla_client.py", "/other/lib/python3.11/json/decoder.py"]
     python = "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]"
@@ -104,7 +104,7 @@ def test_the_launcher_s_word_counts_for_a_capture_of_another_machine(project: Pr
     ]
 
 
-def test_paths_of_any_shape_are_survived(project: Project) -> None:
+def test_odd_paths_do_not_raise(project: Project) -> None:
     assert find_builds(_capture(project, ["", "\0/site-packages/jax/b.py"], Metadata())) == []
 
 
@@ -137,17 +137,17 @@ BUILDS = [
         ("", None),
     ],
 )
-def test_a_recorded_path_is_a_path_of_its_repository(recorded: str, where: str | None) -> None:
+def test_a_recorded_path_is_converted_to_a_repository_path(recorded: str, where: str | None) -> None:
     found = published(recorded, BUILDS)
     assert (f"{found.component} {found.revision} {found.path}" if found else None) == where
 
 
-def test_without_a_known_commit_nothing_is_published() -> None:
+def test_without_a_known_commit_there_is_no_public_url() -> None:
     assert published("external/xla/xla/x.cc", [Build("xla", "99", "", "/x")]) is None
     assert published("external/xla/xla/x.cc", []) is None
 
 
-def test_urls_are_safe_and_templates_of_the_settings_come_first() -> None:
+def test_urls_are_safe_and_setting_templates_come_first() -> None:
     assert public_url("xla", "xla/a b#\n\udcff.cc", 3, "c0ffee") == (
         "https://github.com/openxla/xla/blob/c0ffee/xla/a%20b%23%0A%3F.cc#L3"
     )

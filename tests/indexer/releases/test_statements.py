@@ -1,4 +1,4 @@
-"""Statements of releases in texts: the forms that tools print and people paste, and sentences that state nothing."""
+"""Statements of releases in texts: the forms that tools print and people paste, and texts without a statement."""
 
 from __future__ import annotations
 
@@ -136,12 +136,12 @@ def test_each_form_states_the_releases_of_jax_and_jaxlib(text: str) -> None:
     assert stated(text) == ({"0.9.1"}, {"0.9.1"})
 
 
-def test_sentences_about_other_packages_other_numbers_and_wishes_state_no_release() -> None:
+def test_other_packages_numbers_and_wishes_state_no_release() -> None:
     assert {text: stated(text) for text in NO_RELEASE_OF_JAX if stated(text) != (set(), set())} == {}
 
 
-def test_a_log_that_streams_states_what_it_states_as_a_whole() -> None:
-    # An answer without any word of its own is read only where the whole text is known.
+def test_a_streamed_log_states_the_same_releases_as_a_whole_one() -> None:
+    # An answer without a recognisable word is parsed only if the whole text is known.
     texts = [text for text in JAX_AND_JAXLIB_0_9_1 if "__version__\n" not in text and "using?\n\n0" not in text]
     assert {text: stated_to_a_stream(text) for text in texts if stated_to_a_stream(text) != stated(text)} == {}
     record = 'name = "{}"\nversion = "0.9.1"\n'
@@ -160,20 +160,20 @@ def test_a_log_that_streams_states_what_it_states_as_a_whole() -> None:
         "Process 7: python train.py\nPython v3.12.3 (/u/python)",
     ],
 )
-def test_pythons_version_is_stated_with_two_numbers(line: str) -> None:
+def test_python_versions_have_two_numbers(line: str) -> None:
     assert StatedReleases(line).versions_of("python") == {"3.12"}
 
 
-def test_several_releases_of_one_package_are_all_kept() -> None:
+def test_several_releases_of_one_package_are_all_returned() -> None:
     assert StatedReleases("jaxlib==0.9.1\njaxlib: 0.10.2\n").versions_of("jaxlib") == {"0.9.1", "0.10.2"}
 
 
-def test_a_daily_build_keeps_the_commit_in_its_version_and_others_lose_their_local_part() -> None:
+def test_a_nightly_build_keeps_its_commit_and_others_lose_their_local_version() -> None:
     assert stated("jaxlib==0.11.1.dev20260808+cec06d116")[1] == {"0.11.1.dev20260808+cec06d116"}
     assert stated("jaxlib: 0.4.28+cuda12.cudnn89")[1] == {"0.4.28"}
 
 
-def test_what_is_stated_in_place_of_another_release_counts_as_a_change() -> None:
+def test_a_changed_statement_counts_as_a_change() -> None:
     releases = StatedReleases(" - jaxlib==0.9.0\n")
     known = releases.count
     releases.read_line(" + jaxlib==0.9.1")
@@ -181,12 +181,12 @@ def test_what_is_stated_in_place_of_another_release_counts_as_a_change() -> None
     assert releases.count > known
 
 
-def test_a_version_that_a_stream_has_met_without_a_name_states_a_release_after_one() -> None:
+def test_a_bare_version_in_a_stream_states_a_release_after_a_name() -> None:
     text = "Version: 0.9.1\n" * 3 + "Name: jax\nVersion: 0.9.1\n"
     assert stated_to_a_stream(text) == stated(text) == ({"0.9.1"}, set())
 
 
-def test_a_version_many_lines_after_a_name_is_not_that_packages() -> None:
+def test_a_version_many_lines_after_a_name_is_not_of_that_package() -> None:
     near, far = ("Name: jax\n" + "Summary: x\n" * lines + "Version: 0.9.1\n" for lines in (3, 4))
     assert [stated(near), stated(far)] == [({"0.9.1"}, set()), (set(), set())]
     assert [stated_to_a_stream(near), stated_to_a_stream(far)] == [({"0.9.1"}, set()), (set(), set())]
@@ -208,11 +208,11 @@ def test_a_row_of_a_table_states_the_releases_in_all_its_cells() -> None:
         "the same script passes under jax 0.9.0",
     ],
 )
-def test_a_release_with_which_nothing_is_wrong_is_not_that_of_the_text(line: str) -> None:
+def test_a_release_mentioned_as_working_is_not_that_of_the_text(line: str) -> None:
     assert stated(line) == (set(), set())
     assert stated(f"jax==0.9.1\n{line}") == ({"0.9.1"}, set())
     assert stated(f"{line.rstrip('.')}, but jax 0.9.1 crashes") == ({"0.9.0", "0.9.1"}, set()), "either may be meant"
 
 
-def test_a_variable_of_a_dockerfile_states_a_release() -> None:
+def test_a_dockerfile_variable_states_a_release() -> None:
     assert stated("ENV JAX_VERSION=0.9.1 JAXLIB_VERSION=0.9.0") == ({"0.9.1"}, {"0.9.0"})

@@ -1,4 +1,4 @@
-"""Plants secrets into every text of a class, by walking the types of its fields."""
+"""Put secrets into every text of a class, by walking the types of its fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 MARK = "qz7fxhiddenword"
-"""What every secret begins with; numbers tell them apart."""
+"""The beginning of every secret; numbers distinguish them."""
 
 FORMS: tuple[Callable[[str], str], ...] = (
     str,
@@ -53,11 +53,11 @@ FORMS: tuple[Callable[[str], str], ...] = (
     lambda secret: base64.b64encode(f"   {secret}   ".encode()).decode(),
     lambda secret: f"line one\n{secret}",
 )
-"""The forms in which a secret may be in a text."""
+"""The forms in which a text may contain a secret."""
 
 
 class Planter:
-    """Makes values full of secrets. `form` is the place in `FORMS` of the first; each text takes the next."""
+    """Builds values full of secrets. `form` is the index in `FORMS` of the first; each text takes the next."""
 
     def __init__(self, form: int) -> None:
         self._forms = itertools.cycle(FORMS[form:] + FORMS[:form])
@@ -87,7 +87,7 @@ class Planter:
         return make(**{field.name: self.value(hints[field.name]) for field in fields(kind)})
 
     def object(self, names: Iterator[str]) -> dict[str, Any]:
-        """An object of JSON whose members have these names, or secrets, and hold secrets in every form of JSON."""
+        """A JSON object whose keys are these names, or secrets, with secrets in every kind of value."""
         told: dict[str, Any] = {}
         for name in names:
             told[name] = self.text()
@@ -96,6 +96,6 @@ class Planter:
 
 
 def forms_of(text: str) -> Iterator[str]:
-    """A text as it may be written: as it is, quoted for an address, and in base64."""
+    """A text in its written forms: plain, quoted for an address, and in base64."""
     yield from (text, quote(text, safe=""))
     yield from (base64.b64encode(b"x" * shift + text.encode())[4:-4].decode() for shift in range(3))

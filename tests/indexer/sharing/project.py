@@ -1,4 +1,4 @@
-"""A project to be shared, whose program tells all that a redacted file must not: recorded once, and indexed."""
+"""A project to share, whose program contains everything that a redacted file must hide: recorded once, and indexed."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ SHARED = {
     "hidden": ("--redact", "--keep", "flax", "--no-clock"),
     "told": ("--redact", "--sources", "lines"),
 }
-"""With which options its capture was shared into which file."""
+"""The options with which its capture was shared, by file."""
 
 
 @dataclass(frozen=True)
 class SharedProject:
-    """What is left of a project: files that its capture was shared into, what was said of them, and how it answered.
+    """The remains of a deleted project: its shared files, their reports, and its own answers.
 
-    `folder` is where it was, and `host` the machine that the capture names.
+    `folder` is its former folder, and `host` the machine in the capture.
     """
 
     folder: Path
@@ -79,22 +79,22 @@ class SharedProject:
 
     @property
     def program(self) -> Path:
-        """Where the program was."""
+        """The former folder of the program."""
         return self.folder / "model train.py"
 
 
 def framedex(*arguments: str | Path) -> Result:
-    """Runs framedex in the working folder."""
+    """Run framedex in the working folder."""
     return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 def project() -> SharedProject:
-    """The project. It is everybody's: nobody changes it."""
+    """The project, shared by all tests: never change it."""
     return made_once("shared_project", _make)
 
 
 def imported_project() -> Path:
-    """A folder whose index has the capture of the file `plain`. It is everybody's: nobody changes it."""
+    """A folder whose index has the capture of the file `plain`, shared by all tests: never change it."""
     return made_once("imported_project", _import)
 
 
@@ -117,10 +117,13 @@ def _make(made: Path) -> SharedProject:
     index = folder / ".framedex" / "index.db"
     result = framedex("--index", index, "index", ran.capture)
     assert result.exit_code == 0, result.output
+    # The program is edited later: the recorded text is shared.
+    left.program.write_text(f"# edited\n{PROGRAM.replace('def main', 'def other')}")
     for name, options in SHARED.items():
         result = framedex("--index", index, "share", "1", "-o", left.files[name], *options)
         assert result.exit_code == 0, result.output
         left.said[name] = result.output
+    left.program.write_text(PROGRAM)
     with chdir(folder):
         left.answers.update({verb: framedex(*verb.split()).stdout for verb in VERBS})
     host = read_metadata(ran.capture).host or ""

@@ -1,4 +1,4 @@
-"""What is known to be harmless has all that JAX, XLA and the C API of this environment define."""
+"""The list of public names has all definitions of this environment's JAX, XLA and C API."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ for name, struct in objects._functions(abi).items():
 """
 
 
-def test_every_value_that_the_recorder_decodes_has_a_known_name() -> None:
-    """Given the C API's description, then all names of functions and of their values may stay."""
+def test_every_value_decoded_by_the_recorder_has_a_known_name() -> None:
+    """All names of functions and of their values in the C API's description are public."""
     said = subprocess.run([sys.executable, "-c", _NAMES], cwd=_ABI, capture_output=True, text=True, check=True).stdout
     fields = {field for line in said.splitlines() for field in line.split()[1:]}
     assert len(fields) > 300
@@ -31,7 +31,7 @@ def test_every_value_that_the_recorder_decodes_has_a_known_name() -> None:
 
 
 def test_the_ops_of_this_jaxlib_are_known() -> None:
-    """Given a newer jaxlib, then `python scripts/make_public_names.py` adds its ops."""
+    """With a newer jaxlib, `python scripts/make_public_names.py` adds its ops."""
     dialects = Path(next(iter(jaxlib.mlir.__path__))) / "dialects"
     ops = re.findall(r'OPERATION_NAME = "stablehlo\.([\w.]+)"', (dialects / "_stablehlo_ops_gen.py").read_text("utf-8"))
     assert len(ops) > 100
@@ -53,5 +53,5 @@ def test_the_ops_of_this_jaxlib_are_known() -> None:
         ("extensions", "Profiler, MemoryDescriptions, Layouts"),
     ],
 )
-def test_values_of_the_runtime_stay(field: str, value: str) -> None:
+def test_runtime_values_are_kept(field: str, value: str) -> None:
     assert harmless.is_plain_value(field, value)

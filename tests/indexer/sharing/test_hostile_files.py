@@ -1,4 +1,4 @@
-"""Files that a stranger wrote: each is refused with clear words, and nothing of it stays."""
+"""Hostile files: each is refused with a clear message, and leaves no data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from framedex.shared.archive import ArchiveWriter
 from framedex.shared.columns import BatchDecoder, DefinitionCounts
 from tests.indexer.sharing.project import framedex, imported_project, project
 
-_CALLS_OF_TOTALS = 6  # the place of that column
+_CALLS_OF_TOTALS = 6  # the position of that column
 _DEEP = '{"a":' * 100 + "7" + "}" * 100
 _GROWING = 5_000_000  # empty objects: 15 MB, which would become a gigabyte
-_ZEROS = 40 << 20  # bytes, which pack to a thousandth
+_ZEROS = 40 << 20  # bytes that compress to a thousandth
 
 Parts = dict[str, bytes]
 
@@ -34,7 +34,7 @@ def _parts() -> Parts:
 
 
 def _signed(parts: Parts) -> Parts:
-    """The parts with a manifest that has their digests: whoever writes such a file can do as much."""
+    """The parts with a manifest with valid digests, as an attacker can write."""
     manifest = json.loads(parts["manifest.json"])
     others = {name: data for name, data in parts.items() if name != "manifest.json"}
     manifest["parts"] = {
@@ -49,7 +49,7 @@ def _manifest(**changed: object) -> Parts:
 
 
 def _defined(change: Callable[[Any], object]) -> Parts:
-    """The parts with other definitions: a list of what `Definitions` has, in its order."""
+    """The parts with other definitions: a list of the fields of `Definitions`, in order."""
     parts = _parts()
     told = json.loads(parts["definitions.json"])
     change(told)
@@ -136,7 +136,7 @@ _IN_EACH_RUN = [
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with an index that has nothing yet."""
+    """A folder with an empty index."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -159,12 +159,12 @@ def _is_refused(here: Path, file: Path, told: str) -> None:
             assert index.captures() == []
 
 
-def test_what_would_be_refused_for_its_memory_is_not_written() -> None:
+def test_a_file_too_large_to_import_is_not_written() -> None:
     with ArchiveWriter(io.BytesIO()) as writing, pytest.raises(FramedexError, match="too large for one file"):
         writing.add("definitions.json", b"[" + b"{}," * _GROWING)
 
 
-def test_columns_that_would_take_much_more_memory_are_refused() -> None:
+def test_columns_that_expand_to_too_much_memory_are_refused() -> None:
     data = _parts()["calls/000000"]
     columns = len(json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])["columns"])
     many = (1 << 26) + 1
@@ -175,7 +175,7 @@ def test_columns_that_would_take_much_more_memory_are_refused() -> None:
 
 @pytest.mark.exhaustive(keep=_IN_EACH_RUN)
 @pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_and_nothing_of_it_stays(what: str, here: Path) -> None:
+def test_a_hostile_file_is_refused_without_leftovers(what: str, here: Path) -> None:
     make, told = REFUSED[what]
     file = here / "a.fdx.zip"
     _write(file, make())
@@ -184,13 +184,13 @@ def test_it_is_refused_and_nothing_of_it_stays(what: str, here: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["1000"])
 @pytest.mark.parametrize("left", [30, 1_000, -1])
-def test_a_file_that_is_cut_off_is_refused(left: int, here: Path) -> None:
+def test_a_truncated_file_is_refused(left: int, here: Path) -> None:
     file = here / "a.fdx.zip"
     file.write_bytes(project().files["plain"].read_bytes()[:left])
     _is_refused(here, file, "its end is missing")
 
 
-def test_a_part_that_is_there_twice_is_refused(here: Path) -> None:
+def test_a_duplicate_part_is_refused(here: Path) -> None:
     file = here / "a.fdx.zip"
     _write(file, _parts())
     with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
@@ -198,8 +198,8 @@ def test_a_part_that_is_there_twice_is_refused(here: Path) -> None:
     _is_refused(here, file, "a part twice")
 
 
-def test_a_file_of_the_capture_before_stays(here: Path) -> None:
-    """Given a file that was imported and then damaged, then importing it again leaves what was there."""
+def test_the_file_of_the_previous_capture_stays(here: Path) -> None:
+    """Re-importing a file that was damaged after its first import leaves the old data in place."""
     file = here / "a.fdx.zip"
     file.write_bytes(project().files["plain"].read_bytes())
     assert framedex("import", file).exit_code == 0
@@ -209,8 +209,8 @@ def test_a_file_of_the_capture_before_stays(here: Path) -> None:
     assert framedex("summary").stdout == before
 
 
-def test_names_lead_nowhere_and_show_nothing_but_text(here: Path) -> None:
-    """Given hostile names and paths, then none is a path that is written, and a terminal gets no control characters."""
+def test_hostile_names_are_shown_as_text_and_not_opened(here: Path) -> None:
+    """Hostile names and paths never become written paths, and no control characters reach a terminal."""
 
     def change(told: Any) -> None:
         own = next(number for number, path in enumerate(told[1]) if path.endswith("model train.py"))
@@ -229,7 +229,7 @@ def test_names_lead_nowhere_and_show_nothing_but_text(here: Path) -> None:
         assert not {"\x1b", "\x07", "\x00"} & set(shown)
 
 
-def test_what_is_here_is_not_named_by_a_stranger() -> None:
-    """Given a shared capture, then no binary here is known by it: names of own captures come from own binaries."""
+def test_local_files_are_not_named_by_a_shared_file() -> None:
+    """A shared capture never names local binaries: names of own captures come from own binaries."""
     with closing(sqlite3.connect(imported_project() / ".framedex" / "index.db")) as connection:
         assert connection.execute("SELECT count(*) FROM modules").fetchone() == (0,)

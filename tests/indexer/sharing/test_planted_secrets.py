@@ -1,4 +1,4 @@
-"""Secrets in every field of everything that a capture has: none of them is in what is shared."""
+"""Secrets in every field of all capture data: none of them is in the shared file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from framedex.releases import REPOSITORIES
 from framedex.shared.contents import Definitions
 from framedex.shared.packing import pack_value
 from framedex.sharing.redaction import Redactor, Secrets
-from framedex.sharing.replacement import GONE
+from framedex.sharing.replacement import REDACTED
 from tests.indexed_ffi import indexed
 from tests.indexer.sharing.planting import FORMS, MARK, Planter, forms_of
 from tests.indexer.sharing.project import framedex
@@ -45,7 +45,7 @@ _FIELDS = (
 
 
 def _planted(form: int, file: str = f"/home/{MARK}/main.py") -> Definitions:
-    """Definitions with secrets in every field, by the types of the fields; what is JSON has them in every member."""
+    """Definitions with secrets in every field, by the fields' types, and in every member of JSON."""
     planter = Planter(form)
     planted: Definitions = planter.value(Definitions)
     described = [(kind, json.dumps(planter.object(iter(names)))) for kind, names in _DESCRIBED.items()]
@@ -83,7 +83,7 @@ def _leaks(told: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("form", range(len(FORMS)))
-def test_no_secret_of_any_field_is_shared_outside_of_kept_packages(form: int) -> None:
+def test_no_field_shares_a_secret_outside_kept_packages(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], ["jax"])
     planted = _planted(form)
     assert len(_leaks(pack_value(planted, str))) > 100
@@ -92,7 +92,7 @@ def test_no_secret_of_any_field_is_shared_outside_of_kept_packages(form: int) ->
 
 
 @pytest.mark.parametrize("form", range(len(FORMS)))
-def test_every_secret_that_stays_without_kept_packages_is_a_name_of_code_and_listed(form: int) -> None:
+def test_only_code_names_remain_and_the_report_lists_them(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], None)
     shared = pack_value(redactor.definitions(_planted(form)), redactor.text)
     listed = {text for _, text in redactor.remaining_texts()}
@@ -105,7 +105,7 @@ def test_every_secret_that_stays_without_kept_packages_is_a_name_of_code_and_lis
 
 @pytest.mark.parametrize("packages", [None, ["jax"]])
 @pytest.mark.parametrize("form", range(len(FORMS)))
-def test_no_secret_in_what_calls_were_made_with_is_shared(form: int, packages: list[str] | None) -> None:
+def test_call_arguments_share_no_secret(form: int, packages: list[str] | None) -> None:
     redactor = Redactor(Secrets([], [], "salt"), [], packages)
     planter = Planter(form)
     for field in _FIELDS:
@@ -131,26 +131,29 @@ def test_no_secret_in_what_calls_were_made_with_is_shared(form: int, packages: l
         f"/dev/{MARK}",
     ],
 )
-def test_names_of_what_is_no_public_file_are_hidden(file: str) -> None:
+def test_names_of_private_files_are_hidden(file: str) -> None:
     redactor = Redactor(Secrets([], [], "salt"), [], ["jax"])
     assert not _leaks(pack_value(redactor.definitions(_planted(0, file)), redactor.text))
 
 
 @pytest.mark.parametrize("value", ["10.1.2.3", "2026-11-27", "555-1234", "deadbeefdeadbeefdeadbeefdeadbeef"])
-def test_digits_that_are_no_plain_numbers_do_not_stay(value: str) -> None:
+def test_digits_that_are_not_plain_numbers_are_hidden(value: str) -> None:
     redactor = Redactor(Secrets([], []), [], None)
-    assert json.loads(redactor.arguments(json.dumps({"addresses": [value], "id": 3}))) == {"addresses": [GONE], "id": 3}
+    assert json.loads(redactor.arguments(json.dumps({"addresses": [value], "id": 3}))) == {
+        "addresses": [REDACTED],
+        "id": 3,
+    }
 
 
-def test_a_long_number_does_not_stay_because_a_short_one_did() -> None:
-    """Given calls that differ in an address alone, then each is looked at that is longer than an address."""
+def test_a_long_number_is_hidden_despite_a_short_prefix() -> None:
+    """Calls that differ only in an address: each with other long values is checked."""
     redactor = Redactor(Secrets([], []), [], None)
     told = [{"address": f"0x{'ab' * length}"} for length in (1, 8, 32)]
-    assert [json.loads(redactor.arguments(json.dumps(each))) for each in told] == [*told[:2], {"address": GONE}]
+    assert [json.loads(redactor.arguments(json.dumps(each))) for each in told] == [*told[:2], {"address": REDACTED}]
 
 
 def test_a_field_without_a_rule_is_empty() -> None:
-    """Given a class that the rules do not know, then all its texts are emptied, and its numbers stay."""
+    """For a class without rules, all its texts are emptied, and its numbers stay."""
     from dataclasses import dataclass
 
     from framedex.sharing.emptying import empty_texts
@@ -166,7 +169,7 @@ def test_a_field_without_a_rule_is_empty() -> None:
     assert empty_texts(_New("a", 3, (("b", 1),), {"c": "d"})) == _New("", 3, (("", 1),), {})
 
 
-def test_runs_of_ffi_handlers_keep_their_sites_under_other_names(tmp_path: Path) -> None:
+def test_ffi_runs_keep_their_sites_under_other_names(tmp_path: Path) -> None:
     """The shared file hides FFI targets and attributes, and each run keeps the line of its `ffi_call`."""
     run = indexed("ffi_calls.py")
     shared, index = tmp_path / "ffi.fdx.zip", str(tmp_path / "index.db")
@@ -181,7 +184,7 @@ def test_runs_of_ffi_handlers_keep_their_sites_under_other_names(tmp_path: Path)
 
 
 def _runs_by_sites(told: Mapping[str, Any]) -> list[list[tuple[int, str, list[int]]]]:
-    """For each target its sites: how many runs, how that is known, and the numbers of their lines."""
+    """For each target its sites: the number of runs, the evidence, and their line numbers."""
     return sorted(
         sorted(
             (each["totals"]["runs"], each["how"], [line["location"]["line"] for line in each["site"]["lines"]])

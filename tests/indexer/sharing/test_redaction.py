@@ -1,4 +1,4 @@
-"""What a redacted file says, searched byte by byte for all that it must not say."""
+"""The contents of a redacted file, searched byte by byte for anything that must be hidden."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from framedex.shared.contents import (
 )
 from framedex.sharing.names import NameReplacer
 from framedex.sharing.redaction import Redactor, Secrets
-from framedex.sharing.replacement import GONE
+from framedex.sharing.replacement import REDACTED
 from framedex.sharing.secrets import secrets_here
 from tests.indexer.sharing.project import CONSTANT, FUNCTION, ORGANISATION, SCOPE, STATIC, USER, framedex, project
 
@@ -29,39 +29,39 @@ _GIVEN = (STATIC, "--dataset")
 
 
 def _said(name: str) -> bytes:
-    """All bytes of a shared file, unpack_value, with the names of its parts."""
+    """All uncompressed bytes of a shared file, with the names of its parts."""
     with zipfile.ZipFile(project().files[name]) as archive:
         return b"\n".join([part.encode() + archive.read(part) for part in archive.namelist()])
 
 
 def _forms(secret: str) -> list[bytes]:
-    """A text as it may stand in bytes."""
+    """The forms of a text in bytes."""
     plain = secret.encode()
     shifted = [base64.b64encode(b"x" * shift + plain)[4:-4] for shift in range(3)]
     return [plain, secret.encode("utf-16-le"), secret.encode("utf-16-be"), *(form for form in shifted if len(form) > 4)]
 
 
 @pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
-def test_nothing_tells_of_the_place_or_of_what_was_given(name: str) -> None:
+def test_a_redacted_file_reveals_no_path_and_no_argument(name: str) -> None:
     said = _said(name)
     chosen = (SCOPE, CONSTANT) if name != "told" else ()
     places = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
-    given = _GIVEN if name != "told" else _GIVEN[1:]  # what a source says is asked for with it
+    given = _GIVEN if name != "told" else _GIVEN[1:]  # a source's data is queried with it
     for secret in (*places, *chosen, *given, project().host if len(project().host) > 3 else USER):
         for form in _forms(secret):
             assert form not in said, (secret, said[max(0, said.find(form) - 60) : said.find(form) + 40])
 
 
-def test_all_of_that_is_in_a_file_that_is_not_redacted() -> None:
-    """Given the same search, then it finds what it looks for where nothing was taken out."""
+def test_a_file_without_redaction_has_all_data() -> None:
+    """The same search finds every text in an unredacted file."""
     said = _said("plain")
     assert all(
         secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, SCOPE, CONSTANT, "--dataset")
     )
 
 
-def test_names_outside_the_packages_to_keep_are_hidden() -> None:
-    """Given `--keep flax`, then no name of the program is told: of functions, files, programs or scopes; JAX's are."""
+def test_names_outside_kept_packages_are_hidden() -> None:
+    """With `--keep flax`, all names of the program are hidden: functions, files, programs and scopes; JAX's stay."""
     said = _said("hidden")
     for name in (FUNCTION, "moonshot", "model train", SCOPE):
         assert name.encode() not in said
@@ -69,8 +69,8 @@ def test_names_outside_the_packages_to_keep_are_hidden() -> None:
     assert FUNCTION.encode() in _said("redacted")
 
 
-def test_shapes_numbers_and_lines_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given a redacted capture, then calls, times, sizes and lines are what they were, and public links are there."""
+def test_shapes_numbers_and_lines_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redacted capture has unchanged calls, times, sizes and lines, and public links."""
     monkeypatch.chdir(tmp_path)
     for name in ("redacted", "hidden"):
         index = f"{name}/index.db"
@@ -79,14 +79,14 @@ def test_shapes_numbers_and_lines_stay(tmp_path: Path, monkeypatch: pytest.Monke
         assert summary[1:] == project().answers["summary"].splitlines()[1:]
         told = framedex("--index", index, "compiles").stdout
         assert "/project/" in told and ":16 [not here] in " in told
-        assert "broadcast_in_dim" in told  # a function of JAX, whose name tells nothing
+        assert "broadcast_in_dim" in told  # a function of JAX, whose name is public
         assert "https://github.com/jax-ml/jax/blob/" in framedex("--index", index, "trace", "40").stdout
     assert "1970" in framedex("--index", "hidden/index.db", "captures").stdout
     assert b"float32[3,5]" in _said("redacted")
 
 
-def test_calls_that_differ_in_numbers_alone_are_not_redacted_alike() -> None:
-    """Given calls like others that had nothing to hide, then a number that is a secret is found nevertheless."""
+def test_calls_that_differ_in_numbers_stay_distinct() -> None:
+    """A secret number is found even in calls like earlier ones without secrets."""
     redactor = Redactor(Secrets(["alice"], ["48151623"]), [], None)
 
     def shared(text: str) -> str:
@@ -95,22 +95,22 @@ def test_calls_that_differ_in_numbers_alone_are_not_redacted_alike() -> None:
     for size in (1, 42):
         plain = f'{{"buffer": "0x55{size}", "size": {size}}}'
         assert shared(plain) == plain
-        assert json.loads(shared(f'{{"name": "of alice", "size": {size}}}')) == {"name": GONE, "size": size}
+        assert json.loads(shared(f'{{"name": "of alice", "size": {size}}}')) == {"name": REDACTED, "size": size}
     assert "48151623" not in shared('{"buffer": "0x551", "size": 48151623}')
 
 
 @pytest.mark.parametrize("value", ["AKIAIOSFODNN7EXAMPLE", "ORCHID", "10.1.2.3", "orchid"])
-def test_values_of_options_stay_only_if_xla_defines_them_as_numbers_or_flags(value: str) -> None:
+def test_option_values_are_kept_only_for_xla_numbers_and_flags(value: str) -> None:
     redactor = Redactor(Secrets([], []), [], None)
     kept = {"device_ordinal": "-1", "xla_cpu_enable_fast_math": "true", "xla_gpu_enable_command_buffer": "13, 5"}
     options = json.dumps({**kept, "xla_gpu_cuda_data_dir": value, "xla_cpu_use_onednn": value})
     nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), StopReasons(), options={"0": options})
     (plain,) = redactor.definitions(nothing).options.values()
-    assert json.loads(plain) == {**kept, "xla_gpu_cuda_data_dir": GONE, "xla_cpu_use_onednn": GONE}
+    assert json.loads(plain) == {**kept, "xla_gpu_cuda_data_dir": REDACTED, "xla_cpu_use_onednn": REDACTED}
 
 
-def test_sites_are_known_by_what_is_said_of_them_now() -> None:
-    """Given runs of a callback whose site a program's metadata tells, then they are still of it without its folder."""
+def test_sites_match_their_redacted_descriptions() -> None:
+    """Callback runs whose site comes from a program's metadata keep it without its folder."""
     instance = {"instance": 1, "join": "exact", "target": "f", "site": None, "frames": [["/home/orchid/a.py", 3, "g"]]}
     described = (("ffi_instance", json.dumps(instance)),)
     (key,) = find_metadata_site_keys(described)
@@ -123,10 +123,8 @@ def test_sites_are_known_by_what_is_said_of_them_now() -> None:
     assert [site.key for site in plain.sites] == find_metadata_site_keys(plain.descriptions) != [key]
 
 
-def test_files_of_other_recorders_are_told_by_their_names_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Given an import with relative names, of a build, of Windows and of no file, then their folders are not told."""
+def test_imported_files_are_identified_by_name_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import with relative, build, Windows and missing paths hides their folders."""
     monkeypatch.chdir(tmp_path)
     frames = (
         "<module> (orchid/pkg/a.py:3)",
@@ -151,7 +149,7 @@ def test_files_of_other_recorders_are_told_by_their_names_alone(
     assert b"/proc/self/cwd/external/xla/xla/e.cc" in said["plain"] and b"/xla/e.cc" in said["hidden"]
 
 
-def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
+def test_threads_keep_names_from_python_and_xla() -> None:
     names = NameReplacer(["jax"])
     told = ("", "python3.13", "MainThread", "Thread-3", "ThreadPoolExecutor-0_1", "tf_XLAEigen/7", "/host:CPU python")
     assert [names.redact_thread(name) for name in told] == list(told)
@@ -178,30 +176,30 @@ def test_threads_keep_the_names_that_python_and_xla_gave_them() -> None:
         "python-555_1234",
     ],
 )
-def test_a_thread_named_by_a_number_of_somebody_is_hidden(name: str) -> None:
+def test_a_thread_named_after_a_private_number_is_hidden(name: str) -> None:
     assert NameReplacer(["jax"]).redact_thread(name) == "thread_0"
 
 
 @pytest.mark.parametrize("name", ["tf_XLAPjRtCpuCl", "tf_XLAEigen/123", "ThreadPoolExecu", "python3", "framedex"])
-def test_a_thread_of_a_pool_keeps_its_name_as_linux_cuts_it(name: str) -> None:
+def test_a_pool_thread_keeps_its_truncated_linux_name(name: str) -> None:
     assert NameReplacer(["jax"]).redact_thread(name) == name
 
 
 @pytest.mark.parametrize("name", ["STRIPE_KEY", "keys", "DB_PASS", "PGPASSWORD", "SIGNING_KEY_FILE", "MY_TOKEN"])
-def test_what_the_environment_calls_a_secret_is_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_variables_define_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "orchid and tulip")
     monkeypatch.setenv("KEYBOARD", "a keyboard")
     values = secrets_here(Metadata.parse("{}")).values
     assert "orchid and tulip" in values and "a keyboard" not in values
 
 
-def test_it_is_told_what_was_replaced_and_what_is_left() -> None:
+def test_replacements_and_remaining_texts_are_reported() -> None:
     told = project().said["redacted"]
     assert "x path" in told and "x argument" in told and "x option" in told
     assert "left: " in told
 
 
-def test_texts_that_look_like_something_are_listed() -> None:
+def test_suspicious_texts_are_listed() -> None:
     from framedex.sharing.suspects import SuspectCollector
 
     suspects = SuspectCollector()
@@ -225,8 +223,8 @@ def test_texts_that_look_like_something_are_listed() -> None:
     ]
 
 
-def test_files_of_framedex_itself_are_not_listed() -> None:
-    """Given binaries of framedex and of a user, both built in a home folder, then the user's files are listed."""
+def test_framedex_files_are_not_listed_as_suspicious() -> None:
+    """Of framedex's and a user's binaries, both built in a home folder, the user's files are listed."""
     paths = (
         *("/x/site-packages/framedex_native/libtpu.so", "/home/carol/kernel.so"),
         *("/home/carol/framedex/native/pjrt/buffer.cc", "/home/carol/kernel.cc", "/home/carol/shared.h"),
@@ -249,8 +247,8 @@ def test_files_of_framedex_itself_are_not_listed() -> None:
             assert left == set() and not any("kernel" in path or "shared" in path for path in plain.paths)
 
 
-def test_names_of_kept_packages_stay_and_are_listed() -> None:
-    """Given `--keep flax`, then names of flax stay in plain sight and in the list, and those of others do not."""
+def test_names_in_kept_packages_stay_and_are_listed() -> None:
+    """With `--keep flax`, names of flax are visible and listed, and other names are hidden."""
     paths = ("/x/site-packages/flax/core.py", "/x/site-packages/acme/core.py", "/x/site-packages/jax/_src/api.py")
     functions = tuple(
         SharedFunction(Language.PYTHON, name, name, "", module, "", 1)

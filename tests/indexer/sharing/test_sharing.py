@@ -1,4 +1,4 @@
-"""A capture that was shared answers as it did where it was recorded, without anything of that place."""
+"""A shared capture gives the same answers as on its own machine, without any of that machine's files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.indexer.sharing.project import FUNCTION, STATIC, VERBS, framedex, imp
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place of which nothing is known."""
+    """A folder without any data."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def imported(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place where the capture was imported, for tests that only read there."""
+    """A folder with the imported capture, for read-only tests."""
     monkeypatch.chdir(imported_project())
     return imported_project()
 
@@ -38,15 +38,15 @@ def _imported(name: str = "plain") -> None:
 
 
 @pytest.mark.usefixtures("imported")
-def test_verbs_answer_as_they_did_where_it_was_recorded() -> None:
-    """Given neither the program nor its capture, then all but the places of files is what it was."""
+def test_verbs_answer_the_same_after_sharing() -> None:
+    """Without the program and its capture, everything except file locations is unchanged."""
     assert not project().folder.exists()
     for verb in VERBS:
         assert _plain(framedex(*verb.split()).stdout) == _plain(project().answers[verb]), verb
 
 
 def _plain(answer: str) -> list[str]:
-    """An answer without where files are, what their being there adds, and how the capture is called."""
+    """An answer without file locations, data from local files, and the capture's name."""
     answer = re.sub(r"'?/[^'\n]*?/(?:sources/0|hiddenlab)/model train\.py'?", "FILE", answer)
     answer = re.sub(r"(?:FILE|model train\.py|'model train\.py') --dataset", "PROGRAM --dataset", answer)
     answer = re.sub(r"shared (?:/\S*python\S* )?|/\S*python\S* ", "", answer)
@@ -63,7 +63,7 @@ def test_every_field_of_a_note_is_shared() -> None:
 
 
 def test_a_file_without_the_newest_fields_is_read() -> None:
-    """An older framedex wrote no donated arguments, and one before it no keys."""
+    """An older framedex wrote no donated arguments, and an even older one no keys."""
     note = CompileNote("jit_f", "f", "train.py:3", (), (), (0,), (("function", "", "f #1"),))
     fields = pack_value(note, str)
 
@@ -75,7 +75,7 @@ def test_a_file_without_the_newest_fields_is_read() -> None:
             unpack_value(CompileNote, wrong)
 
 
-def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> None:
+def test_lines_lead_to_the_read_only_shared_text(imported: Path) -> None:
     with Index.open(imported / ".framedex" / "index.db") as index:
         (call,) = index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute"), 1)
         trace = index.calls.trace(call.id)
@@ -89,8 +89,8 @@ def test_lines_lead_to_the_shared_text_which_nobody_may_edit(imported: Path) -> 
         assert index.line(str(text), place.line).summary() is not None
 
 
-def test_sources_are_shared_as_asked(here: Path) -> None:
-    """Given `none` and `files`, then no text or whole files are there. `lines`, the default, is in the other tests."""
+def test_sources_are_shared_on_request(here: Path) -> None:
+    """`none` and `files` store no texts, or whole files. `lines`, the default, is in the other tests."""
     for name, expected in (("none", 0), ("files", 1)):
         folder = here / name
         folder.mkdir()
@@ -106,8 +106,8 @@ def test_the_same_capture_gives_the_same_bytes() -> None:
     assert files["plain"].read_bytes() == files["again"].read_bytes()
 
 
-def test_an_own_file_goes_before_the_shared_text(here: Path) -> None:
-    """Given a rule that says where the program's folder is here, then its lines are in the file there."""
+def test_a_local_file_precedes_the_shared_text(here: Path) -> None:
+    """With a path rule to the program's local folder, its lines are in that file."""
     (here / "framedex.toml").write_text(f'[[path-map]]\nfrom = "{project().folder}"\nto = "mine"\n')
     (here / "mine").mkdir()
     (here / "mine" / project().program.name).write_text("\n".join(["# mine"] * 40))
@@ -122,14 +122,14 @@ def test_importing_it_again_changes_nothing(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("imported")
-def test_it_is_marked_as_shared() -> None:
+def test_a_shared_capture_is_marked() -> None:
     assert "shared" in framedex("captures").stdout
     assert framedex("summary").stdout.startswith("Capture 1 of shared ")
     assert "recorded on another machine and shared" in framedex("summary").stderr
 
 
-def test_what_was_shared_can_be_shared_again(here: Path) -> None:
-    """Given a shared capture and an imported profile, then both are shared, and samples stay samples."""
+def test_a_shared_capture_can_be_shared_again(here: Path) -> None:
+    """A shared capture and an imported profile are both shared, and samples stay samples."""
     _imported()
     (here / "stacks.txt").write_text("main;put 3\n")
     assert framedex("import", "stacks.txt").exit_code == 0
@@ -145,7 +145,7 @@ def test_what_was_shared_can_be_shared_again(here: Path) -> None:
     assert first.splitlines()[1:] == framedex("summary", "--capture", "1").stdout.splitlines()[1:]
 
 
-def test_a_file_is_replaced_whole_or_left_as_it_is(here: Path) -> None:
+def test_a_file_is_replaced_completely_or_unchanged(here: Path) -> None:
     _imported()
     file = here / "capture-1.fdx.zip"
     file.write_text("something else")
@@ -161,13 +161,13 @@ def test_a_file_is_replaced_whole_or_left_as_it_is(here: Path) -> None:
 
 
 @pytest.mark.usefixtures("imported")
-def test_what_is_to_be_typed_next_is_quoted(tmp_path: Path) -> None:
+def test_proposed_commands_are_quoted(tmp_path: Path) -> None:
     file = tmp_path / "two words.fdx.zip"
     assert f"import '{file}'` opens it" in framedex("share", "1", "-o", file).stderr
 
 
 @pytest.mark.usefixtures("imported")
-def test_what_cannot_be_is_said() -> None:
+def test_impossible_requests_are_reported() -> None:
     for arguments, told in (
         (["share", "7"], "no capture 7"),
         (["share", "1", "--keep", "flax"], "works with --redact only"),

@@ -1,4 +1,4 @@
-"""The format of source maps: what is written is read, and nothing else is."""
+"""The format of source maps: written maps are read back, and anything else is refused."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "some.fdmap"
 
 
-def test_what_was_written_is_read(file: Path) -> None:
+def test_a_written_map_is_read_back(file: Path) -> None:
     info, (first, second) = read(file, written())
 
     assert info == INFO
     assert (first.path, first.language, first.content, first.errors) == ("xla/a b.cc", "cpp", -3, 4)
     assert [row[:8] for row in first.definitions] == [row[:8] for row in FILES[0].definitions]
-    # The columns of calls are left out, their order is kept.
+    # The columns of calls are omitted, their order is kept.
     calls = json.loads(first.definitions[0][8] or "")
     assert calls == [[11, 0, "call", "Bar", "foo::Bar"], [11, 0, "call", "Baz"], [12, 0, "new", "Ü"]]
     assert first.definitions[1][8] is None
@@ -75,20 +75,20 @@ def test_what_was_written_is_read(file: Path) -> None:
     assert second == FILES[1]
 
 
-def test_the_same_content_has_the_same_bytes(file: Path) -> None:
+def test_equal_content_has_equal_bytes(file: Path) -> None:
     again = [replace(each, modified=99, size=98) for each in FILES]
     assert written() == written(files=again)
     _, files = read(file, written())
     assert written(files=files) == written()
 
 
-def test_a_map_holds_no_code_and_is_readable_with_ordinary_tools() -> None:
+def test_a_map_contains_no_code_and_is_readable_with_standard_tools() -> None:
     header, *_, end = lines_of(written())
     assert header["format"] == "framedex source map" and header["version"] == 1
     assert end == {"files": 2, "definitions": 2}
 
 
-def test_other_files_and_other_versions_are_refused_in_plain_words(file: Path) -> None:
+def test_foreign_files_and_versions_are_refused_with_a_clear_message(file: Path) -> None:
     for content in (b"", b"hello", b"\xfd7zXZ\0", lzma.compress(b"[1]\n"), lzma.compress(b"nothing\n")):
         with pytest.raises(SourceMapError):
             read(file, content)
@@ -99,7 +99,7 @@ def test_other_files_and_other_versions_are_refused_in_plain_words(file: Path) -
         pass
 
 
-def test_whatever_is_cut_off_is_refused(file: Path) -> None:
+def test_truncated_maps_are_refused(file: Path) -> None:
     content = written()
     for length in range(0, len(content), 10):
         with pytest.raises(SourceMapError):
@@ -109,7 +109,7 @@ def test_whatever_is_cut_off_is_refused(file: Path) -> None:
             read(file, content + beyond)
 
 
-def test_whatever_is_damaged_is_refused_or_makes_no_difference(file: Path) -> None:
+def test_damaged_maps_are_refused_or_harmless(file: Path) -> None:
     content = written()
     whole = read(file, content)
     for seed in range(600):
@@ -121,7 +121,7 @@ def test_whatever_is_damaged_is_refused_or_makes_no_difference(file: Path) -> No
     "path",
     ["", "/etc/passwd", "../a.cc", "a/../b.cc", "a//b.cc", "./a.cc", "a/", "a\0b", "a\nb", "a\\b", 7, None, "\ud800"],
 )
-def test_paths_that_lead_elsewhere_are_refused(file: Path, path: object) -> None:
+def test_paths_out_of_the_tree_are_refused(file: Path, path: object) -> None:
     header, first, second, end = lines_of(written())
     with pytest.raises(SourceMapError, match="path leads elsewhere"):
         read(file, packed(header, [path, *first[1:]], second, end))
@@ -141,7 +141,7 @@ def test_paths_that_lead_elsewhere_are_refused(file: Path, path: object) -> None
         {"tool": 1},
     ],
 )
-def test_headers_that_are_not_as_described_are_refused(file: Path, change: dict[str, object]) -> None:
+def test_malformed_headers_are_refused(file: Path, change: dict[str, object]) -> None:
     header, *rest = lines_of(written())
     with pytest.raises(SourceMapError, match="damaged"):
         read(file, packed({**header, **change}, *rest))
@@ -183,14 +183,14 @@ def _hostile(line: list[Any]) -> list[Any]:
     ]
 
 
-def test_lines_that_are_not_as_described_are_refused(file: Path) -> None:
+def test_malformed_lines_are_refused(file: Path) -> None:
     header, first, second, end = lines_of(written())
     for hostile in _hostile(first):
         with pytest.raises(SourceMapError):
             read(file, packed(header, hostile, second, end))
 
 
-def test_files_twice_missing_or_out_of_order_are_refused(file: Path) -> None:
+def test_duplicate_missing_or_unordered_files_are_refused(file: Path) -> None:
     header, first, second, end = lines_of(written())
     for lines in ((first, first, end), (second, first, end), (first, end), (first, second), (first, second, end, end)):
         with pytest.raises(SourceMapError):
@@ -222,5 +222,5 @@ def test_nested_and_endless_lines_are_refused_in_bounded_memory(file: Path) -> N
         ("", None),
     ],
 )
-def test_the_public_address_of_a_remote_has_no_secrets(remote: str, address: str | None) -> None:
+def test_the_public_address_of_a_remote_contains_no_secrets(remote: str, address: str | None) -> None:
     assert public_address(remote) == address

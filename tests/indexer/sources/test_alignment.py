@@ -1,4 +1,4 @@
-"""Calls as compiled, held against calls as written."""
+"""Matching compiled calls to calls in the source."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ FLOW = [
     BasicBlock(range(4, 7), [0]),
     BasicBlock(range(7, 8), [1, 2]),
 ]
-"""Two branches, of which the compiler put the second one first."""
+"""Two branches; the compiler put the second one first."""
 
 
 def weights(call: int) -> tuple[Weights, Weights] | None:
@@ -21,18 +21,18 @@ def weights(call: int) -> tuple[Weights, Weights] | None:
     return own, np.zeros(len(WRITTEN))
 
 
-def test_what_runs_on_the_way_decides_and_not_the_order_of_addresses() -> None:
+def test_control_flow_decides_instead_of_address_order() -> None:
     alignment = CallAlignment(FLOW, weights, len(WRITTEN))
     for call, right, wrong in [(3, 6, 3), (4, 1, 4)]:
         assert alignment.fit(call, right, is_repeated=False) > alignment.fit(call, wrong, is_repeated=False)
 
 
-def test_calls_without_names_fit_anywhere() -> None:
+def test_unnamed_calls_match_any_position() -> None:
     alignment = CallAlignment(FLOW, lambda _: None, len(WRITTEN))
     assert {alignment.fit(call, site, is_repeated=True) for call in range(8) for site in range(8)} == {0.0}
 
 
-def test_more_ways_than_a_line_is_worth_tell_nothing() -> None:
+def test_too_many_control_flow_paths_give_no_alignment() -> None:
     flow = [*FLOW, BasicBlock(range(0), [0] * (1 << 22))]
     alignment = CallAlignment(flow, weights, len(WRITTEN))
     assert {alignment.fit(call, site, is_repeated=False) for call in range(8) for site in range(8)} == {0.0}

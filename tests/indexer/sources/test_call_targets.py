@@ -1,4 +1,4 @@
-"""Which definitions of a name a call as written can be of."""
+"""The definitions that a call in the source may refer to."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cpp(written: str, caller: str = "c::f", kind: str = "call") -> tuple[list[st
     return [each.name for each in found.definitions], found.is_sure
 
 
-def test_what_stands_before_a_name_rules_definitions_out() -> None:
+def test_the_qualifier_of_a_name_excludes_definitions() -> None:
     cases: list[tuple[str, list[str], bool]] = [
         ("Foo::make", ["a::Foo::make"], True),
         ("::a::Foo::make", ["a::Foo::make"], True),
@@ -48,7 +48,7 @@ def python(
     return [(each.name, each.path) for each in found.definitions], found.is_sure
 
 
-def test_of_python_modules_classes_and_the_file_itself_are_told_apart() -> None:
+def test_python_modules_classes_and_the_same_file_are_distinguished() -> None:
     of_api, of_util = ("put", "function", "/p/api.py"), ("put", "function", "/p/util.py")
     method = ("Buffer.put", "method", "/p/buffer.py")
     every = (of_api, of_util, method)
@@ -62,13 +62,13 @@ def test_of_python_modules_classes_and_the_file_itself_are_told_apart() -> None:
     assert len(names) == 3 and not is_sure
 
 
-def test_a_function_inside_of_another_is_called_only_there() -> None:
+def test_a_nested_function_is_called_only_inside_its_parent() -> None:
     inner = ("outer.<locals>.put", "function", "/p/x.py")
     assert python("", "outer", "/p/x.py", inner) == ([("outer.<locals>.put", "/p/x.py")], True)
     assert python("", "other", "/p/x.py", inner) == ([], False)
 
 
-def test_of_two_trees_with_the_same_file_the_callers_own_counts() -> None:
+def test_of_two_trees_with_the_same_file_the_callers_tree_counts() -> None:
     installed, checked_out = (("put", "function", f"{tree}/jax/api.py") for tree in ("/env/site", "/src"))
     assert python("api.put", "f", "/src/jax/x.py", installed, checked_out) == ([("put", "/src/jax/api.py")], True)
     assert python("api.put", "f", "/env/site/jax/x.py", installed, checked_out) == ([("put", installed[2])], True)

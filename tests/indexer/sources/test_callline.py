@@ -1,4 +1,4 @@
-"""Lines of calls, from a body as written and as compiled."""
+"""Lines of calls, from a body's source and its compiled calls."""
 
 import re
 from collections import Counter
@@ -47,7 +47,7 @@ def caller(tmp_path: Path) -> CallerBody:
 
 
 def compiled(folder: Path, *names: str) -> CallerBody:
-    """The function as if it had been compiled to calls of these names, one after the other."""
+    """The function compiled to calls with these names, in order."""
     path = folder / "body.cc"
     path.write_text(SOURCE)
     calls = [CallForm(name, "call", None) for name in names]
@@ -87,12 +87,12 @@ def test_a_call_is_found_by_its_name(caller: CallerBody, symbol: str, how: Locat
 
 
 @pytest.mark.parametrize("symbol", ["f()::$_0::operator()() const", "Thing::operator bool()", ""])
-def test_what_is_not_called_by_name_is_not_looked_for(symbol: str) -> None:
+def test_unnamed_calls_are_not_searched(symbol: str) -> None:
     assert written_call_of(symbol) is None
 
 
-def test_between_several_the_neighbours_decide(tmp_path: Path) -> None:
-    """Given a body whose blocks were swapped by the compiler, then a call is found by what runs around it."""
+def test_neighbouring_calls_choose_among_several(tmp_path: Path) -> None:
+    """If the compiler swapped blocks of a body, a call is found by its neighbours."""
     swapped = compiled(tmp_path, "First", "Third", "Twice", "Fourth", "Inner", "Twice", "Second")
 
     first = find_call_lines(swapped, CallForm("Twice", "call", None), 2, reaches)
@@ -102,26 +102,26 @@ def test_between_several_the_neighbours_decide(tmp_path: Path) -> None:
     assert second == (LocationEvidence.RANKED, (5, 10))
 
 
-def test_a_call_from_inside_inlined_functions_has_all_of_them_as_candidates(caller: CallerBody) -> None:
+def test_a_call_from_nested_inlined_functions_has_all_of_them_as_candidates(caller: CallerBody) -> None:
     how, lines = find_call_lines(caller, CallForm("Deep", "call", None), None, reaches)
     assert how is LocationEvidence.INLINED_HOP and set(lines) == {7, 11}
 
 
-def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_path: Path) -> None:
-    """Given one call of a name in the body and two in the code, then the one that was inlined is a candidate too."""
+def test_a_unique_call_is_uncertain_if_an_inlined_function_has_the_same_call(tmp_path: Path) -> None:
+    """If a name has one call in the body and two in the code, the inlined one is a candidate too."""
     twice = compiled(tmp_path, "First", "Third", "Third")
     how, lines = find_call_lines(twice, CallForm("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
     assert how is LocationEvidence.RANKED and set(lines) == {9, 11}
 
 
-def test_a_macro_is_no_fact_where_the_code_has_its_call_more_often(tmp_path: Path) -> None:
-    """What else was inlined may be of nobody's knowledge, as functions that a macro defines."""
+def test_a_macro_is_uncertain_if_the_code_has_its_call_more_often(tmp_path: Path) -> None:
+    """Other inlined calls may be unknown, such as functions defined by a macro."""
     once, twice = compiled(tmp_path, "First", "Fail"), compiled(tmp_path, "Fail", "First", "Fail")
     assert find_call_lines(once, CallForm("Fail", "call", None), 1, reaches) == (LocationEvidence.SINGLE, (14,))
     assert find_call_lines(twice, CallForm("Fail", "call", None), 2, reaches) == (LocationEvidence.RANKED, (14,))
 
 
-def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_path: Path) -> None:
+def test_a_unique_call_is_uncertain_if_an_inlined_namesake_may_forward_it(tmp_path: Path) -> None:
     """`Overloaded(a, 2)` may call `Overloaded(a)` as `swap(a, b)` calls `a.swap(b)`; compiled itself, it does not."""
     one = CallForm("Overloaded", "call", 1)
     inlined = compiled(tmp_path, "First")
@@ -132,7 +132,7 @@ def test_a_single_call_is_no_fact_where_an_inlined_namesake_may_pass_it_on(tmp_p
 
 
 def calling(called_in: dict[str, list[str]]) -> FunctionBodies:
-    """Functions and macros that call what is told of each."""
+    """The callers, functions and macros, of each name."""
     return FunctionBodies(
         lambda _: (), lambda _: {}, lambda name, *_: [Counter(called_in[name])] if name in called_in else []
     )
@@ -140,16 +140,16 @@ def calling(called_in: dict[str, list[str]]) -> FunctionBodies:
 
 @pytest.mark.parametrize("length", [3, 5000])
 @pytest.mark.parametrize("last", ["Fail", "FAIL_0"])
-def test_macros_that_use_one_another_are_followed_to_their_end(length: int, last: str) -> None:
-    """However long the chain is, as of macros that count, and where it is a circle."""
+def test_macros_are_expanded_recursively(length: int, last: str) -> None:
+    """However long the chain is, as in counting macros, and for a cycle."""
     inside = {f"FAIL_{i}": [f"FAIL_{i + 1}"] for i in range(length)} | {f"FAIL_{length}": [last]}
     bodies = calling(inside)
     for hops in (1, 3):
         found = bodies.reaches(WrittenCall(1, "call", "FAIL_0", 1), CallForm("Fail", "call", None), hops)
-        assert found == (last == "Fail" and length < 1000)  # more than is looked at
+        assert found == (last == "Fail" and length < 1000)  # more than the limit
 
 
-def test_what_calls_one_another_reaches_the_same_whichever_is_asked_first() -> None:
+def test_mutually_recursive_calls_reach_the_same_set() -> None:
     inside = {"ONE": ["OTHER"], "OTHER": ["ONE", "Fail"], "even": ["odd"], "odd": ["even", "Fail"]}
     for first in inside:
         bodies = calling(inside)
@@ -158,8 +158,8 @@ def test_what_calls_one_another_reaches_the_same_whichever_is_asked_first() -> N
 
 
 @pytest.mark.exhaustive
-def test_of_a_great_many_calls_those_nearest_in_order_come_first(tmp_path: Path) -> None:
-    """Only so many have their neighbours looked at: each of two thousand would take seconds."""
+def test_of_very_many_calls_the_nearest_in_order_come_first(tmp_path: Path) -> None:
+    """The number of calls with neighbour checks is limited: two thousand would take seconds."""
     count = 1500
     path = tmp_path / "long.cc"
     path.write_text("void body(int a) {\n" + "  step(a);\n  other(a);\n" * count + "}\n")
@@ -188,7 +188,7 @@ void body(int a) {
 
 
 def numbered(folder: Path, name: str, passed: list[int]) -> CallerBody:
-    """The function as if it had been compiled to two calls of this name, the first of which is passed these numbers."""
+    """The function compiled to two calls of this name, the first of which gets these number arguments."""
     path = folder / "numbered.cc"
     path.write_text(_NUMBERED)
     sites = written_calls(_NUMBERED.encode(), parse_file(path).definitions)
@@ -196,13 +196,13 @@ def numbered(folder: Path, name: str, passed: list[int]) -> CallerBody:
     return CallerBody((1, 6), sites, [call, call], lambda _: ((), ()), lambda i: () if i else passed)
 
 
-def test_the_line_that_a_macro_passes_on_is_that_of_the_call(tmp_path: Path) -> None:
+def test_a_macro_call_has_the_line_of_its_use(tmp_path: Path) -> None:
     for line in (2, 3):
         caller = numbered(tmp_path, "Fail", [line, 700])
         assert find_call_lines(caller, CallForm("Fail", "call", None), 0, reaches)[1][0] == line
 
 
-def test_numbers_among_the_arguments_tell_calls_apart(tmp_path: Path) -> None:
+def test_numeric_arguments_distinguish_calls(tmp_path: Path) -> None:
     for passed, line in (([0x80, 1], 4), ([0xFFFFFFFE], 5)):
         caller = numbered(tmp_path, "Emit", passed)
         assert find_call_lines(caller, CallForm("Emit", "call", None), 0, reaches)[1][0] == line
@@ -235,7 +235,7 @@ void scopes(Thing* thing, Other* other) {
 
 
 def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[LocationEvidence | None, tuple[int, ...]]:
-    """The line of a call that is not written as one, in the function of these lines."""
+    """The line of an implicit call in the function of these lines."""
     path = folder / "scopes.cc"
     path.write_text(_SCOPES)
     definitions = parse_file(path).definitions
@@ -257,21 +257,19 @@ def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[Locati
         ("operator delete(void*)", (17,)),
     ],
 )
-def test_a_destructor_runs_where_a_scope_ends_or_something_is_deleted(
-    tmp_path: Path, symbol: str, lines: tuple[int, ...]
-) -> None:
+def test_a_destructor_runs_at_a_scope_end_or_delete(tmp_path: Path, symbol: str, lines: tuple[int, ...]) -> None:
     how, found = scope_line(tmp_path, (10, 22), symbol)
     assert tuple(sorted(found)) == lines and how in (LocationEvidence.RANKED, LocationEvidence.INLINED_HOP)
 
 
-def test_members_and_bases_are_made_and_destroyed_by_what_is_written_of_their_class(tmp_path: Path) -> None:
+def test_members_and_bases_are_constructed_at_the_lines_of_their_class(tmp_path: Path) -> None:
     assert scope_line(tmp_path, (3, 5), "Held::~Held()") == (LocationEvidence.INLINED_HOP, (5,))
     assert scope_line(tmp_path, (3, 5), "Base::~Base()") == (LocationEvidence.INLINED_HOP, (5,))
     how, lines = scope_line(tmp_path, (6, 9), "Held::Held()")
-    assert how is LocationEvidence.INLINED_HOP and set(lines) == {6, 7}  # as clang has it, and as gcc has it
+    assert how is LocationEvidence.INLINED_HOP and set(lines) == {6, 7}  # for clang, and for gcc
 
 
-def test_an_operator_is_no_fact_since_built_in_types_have_it_too(tmp_path: Path) -> None:
+def test_an_operator_is_uncertain_because_built_in_types_have_it(tmp_path: Path) -> None:
     path = tmp_path / "operators.cc"
     path.write_text(text := "void f(int a, int b, T t) {\n  a = b;\n}\n")
     caller = CallerBody((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
@@ -288,7 +286,7 @@ def test_an_operator_is_no_fact_since_built_in_types_have_it_too(tmp_path: Path)
         ("", LocationEvidence.RANKED, (5, 4)),
     ],
 )
-def test_an_argument_on_a_line_of_its_own_can_have_the_line_of_the_call_that_it_is_for_by_gcc(
+def test_gcc_may_assign_the_line_of_an_argument_to_its_call(
     tmp_path: Path, compiler: str, how: LocationEvidence, lines: tuple[int, ...]
 ) -> None:
     source = "\nint Outer(int);\nint body() {\n  return Outer(\n      Inner());\n}\n"
@@ -299,7 +297,7 @@ def test_an_argument_on_a_line_of_its_own_can_have_the_line_of_the_call_that_it_
     assert find_call_lines(caller, CallForm("Inner", "call", None), None, reaches) == (how, lines)
 
 
-def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncertain(tmp_path: Path) -> None:
+def test_a_macro_with_the_same_callee_makes_a_written_call_uncertain(tmp_path: Path) -> None:
     source = "int body() {\n  CHECK_OK(1);\n  Fail(2);\n}\n"
     path = tmp_path / "macro.cc"
     path.write_text(source)
@@ -309,7 +307,7 @@ def test_a_macro_that_calls_the_callee_too_leaves_a_call_that_is_written_uncerta
     assert find_call_lines(caller, fail, 0, reaches) == (LocationEvidence.RANKED, (3, 2))
 
 
-def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
+def test_a_comment_after_a_directive_is_not_a_qualifier(tmp_path: Path) -> None:
     source = "int body() {\n#if 1\n#endif  // a::\n  Called();\n  return\n      ::Global();\n}\n"
     path = tmp_path / "comment.cc"
     path.write_text(source)
@@ -317,7 +315,7 @@ def test_a_comment_after_a_directive_is_no_qualifier(tmp_path: Path) -> None:
     assert [(call.callee, call.line) for call in calls] == [("Called", 4), ("Global", 6)]
 
 
-def test_texts_that_are_passed_tell_calls_of_one_callee_apart(tmp_path: Path) -> None:
+def test_string_arguments_distinguish_calls_of_one_callee(tmp_path: Path) -> None:
     source = (
         'void body() {\n  Log("first\\n");\n  Log("second" " half");\n  CHECK_THAT(a < b);\n  CHECK_THAT(a > b);\n}\n'
     )
@@ -339,8 +337,8 @@ def _passing(text: bytes, _: int) -> set[bytes]:
 @pytest.mark.parametrize(
     "text", [b"delete abc;\n", b"/* ", b'R"(', b"{ auto a = b();\n", b"\n", b"a<b ", b"auto a = <"]
 )
-def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> None:
-    """Each of these took minutes or hours, as the square of its length."""
+def test_a_hostile_function_is_parsed_in_linear_time(text: bytes) -> None:
+    """Each of these once took minutes or hours, quadratic in its length."""
     source = b"void f() {\n" + text * (300_000 // len(text)) + b"\n}\n"
     lines = source.count(b"\n")
     definition = Definition("f", "function", None, 1, lines)
@@ -352,10 +350,8 @@ def test_a_function_of_a_hostile_text_is_read_in_linear_time(text: bytes) -> Non
 
 
 @pytest.mark.parametrize(("count", "how"), [(200, LocationEvidence.SINGLE), (5_000, None)])
-def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another(
-    tmp_path: Path, count: int, how: LocationEvidence | None
-) -> None:
-    """Given macros, each of which uses the next one, the last the first one too, and a call."""
+def test_macros_are_followed_to_a_realistic_depth(tmp_path: Path, count: int, how: LocationEvidence | None) -> None:
+    """Macros that each use the next one, the last also the first, and a call."""
     macros = [f"#define M_{i}() M_{i + 1}()" for i in range(count)] + [f"#define M_{count}() M_0() + Deep()"]
     text = "\n".join([*macros, "void body() {", "  M_0();", "}", ""])
     path = tmp_path / "macros.cc"
@@ -371,8 +367,8 @@ def test_macros_are_followed_as_far_as_anybody_has_them_stand_behind_one_another
 
 
 @pytest.mark.exhaustive
-def test_of_more_calls_than_are_compared_the_order_of_addresses_tells(tmp_path: Path) -> None:
-    """Given a function that calls another one 20,000 times."""
+def test_for_very_many_calls_address_order_decides(tmp_path: Path) -> None:
+    """A function that calls another one 20,000 times."""
     count = 20_000
     text = "void body() {\n" + "  Again();\n" * count + "}\n"
     path = tmp_path / "again.cc"

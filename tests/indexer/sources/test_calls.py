@@ -12,7 +12,7 @@ def parsed(tmp_path: Path, text: str, name: str = "file.cc") -> dict[str, Defini
     return {definition.name: definition for definition in parse_file(path).definitions}
 
 
-def test_a_body_has_its_calls(tmp_path: Path) -> None:
+def test_a_body_lists_its_calls(tmp_path: Path) -> None:
     cases: list[tuple[str, list[tuple[str, str]]]] = [
         ("g(1);", [("call", "g")]),
         ("a.b->c<int>(x);", [("call", "c")]),
@@ -32,8 +32,8 @@ def test_a_body_has_its_calls(tmp_path: Path) -> None:
         assert [(site.kind, site.callee) for site in found if site.callee != "operator="] == expected
 
 
-def test_a_call_is_where_its_last_name_is(tmp_path: Path) -> None:
-    """Given a chain of calls over several lines, then each is on the line of its name, as a compiler tells it."""
+def test_a_call_has_the_line_of_its_last_name(tmp_path: Path) -> None:
+    """In a chain of calls over several lines, each is on the line of its name, as in compilers' debug data."""
     found = parsed(tmp_path, "void f() {\n  client()\n      ->buffer(a,\n               g(b))\n      .Await();\n}\n")
     assert [(s.line, s.column, s.callee) for s in sorted(found["f"].calls, key=lambda s: s.line)] == [
         (2, 3, "client"),
@@ -43,7 +43,7 @@ def test_a_call_is_where_its_last_name_is(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_written_is_kept_where_it_says_more(tmp_path: Path) -> None:
+def test_the_written_form_is_kept_if_it_says_more(tmp_path: Path) -> None:
     (site,) = parsed(tmp_path, "void f() { this->client_->Put<int>(x); }")["f"].calls
     assert site == CallSite(1, 27, "call", "Put", "this->client_->Put<int>")
 
@@ -58,14 +58,14 @@ def test_calls_belong_to_the_innermost_function(tmp_path: Path) -> None:
     assert [s.callee for s in found["S::S::(lambda)"].calls] == ["h"]
 
 
-def test_what_runs_when_a_file_is_loaded_has_the_name_of_its_symbol(tmp_path: Path) -> None:
+def test_load_time_calls_have_the_name_of_their_initialiser(tmp_path: Path) -> None:
     found = parsed(tmp_path, 'namespace a {\nstatic bool done = register_it();\nREGISTER_THING("x", Y);\n}\n')
     initializer = found["_GLOBAL__sub_I_file.cc"]
     assert (initializer.kind, initializer.line, initializer.end_line) == ("initializer", 2, 3)
     assert [site.callee for site in initializer.calls] == ["register_it", "REGISTER_THING"]
 
 
-def test_python_calls(tmp_path: Path) -> None:
+def test_python_calls_are_found(tmp_path: Path) -> None:
     found = parsed(tmp_path, "x = f(1)\nclass C:\n    def m(self):\n        return self.client.put(g(x))\n", "a.py")
     assert found["<module>"].calls == (CallSite(1, 5, "call", "f"),)
     assert found["C.m"].calls == (CallSite(4, 28, "call", "put", "self.client.put"), CallSite(4, 32, "call", "g"))

@@ -17,7 +17,7 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
     return [definition for definition in parsed.definitions if definition.kind not in ("declaration", "initializer")]
 
 
-def test_definitions_have_the_names_that_symbols_have(tmp_path: Path) -> None:
+def test_definitions_have_the_same_names_as_symbols(tmp_path: Path) -> None:
     cases: list[tuple[str, list[str | tuple[str, str]]]] = [
         ("int f(int a) { return a; }", [("f", "function")]),
         ("namespace a::b { namespace { void f() {} } }", [("a::b::(anonymous namespace)::f", "function")]),
@@ -50,12 +50,12 @@ def test_definitions_have_the_names_that_symbols_have(tmp_path: Path) -> None:
         assert names == expected
 
 
-def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> None:
+def test_a_definition_has_lines_parameters_and_constness(tmp_path: Path) -> None:
     found = definitions_of(tmp_path, "\n\nint S::m(int a,\n         char b) const {\n  return a;\n}\n")
     assert found == [Definition("S::m", "method", "(int a, char b)", 3, 6, is_const=True)]
 
 
-def test_macros_do_not_hide_what_is_around_them(tmp_path: Path) -> None:
+def test_macros_do_not_hide_surrounding_code(tmp_path: Path) -> None:
     cases: list[str] = [
         "class ABSL_MUST_USE_RESULT TF_EXPORT S { void m() ABSL_LOCKS_EXCLUDED(mu_) {} int x ABSL_GUARDED_BY(mu_); };",
         "struct S { EIGEN_DEVICE_FUNC EIGEN_STRONG_INLINE void m() { ASSIGN_OR_RETURN(auto x, f(1, 2)); } };",
@@ -73,13 +73,13 @@ def test_macros_do_not_hide_what_is_around_them(tmp_path: Path) -> None:
         assert [d.name for d in definitions_of(tmp_path, text)][:2] == ["S", "S::m"]
 
 
-def test_a_scope_survives_a_syntax_error_inside_it(tmp_path: Path) -> None:
+def test_a_scope_survives_a_syntax_error_inside(tmp_path: Path) -> None:
     text = "namespace a {\nclass S : public B {\n int f() { return 1; }\n int g() { $$$ ((( ; }\n int h() { }\n"
     names = [d.name for d in definitions_of(tmp_path, text)]
     assert "a::S::f" in names
 
 
-def test_scrubbing_moves_nothing() -> None:
+def test_scrubbing_preserves_positions() -> None:
     source = b'class X_EXPORT A {\n int v ABSL_GUARDED_BY(\n  mu_) = 1;\n Y_ASSIGN_OR_RETURN(auto a,\n f(","));\n};\n'
     scrubbed = scrub(source)
     assert len(scrubbed) == len(source)
@@ -87,7 +87,7 @@ def test_scrubbing_moves_nothing() -> None:
     assert scrubbed.split() == b'class A { int v = 1; auto a= f("" ) ; };'.split()
 
 
-def test_ordinary_code_is_left_as_it_is() -> None:
+def test_ordinary_code_is_unchanged() -> None:
     source = b"int a = f(b, {1}, 'x');\nCHECK(x);\nstruct S { FOO y = BAR(1'000); };\nauto s = \"\";\n"
     assert scrub(source) == source
 
@@ -98,23 +98,23 @@ def test_ordinary_code_is_left_as_it_is() -> None:
         (b'"a\\"b;"', b'""'),
         (b'R"(X_EXPORT\n")"', b'""'),
         (b'u8R"x()" )x"', b'""'),
-        (b'"1"_km', b'"1"_km'),  # a literal of its own kind
+        (b'"1"_km', b'"1"_km'),  # a separate kind of literal
         (b'"open', b'"open'),
     ],
 )
-def test_of_texts_in_quotes_the_quotes_remain(literal: bytes, left: bytes) -> None:
+def test_string_literals_keep_their_quotes(literal: bytes, left: bytes) -> None:
     source = b"auto s = " + literal + b"\n;"
     assert scrub(source).split() == [b"auto", b"s", b"=", left, b";"] and len(scrub(source)) == len(source)
 
 
-def test_a_flag_hides_nothing_of_what_follows(tmp_path: Path) -> None:
+def test_an_attribute_macro_hides_no_following_code(tmp_path: Path) -> None:
     text = 'ABSL_FLAG(std::vector<a, b>, sizes, f({1, 2}), "one, " "two");\n\nnamespace n {\nint g() { return 1; }\n}\n'
     found = definitions_of(tmp_path, text)
     assert "n::g" in [d.name for d in found]
 
 
 @pytest.mark.parametrize("text", ["int a[] = {b, c{d}};", "f(a, T{b});", "x[f(a, T{b})] = 1;", "[a, b{}]() {}"])
-def test_braces_that_are_no_captures_are_left_as_they_are(text: str) -> None:
+def test_braces_outside_captures_are_unchanged(text: str) -> None:
     assert scrub(text.encode()) == text.encode()
 
 
@@ -123,7 +123,7 @@ def test_directives_and_comments_are_blanked() -> None:
     assert scrub(source).split() == [b"int", b"a;"] and len(scrub(source)) == len(source)
 
 
-def test_the_function_that_registers_an_ffi_handler_is_defined_by_its_macro(tmp_path: Path) -> None:
+def test_the_macro_defines_the_function_that_registers_an_ffi_handler(tmp_path: Path) -> None:
     source = """\
 // XLA_FFI_DEFINE_HANDLER_SYMBOL(Commented, out);
 namespace kernels {

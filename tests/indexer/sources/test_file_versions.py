@@ -12,7 +12,7 @@ from framedex.sources import file_versions
 from framedex.sources.file_versions import FileChanges, blob_name
 
 
-def test_the_memory_of_old_texts_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_of_old_texts_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_versions, "_MAX_TEXT_LENGTH", 4_000_000)
     found = FileChanges(lambda _: b"x" * 1_000_000)
     tracemalloc.start()

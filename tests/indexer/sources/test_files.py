@@ -1,4 +1,4 @@
-"""Finding source files, and files that are not as they should be."""
+"""Finding source files, and handling unusual files."""
 
 import os
 import random
@@ -24,8 +24,8 @@ def test_sources_are_found_in_order_without_build_output_or_loops(tmp_path: Path
     assert found == ["c.cu", "a/y.py", "a/z.h", "b/x.cc"]
 
 
-def test_links_lead_to_other_places_but_not_to_what_is_above(tmp_path: Path) -> None:
-    """Given links to another folder, which links to `/` and to its own parent, then that folder is all they add."""
+def test_links_are_followed_except_to_parent_folders(tmp_path: Path) -> None:
+    """A link to a folder that links to `/` and to its own parent adds only that folder."""
     for name in ("site/jax/a.py", "checkout/own/b.py", "checkout/c.py", "machine.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -40,7 +40,7 @@ def test_links_lead_to_other_places_but_not_to_what_is_above(tmp_path: Path) -> 
     assert found == ["checkout/own/b.py", "site/jax/a.py"]
 
 
-def test_a_link_is_followed_only_where_it_may_be(tmp_path: Path) -> None:
+def test_a_link_is_followed_only_inside_allowed_folders(tmp_path: Path) -> None:
     for name in ("tree/a.py", "other/b.py", "c.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -61,18 +61,18 @@ def test_a_link_is_followed_only_where_it_may_be(tmp_path: Path) -> None:
     ]
 
 
-def test_a_root_that_is_missing_has_no_files(tmp_path: Path) -> None:
+def test_a_missing_root_has_no_files(tmp_path: Path) -> None:
     assert list(find_files(tmp_path / "missing")) == []
 
 
-def test_the_root_itself_may_be_hidden(tmp_path: Path) -> None:
+def test_the_root_may_be_hidden(tmp_path: Path) -> None:
     root = tmp_path / ".venv"
     root.mkdir()
     (root / "a.py").write_text("")
     assert [file.path for file in find_files(root)] == [str(root / "a.py")]
 
 
-def test_a_file_knows_its_size_and_time(tmp_path: Path) -> None:
+def test_a_file_has_its_size_and_time(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_bytes(b"def f(): pass\n")
     os.utime(path, ns=(5, 7))
@@ -89,9 +89,7 @@ def test_a_file_knows_its_size_and_time(tmp_path: Path) -> None:
         (b"int \xff\xfef() { return 1; }\n", "UTF-8"),
     ],
 )
-def test_a_file_that_is_no_good_source_is_a_problem_and_no_exception(
-    tmp_path: Path, content: bytes, problem: str
-) -> None:
+def test_an_unreadable_source_is_a_problem_without_an_exception(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "file.cc"
     path.write_bytes(content)
     parsed = parse_file(path)
@@ -111,7 +109,7 @@ def test_a_long_line_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=[".cc"])
 @pytest.mark.parametrize("suffix", [".cc", ".py"])
-def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
+def test_noise_never_raises_or_hangs(tmp_path: Path, suffix: str) -> None:
     dice = random.Random(7)
     path = tmp_path / f"noise{suffix}"
     began = time.process_time()
@@ -123,8 +121,8 @@ def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
     assert time.process_time() - began < 60
 
 
-def test_a_pipe_and_a_file_too_large_are_problems_and_are_not_read_whole(tmp_path: Path) -> None:
-    """Given a pipe that nobody writes to, and 100 MB on one line, then no more than some megabytes are read."""
+def test_a_pipe_and_an_oversized_file_are_problems_and_not_read(tmp_path: Path) -> None:
+    """From a pipe without a writer, and 100 MB on one line, only a few megabytes are read."""
     os.mkfifo(tmp_path / "pipe.cc")
     with (tmp_path / "line.cc").open("wb") as file:
         file.truncate(100 << 20)
@@ -135,11 +133,11 @@ def test_a_pipe_and_a_file_too_large_are_problems_and_are_not_read_whole(tmp_pat
 
 
 def _bytes_read() -> int:
-    """How many bytes this process has read from files so far."""
+    """The number of bytes that this process has read from files."""
     return int(Path("/proc/self/io").read_text().split()[1])
 
 
-def test_files_are_taken_in_on_threads_and_an_abandoned_run_ends(tmp_path: Path) -> None:
+def test_files_are_read_on_threads_and_an_abandoned_run_ends(tmp_path: Path) -> None:
     paths = []
     for number in range(300):
         paths.append(str(tmp_path / f"file_{number}.py"))
@@ -150,8 +148,8 @@ def test_files_are_taken_in_on_threads_and_an_abandoned_run_ends(tmp_path: Path)
     del run
 
 
-def test_a_file_written_right_after_it_was_read_is_known_to_have_changed(tmp_path: Path) -> None:
-    """Given a second version of the same size, then its time is never that of the first."""
+def test_a_file_written_right_after_reading_counts_as_changed(tmp_path: Path) -> None:
+    """A second version of the same size never has the first one's time."""
     path = tmp_path / "a.py"
     for _ in range(50):
         path.write_text("def first(): pass\n")
@@ -162,7 +160,7 @@ def test_a_file_written_right_after_it_was_read_is_known_to_have_changed(tmp_pat
 
 
 @pytest.mark.exhaustive
-def test_a_file_that_is_written_while_it_is_read_will_be_read_again(tmp_path: Path) -> None:
+def test_a_file_written_while_it_is_read_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("def f(): pass\n" * 20_000)
     done = threading.Event()
@@ -194,7 +192,7 @@ def test_a_file_that_is_written_while_it_is_read_will_be_read_again(tmp_path: Pa
         ("a.proto", "message A {" * 5_000 + "}" * 5_000),
     ],
 )
-def test_scopes_within_scopes_do_not_grow_names_without_bounds(tmp_path: Path, name: str, content: str) -> None:
+def test_nested_scopes_do_not_grow_names_without_bounds(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
     definitions = parse_file(tmp_path / name).definitions
     assert len(definitions) >= 5_000

@@ -1,4 +1,4 @@
-"""Which call a frame stands at, where a stack does not tell all: tail calls leave no frame."""
+"""The call of a frame when a stack is ambiguous: tail calls leave no frame."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Binary, Path]:
 
 
 def standing(library: tuple[Binary, Path], call: int, callee: str) -> LineEstimate | None:
-    """Where the frame stands that returns behind a call of `direct`, with this frame below it."""
+    """The frame line for a return address after a call of `direct`, with this frame below it."""
     binary, path = library
     definitions = parse_file(path).definitions
     (own,) = [definition for definition in definitions if definition.name.endswith("direct")]
@@ -51,21 +51,21 @@ def standing(library: tuple[Binary, Path], call: int, callee: str) -> LineEstima
     return FrameLines().find(str(path), span, bodies, binary, code.calls[call].return_address, [callee])
 
 
-def test_a_function_that_jumped_to_the_frame_below_is_what_was_called(library: tuple[Binary, Path]) -> None:
+def test_a_tail_call_is_the_callee_of_the_frame_below(library: tuple[Binary, Path]) -> None:
     assert standing(library, 0, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (6,))
     assert standing(library, 1, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
     assert standing(library, 1, "elsewhere(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
 
 
-def test_a_call_of_another_library_is_known_by_its_stub(library: tuple[Binary, Path]) -> None:
-    """Given that it jumped on to a function of its own."""
+def test_a_call_to_another_library_is_identified_by_its_stub(library: tuple[Binary, Path]) -> None:
+    """It jumped to a function of its own."""
     found = standing(library, 2, "somewhere::inside()")
 
     assert found is not None
     assert (found.how, found.lines[0]) == (LocationEvidence.RANKED, 8)
 
 
-def test_of_several_definitions_what_calls_what_the_machine_code_calls_goes_first_and_all_are_candidates(
+def test_definitions_with_matching_calls_come_first_and_all_stay_candidates(
     library: tuple[Binary, Path], tmp_path: Path
 ) -> None:
     binary, _ = library

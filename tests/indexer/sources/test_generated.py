@@ -1,4 +1,4 @@
-"""What generated functions are made from."""
+"""The origins of generated functions."""
 
 from pathlib import Path
 
@@ -37,8 +37,8 @@ def definitions(folder: Path) -> list[tuple[str, Definition]]:
     return [(name, found) for name in ("a.proto", "a.td") for found in parse_file(folder / name).definitions]
 
 
-def test_a_generated_function_is_labelled_with_what_it_is_made_from(tmp_path: Path) -> None:
-    """Given definitions of a .proto and a .td file, then a message is told by its package and a record by its name."""
+def test_a_generated_function_is_labelled_with_its_origin(tmp_path: Path) -> None:
+    """In .proto and .td files, a message is identified by its package and a record by its name."""
     cases: list[tuple[str, int | None]] = [
         ("xla::cpu::Outer::MergeFrom(xla::cpu::Outer const&)", 3),
         ("xla::cpu::Outer_Inner::~Outer_Inner()", 4),

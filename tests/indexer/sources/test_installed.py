@@ -31,16 +31,16 @@ def site(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["add.cc", "a, b.cc"])
-def test_a_source_and_a_binary_of_one_distribution_belong_together(site: Path, name: str) -> None:
+def test_a_source_and_a_binary_of_one_distribution_match(site: Path, name: str) -> None:
     assert are_installed_together(site / "kernels.so", site / name)
 
 
-def test_a_source_that_was_edited_after_its_installation_does_not(site: Path) -> None:
+def test_a_source_edited_after_installation_does_not_match(site: Path) -> None:
     (site / "add.cc").write_text("// edited\n")
     assert not are_installed_together(site / "kernels.so", site / "add.cc")
 
 
-def test_a_file_that_no_distribution_installed_does_not(site: Path, tmp_path: Path) -> None:
+def test_a_file_outside_any_distribution_does_not_match(site: Path, tmp_path: Path) -> None:
     for other in (site / "new.cc", tmp_path / "add.cc"):
         other.write_text("// add.cc\n")
         assert not are_installed_together(site / "kernels.so", other)
@@ -48,13 +48,13 @@ def test_a_file_that_no_distribution_installed_does_not(site: Path, tmp_path: Pa
     assert not are_installed_together(site / "other.so", site / "add.cc")
 
 
-def test_a_listed_source_that_was_deleted_does_not(site: Path) -> None:
+def test_a_deleted_source_does_not_match(site: Path) -> None:
     (site / "add.cc").unlink()
     assert not are_installed_together(site / "kernels.so", site / "add.cc")
 
 
 @pytest.mark.parametrize("damage", ["", "kernels/add.cc", '\x00,,,\n"', "pipe"])
-def test_a_damaged_record_lists_nothing(site: Path, damage: str) -> None:
+def test_a_damaged_record_lists_no_files(site: Path, damage: str) -> None:
     record = site.parent / "kernels-1.0.dist-info" / "RECORD"
     record.unlink()
     if damage == "pipe":

@@ -1,4 +1,4 @@
-"""What C++ is generated from: protocol buffers and TableGen."""
+"""Sources of generated C++: protocol buffers and TableGen."""
 
 from pathlib import Path
 

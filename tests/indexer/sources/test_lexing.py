@@ -1,4 +1,4 @@
-"""What a file gives does not depend on what was read before it: the lexers remember words and punctuation."""
+"""Parsing a file does not depend on earlier files: the lexers cache words and punctuation."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def paths(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in SOURCES]
 
 
-def test_a_file_gives_the_same_alone_and_behind_any_other(paths: list[str]) -> None:
+def test_a_file_gives_the_same_result_after_any_other_file(paths: list[str]) -> None:
     alone = {path: next(iter(extract_files([path], threads=1))) for path in paths}
     again = [*paths, *reversed(paths), *paths]
     together = [(file.path, file) for file in extract_files(again, threads=1)]

@@ -1,4 +1,4 @@
-"""Lines of an old text in a new one."""
+"""Mapping lines of an old text to a new one."""
 
 import random
 from collections.abc import Iterable
@@ -25,32 +25,32 @@ def test_lines_below_an_insertion_move_down_and_back() -> None:
     assert moved.backward(2).is_gone
 
 
-def test_a_changed_line_is_gone_and_nearest_is_what_stands_there() -> None:
+def test_a_changed_line_is_gone_and_its_nearest_line_replaces_it() -> None:
     moved = map_lines(text("a", "b = 1", "c"), text("a", "b = 2", "c"))
 
     assert moved.forward(2) == MovedLine(2, is_gone=True)
     assert moved.forward(3) == MovedLine(3, is_gone=False)
 
 
-def test_of_removed_lines_the_nearest_is_what_came_after() -> None:
+def test_the_nearest_line_of_removed_lines_is_the_next_one() -> None:
     assert map_lines(text("a", "b", "c", "d"), text("a", "d")).forward(3) == MovedLine(2, is_gone=True)
 
 
-def test_at_the_end_nothing_points_beyond_the_text() -> None:
+def test_mapped_lines_never_exceed_the_text() -> None:
     assert map_lines(text("a", "b"), text("a")).forward(2) == MovedLine(1, is_gone=True)
     assert map_lines(text("a", "b"), "").forward(2) == MovedLine(1, is_gone=True)
 
 
-def test_what_ends_a_line_does_not_count() -> None:
+def test_line_endings_do_not_matter() -> None:
     assert map_lines("a\r\nb\r\n", "new\na\nb\n").forward(2) == MovedLine(3, is_gone=False)
 
 
-def test_indented_lines_are_the_same_lines() -> None:
+def test_indentation_does_not_matter() -> None:
     moved = map_lines("for x in y:\n    f(x)\n", "if z:\n    for x in y:\n        f(x)\n")
     assert [moved.new_line(line) for line in (1, 2)] == [2, 3]
 
 
-def test_a_line_is_followed_out_of_order_if_both_texts_have_it_once() -> None:
+def test_a_moved_line_is_followed_if_unique_in_both_texts() -> None:
     moved = map_lines("first = f()\nsecond = g()\nthird = h()\n", "third = h()\nfirst = f()\nsecond = g()\n")
     assert [moved.new_line(line) for line in (1, 2, 3)] == [2, 3, 1]
     assert [moved.old_line(line) for line in (1, 2, 3)] == [3, 1, 2]
@@ -58,7 +58,7 @@ def test_a_line_is_followed_out_of_order_if_both_texts_have_it_once() -> None:
 
 @pytest.mark.parametrize("order", ["ba", "bca", "cab", "cba"])
 @pytest.mark.parametrize("indent", ["", "    "])
-def test_functions_that_changed_places_keep_their_equal_lines(order: str, indent: str) -> None:
+def test_swapped_functions_keep_their_equal_lines(order: str, indent: str) -> None:
     def source(names: Iterable[str]) -> list[str]:
         lines = [line for name in names for line in (f"def {name}(value):", "    x = put(value)", "    return x", "")]
         return ["class Puts:", *(indent + line for line in lines)]
@@ -73,7 +73,7 @@ def test_functions_that_changed_places_keep_their_equal_lines(order: str, indent
 
 @pytest.mark.exhaustive(keep=["0", "1", "2"])
 @pytest.mark.parametrize("seed", range(60))
-def test_a_line_that_is_not_gone_is_the_same_line_and_order_is_kept(seed: int) -> None:
+def test_surviving_lines_are_equal_and_in_order(seed: int) -> None:
     chance = random.Random(seed)
     words = [str(chance.randrange(1 + seed % 9 * 20)) for _ in range(chance.randrange(1, 200))]
     changed = [word for word in words if chance.random() < 0.8]
@@ -94,7 +94,7 @@ def test_a_line_that_is_not_gone_is_the_same_line_and_order_is_kept(seed: int) -
 
 
 @pytest.mark.exhaustive
-def test_a_file_of_20_000_lines_takes_no_time() -> None:
+def test_a_file_of_20_000_lines_is_mapped_quickly() -> None:
     chance = random.Random(1)
     old = [f"  call_{chance.randrange(4000)}({number % 7});" for number in range(20_000)]
     new = list(old)

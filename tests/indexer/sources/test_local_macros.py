@@ -29,7 +29,7 @@ int last() { return 2; }
 """
 
 
-def test_functions_of_a_macro_are_on_the_line_of_its_call(tmp_path: Path) -> None:
+def test_functions_of_a_macro_have_the_line_of_its_use(tmp_path: Path) -> None:
     path = tmp_path / "rpc.cc"
     path.write_bytes(SOURCE)
 
@@ -50,8 +50,8 @@ def test_functions_of_a_macro_are_on_the_line_of_its_call(tmp_path: Path) -> Non
     }
 
 
-def test_macros_that_call_something_are_known(tmp_path: Path) -> None:
-    """Given macros that do and do not call, then those that do can be asked for what they call."""
+def test_macros_with_calls_are_found(tmp_path: Path) -> None:
+    """Of macros with and without calls, those with calls can be queried for them."""
     path = tmp_path / "check.h"
     path.write_text("#define CHECK(x) \\\n  if (!(x)) fail(x)\n#define TWICE(x) (2 * (x))\n#define EMPTY(x)\n")
 
@@ -61,8 +61,8 @@ def test_macros_that_call_something_are_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_macro_that_calls_itself_ends(tmp_path: Path) -> None:
-    """Given macros that double with every level, when they are expanded, then it ends at once and stays small."""
+def test_a_recursive_macro_ends(tmp_path: Path) -> None:
+    """Macros that double with every level expand quickly, with bounded output."""
     path = tmp_path / "loop.cc"
     path.write_text("#define LOOP(x) \\\n  int x() {} LOOP(x) LOOP(x) \\\n  LOOP(x) LOOP(x)\n" + "LOOP(a)\n" * 50)
     began = time.process_time()
@@ -73,7 +73,7 @@ def test_a_macro_that_calls_itself_ends(tmp_path: Path) -> None:
     assert time.process_time() - began < 5
 
 
-def test_an_inline_namespace_that_a_macro_opens_is_part_of_no_name(tmp_path: Path) -> None:
+def test_an_inline_namespace_opened_by_a_macro_is_not_part_of_names(tmp_path: Path) -> None:
     path = tmp_path / "config.h"
     path.write_text(
         "#define LIB_BEGIN inline namespace v1 {\n#define LIB_END }\n"

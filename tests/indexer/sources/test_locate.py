@@ -1,4 +1,4 @@
-"""Which files a recorded name may mean."""
+"""The files that a recorded name may refer to."""
 
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.sources import find_likely_files
@@ -30,7 +30,7 @@ def test_a_recorded_path_is_found_by_its_tail() -> None:
         assert FILES.files_with_tail(recorded) == expected
 
 
-def test_a_function_is_looked_for_in_its_unit_and_in_the_header_of_its_class() -> None:
+def test_a_function_is_searched_in_its_unit_and_class_header() -> None:
     assert find_likely_files(FILES, "xla::PjRtClient::Put(int)", "utils.cc") == [
         "/src/xla/pjrt/utils.cc",
         "/src/xla/service/utils.cc",

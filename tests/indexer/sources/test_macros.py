@@ -1,4 +1,4 @@
-"""Macros: what a parser without a preprocessor is told of them."""
+"""Macros: how they help a parser without a preprocessor."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
     return list(parse_file(path).definitions)
 
 
-def test_macros_and_odd_syntax_do_not_hide_what_is_around_them(tmp_path: Path) -> None:
+def test_macros_and_odd_syntax_do_not_hide_surrounding_code(tmp_path: Path) -> None:
     cases: list[str] = [
         "struct S { void CUPTIAPI m() {} };",
         "struct S { MOCK_METHOD(int, f, (int a), (const, override)); void m() {} };",
@@ -34,23 +34,23 @@ def test_macros_and_odd_syntax_do_not_hide_what_is_around_them(tmp_path: Path) -
         assert (names[:2], found.errors) == (["S", "S::m"], 0)
 
 
-def test_both_branches_of_a_conditional_are_read_where_they_are_whole(tmp_path: Path) -> None:
+def test_both_branches_of_a_complete_conditional_are_parsed(tmp_path: Path) -> None:
     text = "#ifdef _WIN32\nvoid f() { a(); }\n#else\nvoid f() { b(); }\n#endif\n"
     assert [(d.name, d.line) for d in definitions_of(tmp_path, text)] == [("f", 2), ("f", 4)]
 
 
-def test_of_split_branches_the_one_for_this_system_is_read(tmp_path: Path) -> None:
+def test_of_split_branches_the_one_for_this_system_is_parsed(tmp_path: Path) -> None:
     text = "#ifdef _WIN32\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nvoid h() {}\n"
     assert [(d.name, d.line) for d in definitions_of(tmp_path, text)] == [("g", 4), ("h", 7)]
 
 
-def test_a_mocked_method_is_declared_by_its_name(tmp_path: Path) -> None:
+def test_a_mocked_method_is_declared_with_its_name(tmp_path: Path) -> None:
     text = "struct S { MOCK_METHOD((std::pair<int, char>), both, (int a, T b), (override)); };"
     (declared,) = (d for d in definitions_of(tmp_path, text) if d.kind == "declaration")
     assert (declared.name, declared.parameters) == ("S::both", "(int a, T b)")
 
 
-def test_ffi_handlers_have_the_symbols_that_their_macros_make(tmp_path: Path) -> None:
+def test_ffi_handlers_have_the_symbols_of_their_macros(tmp_path: Path) -> None:
     text = (
         "namespace a {\n"
         "XLA_FFI_DEFINE_HANDLER(kFoo, FooImpl,\n    ffi::Ffi::Bind().Arg<int>());\n"
@@ -63,8 +63,8 @@ def test_ffi_handlers_have_the_symbols_that_their_macros_make(tmp_path: Path) ->
     assert [(s.line, s.callee) for s in found["Bar::(lambda)"].calls] == [(4, "BarImpl")]
 
 
-def test_macros_are_learnt_from_their_definitions(tmp_path: Path) -> None:
-    """Given a header with macros of its own, when another file uses them, then it is read as it is meant."""
+def test_macros_are_read_from_their_definitions(tmp_path: Path) -> None:
+    """A file that uses another header's macros is parsed correctly."""
     (tmp_path / "macros.h").write_text(
         "#define MY_HOT __attribute__((hot))\n"
         "#define MY_CHECKED(x) [[clang::annotate(x)]]\n"
@@ -90,7 +90,7 @@ def names_in_tree(tmp_path: Path, macros: str, text: str) -> list[str]:
     return [row[0] for row in found.definitions if row[2] not in ("declaration", "macro", "initializer")]
 
 
-def test_a_name_of_two_letters_is_a_macro_where_it_spells_out_an_attribute(tmp_path: Path) -> None:
+def test_a_two_letter_macro_is_recognised_if_it_expands_to_an_attribute(tmp_path: Path) -> None:
     path = tmp_path / "file.cc"
     path.write_text(
         "#define NI __attribute__((noinline))\n#define OK\n#define T static\n"
@@ -102,7 +102,7 @@ def test_a_name_of_two_letters_is_a_macro_where_it_spells_out_an_attribute(tmp_p
     assert ([row[0] for row in found.definitions], found.errors) == (["S", "S::operator=", "f"], 0)
 
 
-def test_macros_with_arguments_open_the_namespaces_that_a_header_says(tmp_path: Path) -> None:
+def test_macros_with_arguments_open_namespaces_defined_in_a_header(tmp_path: Path) -> None:
     macros = (
         "#define NS_IN(name) namespace name {\n#define NS_OUT(name) }\n"
         "#define NS_TWO(a, b) namespace a { namespace b {\n"
@@ -115,7 +115,7 @@ def test_macros_with_arguments_open_the_namespaces_that_a_header_says(tmp_path: 
     assert names_in_tree(tmp_path, macros, text) == ["lib::detail::f", "lib::g", "lib::h", "a::b::k"]
 
 
-def test_namespaces_are_opened_by_convention_where_no_header_says_it(tmp_path: Path) -> None:
+def test_without_a_header_namespaces_open_by_convention(tmp_path: Path) -> None:
     text = "LIB_NAMESPACE_BEGIN(detail)\nvoid f() {}\nLIB_NAMESPACE_END(detail)\nvoid g() {}\n"
     assert names_in_tree(tmp_path, "", text) == ["detail::f", "g"]
 
@@ -137,18 +137,18 @@ def test_namespaces_are_opened_by_convention_where_no_header_says_it(tmp_path: P
         ),
     ],
 )
-def test_a_body_behind_a_macro_belongs_to_the_function_that_a_header_names(
+def test_a_body_after_a_macro_belongs_to_the_function_named_by_a_header(
     tmp_path: Path, macros: str, text: str, name: str
 ) -> None:
     assert names_in_tree(tmp_path, macros, text) == [name]
 
 
-def test_a_macro_of_declarations_before_a_namespace_does_not_hide_its_name(tmp_path: Path) -> None:
+def test_a_declaration_macro_before_a_namespace_does_not_hide_its_name(tmp_path: Path) -> None:
     text = 'LIB_FLAG(bool, verbose, false, "say more");\n\nnamespace lib {\nvoid f() {}\n}\n'
     assert names_in_tree(tmp_path, "", text) == ["lib::f"]
 
 
-def test_what_a_grammar_refuses_hides_no_function(tmp_path: Path) -> None:
+def test_a_syntax_error_hides_no_function(tmp_path: Path) -> None:
     cases: list[tuple[str, str, list[str] | str]] = [
         ("", "template <typename T, ENABLE_IF(!std::is_same<T, char>::value)>\nvoid f(T) {}\n", ["f"]),
         ("", "template <class T, enable_if_t<A<T>::value && !B<T>::value, int> = 0> void f(T) {}\n", ["f"]),

@@ -1,4 +1,4 @@
-"""From a symbol to its definition, through real source text."""
+"""From a symbol to its definition, in real source text."""
 
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def found(
     return how, [(path, definition.line) for path, definition in chosen]
 
 
-def test_a_symbol_finds_its_one_definition(candidates: list[tuple[str, Definition]]) -> None:
+def test_a_symbol_matches_its_only_definition(candidates: list[tuple[str, Definition]]) -> None:
     cases: list[tuple[str, str | None, tuple[str, int]]] = [
         ("shop::Till::ring(int)", None, ("shop.cc", 4)),
         ("shop::Till::ring(int) const", None, ("shop.cc", 5)),
@@ -96,19 +96,19 @@ def test_an_implicit_member_is_labelled_with_its_class(candidates: list[tuple[st
     assert found(candidates, symbol) == (LocationEvidence.CLASS, [("shop.h", 3)])
 
 
-def test_a_copy_constructor_is_not_mistaken_for_another_of_one_parameter(
+def test_a_copy_constructor_is_not_mistaken_for_another_unary_one(
     candidates: list[tuple[str, Definition]],
 ) -> None:
     assert found(candidates, "shop::Till::Till(shop::Till const&)") == (LocationEvidence.CLASS, [("shop.h", 4)])
 
 
-def test_what_cannot_be_told_apart_is_handed_out_whole(candidates: list[tuple[str, Definition]]) -> None:
+def test_indistinguishable_definitions_are_all_candidates(candidates: list[tuple[str, Definition]]) -> None:
     how, places = found(candidates, "shop::(anonymous namespace)::helper(int)")
     assert how is LocationEvidence.CANDIDATES and places == [("other.cc", 1), ("shop.cc", 3)]
 
 
-def test_lambdas_of_one_shape_are_told_apart_by_their_number(candidates: list[tuple[str, Definition]]) -> None:
-    """Given two lambdas of one signature, then `#2` is the second, and `$_1`, which counts otherwise, is either."""
+def test_lambdas_of_one_shape_are_distinguished_by_number(candidates: list[tuple[str, Definition]]) -> None:
+    """Of two lambdas with one signature, `#2` is the second, and `$_1`, which counts differently, is either."""
     second = found(candidates, "shop::twice()::{lambda(int, int)#2}::operator()(int, int) const")
     either, places = found(candidates, "shop::twice()::$_1::operator()(int, int) const")
     assert second[0] is LocationEvidence.DEFINITION and second[1] == places[1:]
@@ -116,31 +116,31 @@ def test_lambdas_of_one_shape_are_told_apart_by_their_number(candidates: list[tu
 
 
 @pytest.mark.parametrize("member", ["~$_0()", "$_0(shop::helped()::$_0 const&)"])
-def test_what_the_compiler_makes_for_a_lambda_is_labelled_with_its_line(
+def test_compiler_generated_lambda_functions_are_labelled_with_its_line(
     candidates: list[tuple[str, Definition]], member: str
 ) -> None:
     assert found(candidates, f"shop::helped()::$_0::{member}", "shop.cc") == (LocationEvidence.CLASS, [("shop.cc", 15)])
 
 
-def test_a_lambda_called_through_a_function_pointer_is_that_lambda(candidates: list[tuple[str, Definition]]) -> None:
+def test_a_lambda_called_by_function_pointer_matches_that_lambda(candidates: list[tuple[str, Definition]]) -> None:
     assert found(candidates, "shop::helped()::$_0::__invoke()", "shop.cc") == (
         LocationEvidence.DEFINITION,
         [("shop.cc", 15)],
     )
 
 
-def test_a_conversion_of_a_template_is_found_by_its_class(candidates: list[tuple[str, Definition]]) -> None:
+def test_a_conversion_operator_of_a_template_is_found_by_class(candidates: list[tuple[str, Definition]]) -> None:
     symbol = "shop::Any::operator std::vector<int><std::vector<int>>()"
     assert found(candidates, symbol) == (LocationEvidence.DEFINITION, [("shop.cc", 16)])
 
 
-def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definition]]) -> None:
+def test_a_definition_elsewhere_does_not_match(candidates: list[tuple[str, Definition]]) -> None:
     assert found(candidates, "bank::Till::ring(int)") == (None, [])
     assert found(candidates, "shop::Clerk::greet()", "elsewhere.cc") == (None, [])
     assert found(candidates, "") == (None, [])
 
 
-def test_the_short_name_is_the_same_for_symbol_and_definition() -> None:
+def test_symbol_and_definition_have_the_same_short_name() -> None:
     cases: list[tuple[str, str]] = [
         ("main", "main"),
         ("xla::Foo::bar", "bar"),
@@ -183,7 +183,7 @@ void spell(TYPES_OF_ALL) {}
 """
 
 
-def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path) -> None:
+def test_an_overload_is_selected_by_its_mangled_types(tmp_path: Path) -> None:
     cases: list[tuple[str, int]] = [
         ("shop::count(unsigned int)", 5),
         ("shop::count(unsigned long)", 6),
@@ -210,17 +210,17 @@ def test_an_overload_is_told_by_its_types_as_they_are_mangled(tmp_path: Path) ->
     "symbol",
     [
         "shop::count(float)",
-        "shop::pay(shop::Euro const&)",  # Coin is a class, and so no other name of Euro
-        "shop::both(shop::Coin const&, int const&)",  # one typedef is not of two types
+        "shop::pay(shop::Euro const&)",  # Coin is a class, so it is not another name of Euro
+        "shop::both(shop::Coin const&, int const&)",  # one typedef does not have two types
     ],
 )
-def test_an_overload_that_is_not_in_the_sources_is_none_that_is(tmp_path: Path, symbol: str) -> None:
+def test_an_overload_missing_from_the_sources_matches_no_other(tmp_path: Path, symbol: str) -> None:
     how, _ = found_in(tmp_path, symbol)
     assert how is LocationEvidence.CANDIDATES
 
 
-def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: Path) -> None:
-    """Given overloads in a unit and in a header, then the symbol of the unit that has the header's types is there."""
+def test_types_are_compared_before_header_overloads_are_excluded(tmp_path: Path) -> None:
+    """With overloads in a unit and in a header, the unit's symbol is found even with the header's types."""
     texts = {"a.cc": "void put(S& s, int n) {}\n", "b.h": "inline void put(S& s, double x) {}\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -231,7 +231,7 @@ def test_types_are_compared_before_overloads_in_headers_are_left_out(tmp_path: P
 
 
 def found_in(folder: Path, symbol: str) -> tuple[LocationEvidence | None, list[int]]:
-    """What a symbol is found to be among `OVERLOADS`."""
+    """The match of a symbol among `OVERLOADS`."""
     (folder / "overloads.cc").write_text(OVERLOADS)
     every = parse_file(folder / "overloads.cc").definitions
     named = [("overloads.cc", each) for each in every if short_name(each.name) == short_name(symbol)]
@@ -244,7 +244,7 @@ def found_in(folder: Path, symbol: str) -> tuple[LocationEvidence | None, list[i
     return how, [definition.line for _, definition in chosen]
 
 
-def test_what_is_of_another_system_is_never_certain() -> None:
+def test_code_of_another_system_is_never_certain() -> None:
     symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit=None)
     windows, unix = (
         (path, Definition("a::read", "function", "(int fd)", 3, 5)) for path in ("src/io-win32.cc", "src/io-unix.cc")
@@ -253,7 +253,7 @@ def test_what_is_of_another_system_is_never_certain() -> None:
     assert match_symbol(symbol, [windows, unix]) == (LocationEvidence.DEFINITION, (unix,))
 
 
-def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
+def test_a_function_of_one_file_does_not_certainly_match_another_file() -> None:
     symbol = NativeSymbol("a::read", "a::read(int)", "", None, 0, inlined=False, unit="reader.cc")
     other = ("src/writer.cc", Definition("a::read", "function", "(int fd)", 3, 5))
     header = ("src/reader.h", Definition("a::read", "function", "(int fd)", 3, 5))
@@ -262,8 +262,8 @@ def test_a_function_of_one_file_is_not_certainly_that_of_another() -> None:
 
 
 @pytest.mark.exhaustive
-def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compared(tmp_path: Path) -> None:
-    """Given a parameter of templates within templates, and one of functions that take functions."""
+def test_excessively_nested_names_match_up_to_the_compared_depth(tmp_path: Path) -> None:
+    """A parameter of nested templates, and one of functions that take functions."""
     depth = 5_000
     for begin, end in (("A<", ">"), ("void (", ")")):
         symbol = f"ns::f({begin * depth}int{end * depth})"
@@ -273,7 +273,7 @@ def test_what_is_nested_deeper_than_anybody_writes_is_matched_as_far_as_is_compa
 
 
 @pytest.mark.parametrize("parameter", ["[[" * 50_000, "/*" * 50_000, "int (*" + " " * 100_000 + "!)"])
-def test_a_parameter_that_nobody_can_read_may_be_any(parameter: str) -> None:
+def test_an_unparsable_parameter_may_have_any_type(parameter: str) -> None:
     symbol = NativeSymbol("ns::f", "ns::f(int)", "", None, 0, inlined=False, unit=None)
     written = ("a.h", Definition("ns::f", "function", f"({parameter})", 3, 5))
     assert match_symbol(symbol, [written])[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)

@@ -20,7 +20,7 @@ class C(Base):
 """
 
 
-def test_names_are_qualified_as_python_does(tmp_path: Path) -> None:
+def test_names_are_qualified_as_in_python(tmp_path: Path) -> None:
     path = tmp_path / "file.py"
     path.write_text(TEXT)
     parsed = parse_file(path)
@@ -38,7 +38,7 @@ def test_names_are_qualified_as_python_does(tmp_path: Path) -> None:
 
 
 def test_every_function_of_a_real_module_has_its_qualname(tmp_path: Path) -> None:
-    """Given a module of the standard library, when parsed, then its names and lines are those of its code objects."""
+    """The parsed names and lines of a standard library module are those of its code objects."""
     import argparse
 
     path = Path(argparse.__file__)

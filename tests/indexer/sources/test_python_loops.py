@@ -1,4 +1,4 @@
-"""The loops and statements of Python files of unusual form."""
+"""The loops and statements of Python files with unusual syntax."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 from framedex.sources.python_syntax import PythonScopes
 
-ELIFS = 1_500  # nested in each other in the syntax tree: deeper than Python's limit of recursion
+ELIFS = 1_500  # nested in the syntax tree deeper than Python's recursion limit
 
 
-def test_a_long_chain_of_elifs_has_a_statement_for_each_line() -> None:
+def test_a_long_elif_chain_has_a_statement_for_each_line() -> None:
     chain = "".join(f"    elif n == {number}:\n        f({number})\n" for number in range(ELIFS))
     source = f"def choose(n):\n    if n < 0:\n        f(n)\n{chain}    g(n)\n"
 
@@ -23,7 +23,7 @@ def test_a_long_chain_of_elifs_has_a_statement_for_each_line() -> None:
     assert [part.first_line for part in scope.block.parts if part.is_certain] == [lines[0], lines[-1]]
 
 
-def test_statements_behind_a_continue_are_not_certain() -> None:
+def test_statements_after_a_continue_are_uncertain() -> None:
     source = "for n in f():\n    with g():\n        h()\n        if n:\n            continue\n        h()\n    h()\n"
 
     scope = PythonScopes(source.encode()).scope("<module>", 1)
@@ -49,7 +49,7 @@ def test_a_file_that_the_compiler_warns_about_is_parsed_without_a_warning() -> N
 
 
 @pytest.mark.parametrize("content", [b"def f(:\n", b"\xff\xfe", b"f(" * 1_000], ids=["syntax", "encoding", "depth"])
-def test_a_file_that_cannot_be_parsed_has_no_scopes(content: bytes) -> None:
+def test_an_unparsable_file_has_no_scopes(content: bytes) -> None:
     assert PythonScopes(content).scope("<module>", 1) is None
 
 

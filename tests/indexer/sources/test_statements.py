@@ -1,4 +1,4 @@
-"""Which lines a statement has: every one of them may be asked about, and none of its neighbours'."""
+"""The lines of a statement: a query works on each of them, and on none of its neighbours'."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ CPP = {
 }
 
 
-def test_of_cpp() -> None:
+def test_cpp_statements() -> None:
     for form in CPP:
         text, expected = CPP[form]
         lines = find_long_statements(f"void function() {{\n{text}\n}}\n".encode(), "cpp")
         assert [[(first - 1, last - 1) for first, last in ranges] for ranges in lines] == expected
 
 
-def test_a_constructors_members_are_statements_apart_and_so_is_its_head() -> None:
+def test_constructor_initialisers_and_head_are_separate_statements() -> None:
     text = "C::C(int a,\n     int b)\n    : a_(Foo(a,\n             1)),\n      b_(Bar(b,\n             2)) {\n}\n"
     assert find_long_statements(text.encode(), "cpp") == [[(1, 2)], [(3, 4)], [(5, 6)]]
 
 
-def test_a_macro_that_the_file_defines_itself_is_called_on_all_of_its_lines() -> None:
+def test_a_macro_defined_in_the_file_covers_all_lines_of_its_call() -> None:
     text = "#define TRY(x) do { auto s = (x); if (!s.ok()) return s; } while (0)\nvoid f() {\n  TRY(g(a,\n    b));\n}\n"
     assert find_long_statements(text.encode(), "cpp") == [[(3, 4)]]
 
 
-def test_a_macro_that_registers_a_handler_is_one() -> None:
+def test_a_macro_that_registers_a_handler_is_one_statement() -> None:
     text = "XLA_FFI_DEFINE_HANDLER_SYMBOL(kFoo, Foo,\n    ffi::Ffi::Bind()\n        .Arg<int>());\nint x;\n"
     assert [(1, 3)] in find_long_statements(text.encode(), "cpp")
 
@@ -71,13 +71,13 @@ PYTHON = {
 }
 
 
-def test_of_python() -> None:
+def test_python_statements() -> None:
     for form in PYTHON:
         text, expected = PYTHON[form]
         assert find_long_statements(f"{text}\n".encode(), "python") == expected
 
 
-def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
+def test_a_changed_file_is_parsed_again(tmp_path: Path) -> None:
     path = tmp_path / "a.cc"
     statements = Statements()
 
@@ -93,7 +93,7 @@ def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     assert lines_of_statements(1) == ()
 
 
-def test_a_line_that_ends_one_statement_and_begins_another_is_of_both(tmp_path: Path) -> None:
+def test_a_line_shared_by_two_statements_belongs_to_both(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("f(1,\n  2); g(3,\n  4)\n")
     file = find_file(str(path))

@@ -1,4 +1,4 @@
-"""Frames that a crash prints, of a library that was never recorded: the line of the call, as for a recorded frame."""
+"""Frames in crash texts of an unrecorded library: the line of the call, as for a recorded frame."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def line_of(comment: str) -> int:
 
 @dataclass(frozen=True)
 class Crash:
-    """A library without debug information, its indexed source, and what AddressSanitizer printed, without names."""
+    """A library without debug information, its indexed source, and AddressSanitizer's output without names."""
 
     library: Path
     source: Path
@@ -136,27 +136,30 @@ def index(crash: Crash) -> Iterator[Index]:
 
 
 def explained(text: str, index: Index) -> list[FoundFrame]:
-    """The frames of a text's first stack, as `framedex explain` looks for them."""
+    """The frames of a text's first stack, as `framedex explain` resolves them."""
     stack = read(text).stacks[0]
     resolver = Resolver(index, binaries=Binaries())
     resolver.set_stack((frame, "") for frame in stack.frames)
     called = find_callees(stack.frames, stack.innermost_first)
-    return [resolver.find(frame, inward=inward) for frame, inward in zip(stack.frames, called, strict=True)]
+    return [
+        resolver.find(frame, callee_frame=callee_frame)
+        for frame, callee_frame in zip(stack.frames, called, strict=True)
+    ]
 
 
 def places(found: list[FoundFrame]) -> list[tuple[int, LocationEvidence] | None]:
     return [(each.location.line, each.location.how) if each.location else None for each in found]
 
 
-def test_offsets_in_a_library_lead_to_the_lines_of_the_calls(crash: Crash, index: Index) -> None:
+def test_offsets_in_a_library_lead_to_call_lines(crash: Crash, index: Index) -> None:
     inner, *outer = explained(crash.text, index)
     assert inner.location is not None and inner.location.how is LocationEvidence.DEFINITION
     assert places(outer[:4]) == [(line_of(comment), LocationEvidence.SINGLE) for comment in CALLS]
-    assert {found.location for found in outer[4:]} == {None}  # main is not indexed, and libc is a stranger's
+    assert {found.location for found in outer[4:]} == {None}  # main is not indexed, and libc is foreign
 
 
-def test_the_places_are_those_of_recorded_frames(crash: Crash, index: Index) -> None:
-    """The door that ingest uses, asked with what a recorded stack would have."""
+def test_resolved_locations_equal_those_of_recorded_frames(crash: Crash, index: Index) -> None:
+    """The entry point for ingest, called with a recorded stack's data."""
     found = explained(crash.text, index)
     binary, lines = Binary.open(crash.library), FrameLines()
     bodies = bodies_from_trees(index.names.definitions_named, index.names.calling_definitions_in)
@@ -181,7 +184,7 @@ def names_of(crash: Crash) -> list[str]:
     return [symbols[-1].symbol for symbols in binary.resolve(offsets)]
 
 
-def test_names_alone_lead_to_candidates_of_which_the_definition_is_one(crash: Crash, index: Index) -> None:
+def test_names_alone_have_candidates_including_the_definition(crash: Crash, index: Index) -> None:
     text = "".join(f"    @     0x7f1bb00a8e{i:02x}        112  {name}\n" for i, name in enumerate(names_of(crash)))
     inner, *outer = explained(text, index)
     assert inner.location is not None and inner.location.how is LocationEvidence.DEFINITION
@@ -190,14 +193,14 @@ def test_names_alone_lead_to_candidates_of_which_the_definition_is_one(crash: Cr
         possible = [found.location, *found.candidates]
         assert {place.how for place in possible} == {LocationEvidence.CANDIDATES}
         assert line_of(comment) in [place.line for place in possible]
-        assert possible[-1].line < line_of(comment)  # where the function begins
+        assert possible[-1].line < line_of(comment)  # the start of the function
 
 
 @pytest.mark.parametrize(
     "form", ["{library}({mangled}+{behind:#x}) [{at:#x}]\n", "\t{at:16x} {name}+{behind:#x} ({library})\n"]
 )
-def test_a_name_with_how_far_behind_it_is_as_good_as_an_offset(crash: Crash, index: Index, form: str) -> None:
-    """As glibc's backtrace_symbols and `perf script` print frames."""
+def test_a_name_with_an_offset_is_as_precise_as_a_binary_offset(crash: Crash, index: Index, form: str) -> None:
+    """The frames as printed by glibc's backtrace_symbols and `perf script`."""
     expected = places(explained(crash.text, index)[:5])
     binary, text = Binary.open(crash.library), ""
     assert binary.symbols is not None
@@ -214,14 +217,14 @@ def test_a_name_with_how_far_behind_it_is_as_good_as_an_offset(crash: Crash, ind
     assert places(explained(text, index)) == expected
 
 
-def test_a_library_of_another_build_than_the_text_says_nothing(crash: Crash, index: Index) -> None:
+def test_a_library_of_another_build_gives_no_locations(crash: Crash, index: Index) -> None:
     told = crash.text.splitlines()[1:]
     named = "\n".join(re.sub(r" (?= \()", " in other::function(int)", line) for line in told)
     assert set(places(explained(named, index))) == {None}
 
 
-def test_names_as_in_c_have_places_where_their_library_is_here(crash: Crash, index: Index) -> None:
-    """As gdb prints frames of a library without debug information; nothing of it was recorded."""
+def test_c_names_have_locations_if_their_library_is_local(crash: Crash, index: Index) -> None:
+    """The frames as gdb prints them for an unrecorded library without debug information."""
     inner, outer = explained(GDB.format(inner="raise", outer="shop_run", library=crash.library), index)
     assert places([inner, outer]) == [None, (line_of("shop_run calls fill") - 2, LocationEvidence.DEFINITION)]
 
@@ -230,11 +233,11 @@ def test_names_as_in_c_have_places_where_their_library_is_here(crash: Crash, ind
     "source",
     [
         "int helper(int n) { return n; } int other(int n) { return n; } int shop_run(int n) { return helper(n); }",
-        # The only name as in C of a program of C++.
+        # A C function of a C++ program: its only name.
         'namespace zoo { int feed(int n) { return n; } } extern "C" int shop_run(int n) { return zoo::feed(n); }',
     ],
 )
-def test_a_name_as_in_c_of_a_stranger_has_no_place(index: Index, tmp_path: Path, source: str) -> None:
+def test_an_unknown_c_name_has_no_location(index: Index, tmp_path: Path, source: str) -> None:
     (tmp_path / "zoo.cc").write_text(source if "extern" in source else f'extern "C" {{ {source} }}')
     library = tmp_path / "libzoo.so"
     subprocess.run(["g++", "-O1", "-shared", "-fPIC", str(tmp_path / "zoo.cc"), "-o", str(library)], check=True)
@@ -247,9 +250,7 @@ def test_a_name_as_in_c_of_a_stranger_has_no_place(index: Index, tmp_path: Path,
         assert set(places(explained(text, index))) == {None}
 
 
-def test_a_source_that_was_changed_after_it_was_read_has_no_lines_of_calls(
-    crash: Crash, index: Index, tmp_path: Path
-) -> None:
+def test_a_source_changed_after_reading_has_no_call_lines(crash: Crash, index: Index, tmp_path: Path) -> None:
     kept = tmp_path / "kept.cc"
     shutil.copy2(crash.source, kept)
     try:
@@ -260,13 +261,15 @@ def test_a_source_that_was_changed_after_it_was_read_has_no_lines_of_calls(
     assert hows == {LocationEvidence.DEFINITION}
 
 
-def test_a_log_that_streams_gets_the_same_lines_however_often_a_stack_comes(crash: Crash, index: Index) -> None:
+def test_a_streamed_log_has_the_same_lines_for_each_repetition(crash: Crash, index: Index) -> None:
     from framedex.commands.output.notes import SourceNotes
     from framedex.commands.output.terminal import Terminal
 
     resolver = Resolver(index, binaries=Binaries())
     notes = SourceNotes(
-        lambda frame, inward: resolver.find(frame, inward=inward), Terminal(colors=False, links=False), "utf-8"
+        lambda frame, callee_frame: resolver.find(frame, callee_frame=callee_frame),
+        Terminal(colors=False, links=False),
+        "utf-8",
     )
     log = AnnotatedLog(notes)
     shown = b"".join([*log.annotate(crash.text.encode() * 5), *log.finish()]).decode()
@@ -274,14 +277,16 @@ def test_a_log_that_streams_gets_the_same_lines_however_often_a_stack_comes(cras
         assert len(re.findall(rf"shop\.cc:{line_of(comment)}\b", shown)) == 5
 
 
-def test_one_function_is_noted_by_what_it_calls_in_each_stack(crash: Crash, index: Index) -> None:
-    """Names alone: the frame of `total` is on the line of whichever of its two callees stands before it."""
+def test_one_function_has_a_note_per_caller(crash: Crash, index: Index) -> None:
+    """Bare names: the frame of `total` is on the line of the callee that precedes it."""
     from framedex.commands.output.notes import SourceNotes
     from framedex.commands.output.terminal import Terminal
 
     resolver = Resolver(index, binaries=Binaries())
     notes = SourceNotes(
-        lambda frame, inward: resolver.find(frame, inward=inward), Terminal(colors=False, links=False), "utf-8"
+        lambda frame, callee_frame: resolver.find(frame, callee_frame=callee_frame),
+        Terminal(colors=False, links=False),
+        "utf-8",
     )
     outer = "    @     0x7f1bb00a8e02        112  shop::Basket::total()\n"
     text = "".join(

@@ -1,4 +1,4 @@
-"""Every crash text of the corpus, also as logs and terminals change it: each frame is found, and nothing else is."""
+"""Every crash text of the corpus, also as changed by logs and terminals: exactly its frames are found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Told = tuple[str, str | None, str]
 
 
 def _without_others(frames: Sequence[TextFrame], variant: Variant) -> list[TextFrame]:
-    """The frames that are the text's own."""
+    """The text's own frames."""
     others = OTHERS.get(variant.name, Counter()).copy()
     own = []
     for frame in frames:
@@ -54,7 +54,7 @@ def _complaints_of_reading(text: CrashText, variant: Variant) -> list[str]:
     return [*_complaint(judge(frames, text.frames, variant.line_of)), *reading.problems]
 
 
-def test_the_parts_of_a_frame_are_its_words() -> None:
+def test_the_parts_of_a_frame_are_substrings() -> None:
     for text in CORPUS:
         _check_parts(text)
 
@@ -81,28 +81,28 @@ def _check_parts(text: CrashText) -> None:
 
 
 class _Seen:
-    """Notes nothing, and keeps what was to be noted."""
+    """Writes no notes, and records those requested."""
 
     def __init__(self) -> None:
         self.frames: list[TextFrame] = []
 
-    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
         return None
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         self.frames.extend(frames)
         return b""
 
 
 @pytest.mark.exhaustive(keep=["as it is", "colours"])
 @EACH_VARIANT
-def test_a_log_that_streams_tells_the_same_frames(variant: Variant) -> None:
+def test_a_streamed_log_has_the_same_frames(variant: Variant) -> None:
     complaints = {_title(text): _complaints_of_streaming(text, variant) for text in CORPUS}
     assert {title: found for title, found in complaints.items() if any(found)} == {}
 
 
 def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, set[_Told], set[_Told]]:
-    """Whether the log came out changed, the frames that were missed, and those that are none."""
+    """Whether the log was changed, the missed frames, and false frames."""
     seen = _Seen()
     log = AnnotatedLog(seen)
     content = variant.of(text.text).encode()
@@ -110,9 +110,9 @@ def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, s
 
     frames = {told_by(frame) for frame in seen.frames}
     counted = {frame.told for frame in text.frames}
-    # Of `<signal handler called>` there is nothing to note.
+    # `<signal handler called>` has no note.
     missed = {told for told in counted - frames if not told[0].startswith("<")}
-    # Where a frame has several lines, the first may be all that is known of it when it is noted.
+    # For a frame of several lines, only the first may be known when its note is written.
     parts = {(function, None, module) for function, _, module in counted} | {
         (function, None, "") for function, *_ in counted
     }
@@ -121,7 +121,7 @@ def _complaints_of_streaming(text: CrashText, variant: Variant) -> tuple[bool, s
     return is_changed, missed, stacks - counted - parts - others
 
 
-def test_all_texts_in_one_log_are_read_as_each_alone() -> None:
+def test_concatenated_texts_are_read_like_separate_ones() -> None:
     between = "I0101 12:00:00.123456 123 file.cc:12] the log goes on\n"
     alone = Counter(told_by(frame) for text in CORPUS for frame in _stacked(text.text))
     together = Counter(told_by(frame) for frame in _stacked(between.join(text.text for text in CORPUS)))
@@ -132,6 +132,6 @@ def _stacked(text: str) -> list[TextFrame]:
     return [frame for frame in read(text).frames() if frame.format is not StackFormat.PLAIN]
 
 
-def test_the_corpus_says_where_its_forms_are_from_and_has_texts_without_frames() -> None:
+def test_the_corpus_names_its_origins_and_contains_texts_without_frames() -> None:
     assert all(text.form for text in CORPUS)
     assert all(bool(text.frames) != (text.producer == NO_FRAMES) for text in CORPUS)

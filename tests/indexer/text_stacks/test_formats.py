@@ -1,4 +1,4 @@
-"""Every format, in samples that the tools themselves made: which frames there are, and where in the text."""
+"""Every format, in samples from the tools themselves: the frames, and their positions in the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 
 
 def sample(name: str) -> tuple[ParsedText, list[str]]:
-    """A sample as it was read, and its lines."""
+    """A parsed sample and its lines."""
     text = (SAMPLES / name).read_text(encoding="utf-8")
     return read(text), text.split("\n")
 
@@ -47,7 +47,7 @@ def _check_parts(reading: ParsedText, lines: list[str]) -> None:
             assert frame.address == int(texts[PartKind.ADDRESS], 16)
 
 
-def test_stacks_do_not_overlap_and_hold_their_frames() -> None:
+def test_stacks_do_not_overlap_and_contain_their_frames() -> None:
     for name in ALL:
         _check_stacks(*sample(name))
 
@@ -60,7 +60,7 @@ def _check_stacks(reading: ParsedText, lines: list[str]) -> None:
         last = stack.last_line
 
 
-def test_a_chain_of_exceptions_is_a_stack_each_with_its_exception() -> None:
+def test_each_chained_exception_has_its_own_stack() -> None:
     reading, _ = sample("python-chained.txt")
     assert [(stack.format, stack.title) for stack in reading.stacks] == [
         (StackFormat.PYTHON, "ValueError: at the bottom"),
@@ -68,12 +68,12 @@ def test_a_chain_of_exceptions_is_a_stack_each_with_its_exception() -> None:
     ]
     first = reading.stacks[0]
     assert not first.innermost_first
-    # The line "[Previous line repeated 17 more times]" is no frame, and ends no stack.
+    # The line "[Previous line repeated 17 more times]" is not a frame, and does not end a stack.
     assert [frame.function for frame in first.frames] == ["chained", "recurse", "recurse", "recurse", "recurse"]
     assert shown(first.frames[-1]) == ("recurse", "failing.py", 11)
 
 
-def test_groups_of_exceptions_are_read_behind_their_margin() -> None:
+def test_exception_groups_are_read_inside_their_margin() -> None:
     reading, _ = sample("python-grouped.txt")
     assert [stack.title for stack in reading.stacks] == [
         "ExceptionGroup: both (2 sub-exceptions)",
@@ -83,7 +83,7 @@ def test_groups_of_exceptions_are_read_behind_their_margin() -> None:
     ]
 
 
-def test_jax_says_where_a_transformed_operation_came_from() -> None:
+def test_jax_names_the_origin_of_a_transformed_operation() -> None:
     reading, _ = sample("jax-transformed.txt")
     before, after = (stack for stack in reading.stacks if stack.format is StackFormat.PYTHON)
     assert before.title.startswith("jax._src.source_info_util.JaxStackTraceBeforeTransformation: ValueError")
@@ -91,7 +91,7 @@ def test_jax_says_where_a_transformed_operation_came_from() -> None:
     assert shown(after.frames[-1])[0] == "backward"
 
 
-def test_faulthandler_has_a_stack_for_each_thread_innermost_first() -> None:
+def test_faulthandler_has_a_stack_per_thread_innermost_first() -> None:
     reading, _ = sample("faulthandler.txt")
     waiting, crashed = reading.stacks
     assert (waiting.format, crashed.format) == (StackFormat.FAULTHANDLER, StackFormat.FAULTHANDLER)
@@ -100,7 +100,7 @@ def test_faulthandler_has_a_stack_for_each_thread_innermost_first() -> None:
     assert [shown(frame)[0] for frame in crashed.frames] == ["string_at", "segfault", "<module>"]
 
 
-def test_py_spy_text_and_json_tell_the_same() -> None:
+def test_py_spy_text_and_json_give_the_same_frames() -> None:
     text, _ = sample("py-spy.txt")
     as_json, _ = sample("py-spy.json")
 
@@ -109,11 +109,11 @@ def test_py_spy_text_and_json_tell_the_same() -> None:
 
     assert of_main(text) == of_main(as_json)
     assert of_main(text)[0][0] == "waiting.<locals>.<genexpr>"
-    # In JSON a frame is several lines, any of which leads to it.
+    # In JSON, a frame has several lines, and each leads to it.
     assert all(frame.last_line - frame.first_line == 7 for frame in as_json.frames())
 
 
-def test_pystack_mixes_languages_and_says_what_was_inlined() -> None:
+def test_pystack_mixes_languages_and_marks_inlined_frames() -> None:
     reading, _ = sample("pystack.txt")
     main = next(stack for stack in reading.stacks if any(frame.function == "waiting" for frame in stack.frames))
     assert not main.innermost_first
@@ -124,7 +124,7 @@ def test_pystack_mixes_languages_and_says_what_was_inlined() -> None:
     assert main.frames[0].place is None  # File "???", line 0
 
 
-def test_gdb_frames_have_their_names_without_arguments() -> None:
+def test_gdb_frames_have_names_without_arguments() -> None:
     reading, _ = sample("gdb.txt")
     (stack,) = (stack for stack in reading.stacks if stack.format is StackFormat.GDB)
     assert [frame.number for frame in stack.frames] == list(range(6))
@@ -134,7 +134,7 @@ def test_gdb_frames_have_their_names_without_arguments() -> None:
     assert stack.frames[4].call_address == (stack.frames[4].address or 0) - 1
 
 
-def test_glog_frames_have_a_symbol_or_none() -> None:
+def test_glog_frames_may_lack_a_symbol() -> None:
     reading, _ = sample("glog.txt")
     (stack,) = reading.stacks
     assert stack.format is StackFormat.GLOG
@@ -143,7 +143,7 @@ def test_glog_frames_have_a_symbol_or_none() -> None:
     assert not stack.frames[0].is_return_address  # the line `PC:`
 
 
-def test_absl_frames_are_looked_up_one_before_their_return_address() -> None:
+def test_absl_frames_are_looked_up_one_byte_before_their_return_address() -> None:
     reading, _ = sample("absl.txt")
     (stack,) = reading.stacks
     assert stack.format is StackFormat.ABSL
@@ -153,7 +153,7 @@ def test_absl_frames_are_looked_up_one_before_their_return_address() -> None:
     assert (caller.function, caller.call_address) == ("", (caller.address or 0) - 1)
 
 
-def test_a_report_of_asan_has_a_stack_for_the_access_and_one_for_the_allocation() -> None:
+def test_an_asan_report_has_stacks_for_access_and_allocation() -> None:
     reading, _ = sample("asan-gcc.txt")
     access, allocation = (stack for stack in reading.stacks if "here:" in stack.title or "==ERROR" in stack.title)
     assert shown(access.frames[1])[1:] == ("crash.cc", 44)
@@ -169,7 +169,7 @@ def test_an_unsymbolized_report_has_binaries_and_offsets() -> None:
     assert access.frames[3].module == "/lib/x86_64-linux-gnu/libc.so.6"
 
 
-def test_ubsan_begins_with_the_line_it_is_about() -> None:
+def test_a_ubsan_report_begins_with_its_line() -> None:
     reading, _ = sample("ubsan.txt")
     (stack,) = reading.stacks
     assert shown(stack.frames[0]) == ("", "crash.cc", 33)
@@ -178,18 +178,18 @@ def test_ubsan_begins_with_the_line_it_is_about() -> None:
     assert "signed integer overflow" in stack.title
 
 
-def test_hlo_instructions_lead_to_their_line_and_their_callers() -> None:
+def test_hlo_instructions_lead_to_their_line_and_callers() -> None:
     reading, lines = sample("hlo.txt")
     (stack,) = reading.stacks
     assert stack.title == "HloModule jit_outer"
     sine = next(frame for frame in stack.frames if " sine(" in lines[frame.first_line])
     assert shown(sine)[0] == "lowered.<locals>.inner"
-    # The printed parent ids are one too high: with them as they stand, the chain would skip a frame.
+    # The printed parent ids are one too high: taken literally, the chain would skip a frame.
     assert [place.function for place in sine.outward] == ["lowered.<locals>.outer", "lowered", "<module>"]
     assert sine.labels == ("jit(outer)/sin",)
 
 
-def test_the_largest_allocations_of_an_exhausted_memory_lead_to_their_lines() -> None:
+def test_the_largest_allocations_of_an_oom_lead_to_their_lines() -> None:
     tpu = (
         "Ran out of memory in memory space hbm. Used 20.14G of 15.48G hbm.\n\n"
         "  Largest program allocations in hbm:\n\n"
@@ -212,7 +212,7 @@ def test_the_largest_allocations_of_an_exhausted_memory_lead_to_their_lines() ->
     assert [frame.labels for frame in stack.frames] == [("4.00GiB", "jit(step)/tanh")]
 
 
-def test_mlir_aliases_at_the_end_are_followed() -> None:
+def test_mlir_aliases_at_the_end_are_resolved() -> None:
     reading, lines = sample("stablehlo.mlir")
     (stack,) = reading.stacks
     sine = next(frame for frame in stack.frames if "stablehlo.sine" in lines[frame.first_line])
@@ -223,7 +223,7 @@ def test_mlir_aliases_at_the_end_are_followed() -> None:
     assert file.place.column > 0
 
 
-def test_a_log_with_everything_in_it_has_every_stack() -> None:
+def test_a_log_of_all_formats_has_every_stack() -> None:
     names = ["absl.txt", "python-chained.txt", "hlo.txt", "faulthandler.txt", "gdb.txt", "stablehlo.mlir", "ubsan.txt"]
     texts = [(SAMPLES / name).read_text(encoding="utf-8") for name in names]
     alone = [(stack.format, stack.title, len(stack.frames)) for text in texts for stack in read(text).stacks]
@@ -233,7 +233,7 @@ def test_a_log_with_everything_in_it_has_every_stack() -> None:
     assert [(stack.format, stack.title, len(stack.frames)) for stack in read(log).stacks] == alone
 
 
-def test_single_lines() -> None:
+def test_single_line_frames_are_found() -> None:
     lines = [
         ('  File "/a b/c.py", line 3, in f', ("f", "c.py", 3)),
         ("2026-11-20 worker-3:   File \"/a/c.py\", line 3, in f", ("f", "c.py", 3)),
@@ -256,12 +256,12 @@ def test_single_lines() -> None:
     ]
 
 
-def test_other_lines_are_no_frames() -> None:
+def test_other_lines_are_not_frames() -> None:
     lines = ["#12 is fixed (see below)", "at 12:30:15", "a.b.d:3", "malloc(12)", "Thread 5 is done", "1.5:3", ".py:3"]
     assert [line for line in lines if read(line).stacks] == []
 
 
-def test_what_a_shell_says_below_a_faulthandler_stack_is_not_its_title() -> None:
+def test_shell_output_below_a_faulthandler_stack_is_not_its_title() -> None:
     text = 'Current thread 0x00007f (most recent call first):\n  File "/a.py", line 1 in f\nAborted\n'
     (stack,) = read(text).stacks
     assert stack.title.startswith("Current thread")
@@ -279,13 +279,13 @@ def test_the_c_stack_of_python_3_14_is_read() -> None:
     assert (second.function, second.address) == ("", 0x55)
 
 
-def test_operators_of_libraries_without_debug_information() -> None:
+def test_operator_names_without_debug_information_are_parsed() -> None:
     for name in ("operator<", "ns::operator<< <Text<char> >", "A::operator->", "A::operator()(int)"):
         (stack,) = read(f"#0  0x00007f00 in {name} () from /lib/libtpu.so\n").stacks
         assert (stack.frames[0].function, stack.frames[0].module) == (name, "/lib/libtpu.so")
 
 
-def test_what_gdb_wraps_is_one_frame() -> None:
+def test_a_wrapped_gdb_line_is_one_frame() -> None:
     text = "#3  0x4a in f (a=1,\n    b=2) at /a/c.cc:24\n#4  0x4b in g () from /lib/libx.so\n#5  0x4c in ?? ()\n"
     (stack,) = read(text).stacks
     wrapped, library, unknown = stack.frames
@@ -294,7 +294,7 @@ def test_what_gdb_wraps_is_one_frame() -> None:
     assert (unknown.function, unknown.address) == ("", 0x4C)
 
 
-def test_tables_of_stack_frames_that_lead_in_a_circle_end() -> None:
+def test_cyclic_stack_frame_tables_end() -> None:
     text = (
         'HloModule m\n\nFileNames\n1 "/a/c.py"\n\nFileLocations\n1 {file_name_id=1 line=3}\n\n'
         "StackFrames\n1 {file_location_id=1 parent_frame_id=3}\n2 {file_location_id=1 parent_frame_id=2}\n\n"
@@ -303,13 +303,13 @@ def test_tables_of_stack_frames_that_lead_in_a_circle_end() -> None:
     assert all(len(frame.outward) <= 1 for frame in read(text).frames())
 
 
-def test_aliases_that_lead_in_a_circle_end() -> None:
+def test_cyclic_aliases_end() -> None:
     text = '%0 = f() loc(#loc1)\n#loc1 = loc("a"(#loc2))\n#loc2 = loc(callsite(#loc1 at "/a/c.py":3:1))\n'
     assert all(len(frame.outward) <= 2 for frame in read(text).frames())
 
 
-def test_frames_behind_a_place_are_those_of_their_own_format() -> None:
-    """A compiler's or a log's line names a place, and the stack of a sanitizer follows at once."""
+def test_frames_after_a_location_use_their_own_format() -> None:
+    """The line of a compiler or log names a location, and a sanitizer's stack follows at once."""
     reading = read(
         "/src/a.cc:12: note: here\n"
         "    #0 0x55b5ecf3af71 in shop::ring(int) /src/shop.cc:33:22\n"
@@ -343,7 +343,7 @@ FRAMES = {
 }
 
 
-def test_a_line_that_is_a_frame_is_no_rest_of_the_one_before() -> None:
+def test_a_frame_line_does_not_continue_the_previous_line() -> None:
     for stack, frame in itertools.product(OPEN_STACKS.values(), FRAMES.values()):
         _check_frame_below(stack, frame)
 
@@ -355,7 +355,7 @@ def _check_frame_below(stack: str, frame: str) -> None:
     assert [each.first_line == each.last_line for each in together] == [True] * len(alone)
 
 
-def test_what_a_log_puts_before_a_line_is_no_part_of_it() -> None:
+def test_log_prefixes_are_not_part_of_a_frame() -> None:
     prefix = "2026-11-22T10:00:00.123Z I0101 12:00:00.123456 123 file.cc:12] "
     (stack,) = read(f"{prefix}#1  0x4a in f (a=1,\n{prefix}    b=2) at /a/c.cc:24\n").stacks
     (frame,) = stack.frames
@@ -364,24 +364,24 @@ def test_what_a_log_puts_before_a_line_is_no_part_of_it() -> None:
     assert [part.start for part in frame.parts if part.kind is PartKind.PATH] == [len(f"{prefix}    b=2) at ")]
 
 
-def test_a_line_without_text_ends_no_stack() -> None:
+def test_an_empty_line_does_not_end_a_stack() -> None:
     (stack,) = read("#0  0x4a in f () at /a.c:1\n   \n\r\nworker-1  | \n#1  0x4b in g () at /a.c:2\n").stacks
     assert [frame.function for frame in stack.frames] == ["f", "g"]
 
 
-def test_the_last_line_counts_without_its_break() -> None:
+def test_the_last_line_needs_no_line_break() -> None:
     (frame,) = read("#9  0x1234 in f (a=1)\n   from /lib/libx.so").frames()
     assert (frame.function, frame.module) == ("f", "/lib/libx.so")
 
 
-def test_calls_of_a_callback_are_read_where_a_log_has_joined_their_lines() -> None:
+def test_callback_calls_are_read_from_joined_log_lines() -> None:
     calls = "\\n  ".join(("At:", "<string>(3): f", "/srv/a.py(31): f", "/srv/b.py(12): <module>"))
     line = f"INTERNAL: CpuCallback error: ValueError: no {calls}\\n"
     frames = [shown(frame) for frame in read(line).frames()]
     assert frames == [("f", "<string>", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
 
 
-def test_lines_in_objects_of_json_are_read_as_their_text() -> None:
+def test_lines_inside_json_strings_are_read() -> None:
     lines = (
         "Traceback (most recent call last):",
         '  File "/srv/a.py", line 3, in f',
@@ -406,7 +406,7 @@ def test_lines_in_objects_of_json_are_read_as_their_text() -> None:
         assert stacks[0].title == "ValueError: bad"
 
 
-def test_frames_of_windbg_without_symbols_end_no_stack() -> None:
+def test_windbg_frames_without_symbols_do_not_end_a_stack() -> None:
     text = (
         " # Child-SP          RetAddr               Call Site\n"
         "00 000000e4`b9f7e5a8 00007ffb`12345678     jaxlib!xla::ShapeUtil::MakeShape+0x12 [C:\\shape_util.cc @ 312]\n"
@@ -423,5 +423,5 @@ def test_frames_of_windbg_without_symbols_end_no_stack() -> None:
     ]
 
 
-def test_a_frame_that_was_cut_before_its_name_is_not_called_in() -> None:
+def test_a_frame_truncated_before_its_name_is_not_named_in() -> None:
     assert [frame.function for frame in read("#12  0x00007fffd3a1b2c3 in\n").frames()] == []

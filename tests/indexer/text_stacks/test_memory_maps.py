@@ -1,4 +1,4 @@
-"""Addresses without a binary, in a text that has the memory map of the process."""
+"""Addresses without a binary, in a text with the process's memory map."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SEGMENT = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (....) ([0-9a-f]+) \S+ \d+ +(/.*)
 
 @dataclass(frozen=True)
 class Program:
-    """A library, the stacks of bare addresses that a program with it printed, and the map of its memory."""
+    """A library, a program's printed stacks of bare addresses in it, and its memory map."""
 
     library: Path
     stacks: str
@@ -54,7 +54,7 @@ class Program:
 
     @property
     def segments(self) -> list[tuple[int, int, str, int, str]]:
-        """Start, end, permissions, offset in the file and path of what was mapped from files."""
+        """Start, end, permissions, file offset and path of file mappings."""
         found = [match.groups() for match in map(SEGMENT.match, self.maps.splitlines()) if match]
         return [(int(s, 16), int(e, 16), perms, int(at, 16), path) for s, e, perms, at, path in found]
 
@@ -74,7 +74,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 
 def places(text: str) -> list[tuple[str, str, int]]:
-    """The function, the file and the line of each frame with a source in the stacks of a text."""
+    """The function, file and line of each frame with a source in a text's stacks."""
     result = CliRunner().invoke(cli, ["explain", "--json"], input=text)
     assert result.exit_code == 0, result.output
     frames = [frame for stack in json.loads(result.stdout)["stacks"] for frame in stack["frames"]]
@@ -91,18 +91,18 @@ EXPECTED = [
 ]
 
 
-def test_the_map_of_the_process_names_bare_addresses(program: Program) -> None:
+def test_the_process_map_resolves_bare_addresses(program: Program) -> None:
     assert places(program.stacks) == []
     assert places(program.stacks + program.maps) == EXPECTED
     assert places(program.maps + program.stacks) == EXPECTED
 
 
-def test_a_map_behind_the_prefix_of_a_log_counts(program: Program) -> None:
+def test_a_map_with_log_prefixes_is_used(program: Program) -> None:
     logged = "".join(f"2024-01-01T00:00:00.123456789Z stderr F {line}\n" for line in program.maps.splitlines())
     assert places(program.stacks + logged) == EXPECTED
 
 
-def test_the_mappings_of_gdb_name_bare_addresses(program: Program) -> None:
+def test_gdb_mappings_resolve_bare_addresses(program: Program) -> None:
     rows = [
         f"      {start:#18x} {end:#18x} {end - start:#10x} {offset:#10x}  {perms}  {path}\n"
         for start, end, perms, offset, path in program.segments
@@ -114,7 +114,7 @@ def test_the_mappings_of_gdb_name_bare_addresses(program: Program) -> None:
     assert places("".join([program.stacks, *older])) == EXPECTED
 
 
-def test_the_shared_libraries_of_gdb_name_bare_addresses_in_them(program: Program) -> None:
+def test_gdb_shared_libraries_resolve_bare_addresses(program: Program) -> None:
     sections = subprocess.run(
         ["objdump", "-h", "-j", ".text", program.library], capture_output=True, text=True, check=True
     ).stdout
@@ -125,7 +125,7 @@ def test_the_shared_libraries_of_gdb_name_bare_addresses_in_them(program: Progra
     assert places(program.stacks + row) == [each for each in EXPECTED if each[0] != "main"]
 
 
-def test_maps_that_contradict_each_other_name_nothing(program: Program) -> None:
+def test_contradictory_maps_resolve_nothing(program: Program) -> None:
     shifted = "".join(
         f"{start - 0x1000:x}-{end - 0x1000:x} {perms} {offset:08x} 08:01 1 {path}\n"
         for start, end, perms, offset, path in program.segments
@@ -133,12 +133,12 @@ def test_maps_that_contradict_each_other_name_nothing(program: Program) -> None:
     assert places(program.stacks + program.maps + shifted) == []
 
 
-def test_a_file_that_was_replaced_names_nothing(program: Program) -> None:
+def test_a_replaced_file_resolves_nothing(program: Program) -> None:
     deleted = program.maps.replace("libmapped.so\n", "libmapped.so (deleted)\n")
     assert {name for name, *_ in places(program.stacks + deleted)} == {"main"}
 
 
-def test_an_address_counts_from_the_start_of_its_binary_and_in_a_fixed_executable_from_zero() -> None:
+def test_addresses_are_relative_to_the_binary_unless_it_is_fixed() -> None:
     text = (
         "*** SIGSEGV received at time=1 on cpu 3 ***\n"
         "    @           0x401136  (unknown)  (unknown)\n"

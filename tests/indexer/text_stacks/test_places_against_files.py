@@ -1,4 +1,4 @@
-"""A place that a text names is held against the file: what it does not bear out is followed, or marked, never exact."""
+"""Locations in a text are checked against the file: contradicted ones are followed or marked, never exact."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def device_put(x):
     return y
 '''
 
-# The same, with a function more in front: every line of `device_put` is three lines further down.
+# The same with an additional first function: every line of `device_put` is three lines further down.
 NEW = OLD.replace("def helper", "def first():\n    pass\n\n\ndef helper")
 
 
@@ -75,7 +75,7 @@ def environment(folder: Path, version: str, text: str) -> Path:
     return file
 
 
-def test_a_line_behind_the_end_of_the_file_is_marked_and_leads_into_the_file(tmp_path: Path) -> None:
+def test_a_line_beyond_the_end_of_the_file_is_marked_and_clamped(tmp_path: Path) -> None:
     file = tmp_path / "xla.py"
     file.write_text("import os\n" * 27)
     there = place(found(traceback(file, 584, "backend_compile"), Resolver(None)))
@@ -87,7 +87,7 @@ def test_a_line_behind_the_end_of_the_file_is_marked_and_leads_into_the_file(tmp
     )
 
 
-def test_a_line_of_another_function_leads_to_the_definition_of_the_one_that_is_named(tmp_path: Path) -> None:
+def test_a_line_of_another_function_leads_to_the_named_definition(tmp_path: Path) -> None:
     file = tmp_path / "xla_client.py"
     file.write_text(OLD)
     there = place(found(traceback(file, 7, "device_put"), Resolver(None)))
@@ -117,7 +117,7 @@ value = (lambda:
 """
 
 
-def test_what_python_calls_a_line_is_known(tmp_path: Path) -> None:
+def test_python_line_breaks_are_respected(tmp_path: Path) -> None:
     names = [
         (1, "<module>", True),
         (2, "<module>", True),
@@ -172,7 +172,7 @@ int Compile(int size) {
 """
 
 
-def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path) -> None:
+def test_a_cpp_line_is_checked_against_its_function(tmp_path: Path) -> None:
     lines = [
         (6, "int xla::twice<int>(int)", LocationEvidence.EXACT),
         (13, "xla::Compile(int)", LocationEvidence.EXACT),
@@ -191,7 +191,7 @@ def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path) -> None:
         assert place(found(text, Resolver(None))).how is how, (line, function)
 
 
-def test_a_file_that_no_parser_reads_is_held_against_its_length_only(tmp_path: Path) -> None:
+def test_a_file_without_parser_is_checked_against_its_length_only(tmp_path: Path) -> None:
     file = tmp_path / "fast.pyx"
     file.write_text("x = 1\n" * 5)
     assert place(found(traceback(file, 5, "f"), Resolver(None))).how is LocationEvidence.EXACT
@@ -206,7 +206,7 @@ def test_a_parser_may_report_the_end_of_a_file(tmp_path: Path) -> None:
     )
 
 
-def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> None:
+def test_a_line_of_a_commit_is_mapped_to_its_current_position(tmp_path: Path) -> None:
     make_checkout(tmp_path / "tree", {"api.py": OLD})
     file = tmp_path / "tree" / "api.py"
     file.write_text(NEW)
@@ -220,7 +220,7 @@ def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> No
     )
 
 
-def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path) -> None:
+def test_a_shortened_path_leads_to_the_consistent_version(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     there = place(found(py_spy("jax/_src/api.py", 10, "device_put"), Resolver(index)))
@@ -229,7 +229,7 @@ def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path)
     assert (there.path, there.line, there.how) == (str(new), 16, LocationEvidence.EXACT)
 
 
-def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
+def test_a_shortened_path_with_several_consistent_versions_has_candidates(tmp_path: Path) -> None:
     files = [environment(tmp_path, version, f"{OLD}# {version}\n") for version in ("0.10.2", "0.12.0")]
     answer = found(
         py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
@@ -238,7 +238,7 @@ def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path
     assert {each.path for each in (place(answer), *answer.candidates)} == set(map(str, files))
 
 
-def test_the_release_that_a_text_states_decides(tmp_path: Path) -> None:
+def test_the_stated_release_decides(tmp_path: Path) -> None:
     statements = [
         "jax==0.10.2",
         "jax:    0.10.2\njaxlib: 0.10.2\nnumpy:  2.2.1",
@@ -258,9 +258,9 @@ def test_the_release_that_a_text_states_decides(tmp_path: Path) -> None:
         )
 
 
-def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) -> None:
+def test_a_file_of_another_release_is_never_exact(tmp_path: Path) -> None:
     new = environment(tmp_path, "0.12.0", OLD)
-    for text in (  # of a release without a public commit
+    for text in (  # from a release without a public commit
         f"jax==0.10.999\n{py_spy('jax/_src/api.py', 11, 'device_put')}",
         f"jax==0.10.999\n{traceback(new, 11, 'device_put')}",
     ):
@@ -269,7 +269,7 @@ def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) 
         assert (place(answer).path, place(answer).how) == (str(new), LocationEvidence.DOUBTFUL)
 
 
-def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_it_out(tmp_path: Path) -> None:
+def test_a_path_of_another_version_leads_to_the_consistent_environment(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     text = traceback(new, 10, "device_put")
@@ -291,8 +291,8 @@ def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_i
         ("/opt/env/site-packages/jax/_src/api.py", LocationEvidence.EXACT),
     ],
 )
-def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
-    """Its package may be of another version as well, unless the text says which version that is."""
+def test_a_file_of_another_python_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
+    """Its package may also be of another version, unless the text states the version."""
     here = environment(tmp_path, "0.10.2", OLD)
     index = indexed(tmp_path, here.parents[2])
     text = traceback(path, 11, "device_put")
@@ -305,7 +305,7 @@ def test_a_file_of_another_python_than_the_texts_is_doubtful(tmp_path: Path, pat
     ("path", "how"),
     [("/usr/lib/python3.11", LocationEvidence.EXACT), ("/usr/lib/python3.12", LocationEvidence.DOUBTFUL)],
 )
-def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
+def test_the_standard_library_of_another_version_is_doubtful(tmp_path: Path, path: str, how: LocationEvidence) -> None:
     here = tmp_path / "lib" / "python3.11" / "json" / "api.py"
     here.parent.mkdir(parents=True)
     here.write_text(OLD)
@@ -314,7 +314,7 @@ def test_pythons_own_library_of_another_version_is_doubtful(tmp_path: Path, path
     assert (place(answer).path, place(answer).how) == (str(here), how)
 
 
-def test_what_is_wanted_is_not_what_a_text_is_of() -> None:
+def test_a_required_release_is_not_that_of_the_text() -> None:
     lines = [
         "jaxlib requires jax==0.10.2",
         "jax>=0.10.2",
@@ -325,7 +325,7 @@ def test_what_is_wanted_is_not_what_a_text_is_of() -> None:
     assert [line for line in lines if StatedReleases(line).versions_of("jax")] == []
 
 
-def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "api.py"
     file.write_text(OLD)
     resolver = Resolver(None)
@@ -336,7 +336,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
 
 
 def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
-    """A traceback with the source of its frames, as Python prints it."""
+    """A traceback with source lines, as Python prints it."""
     lines = ["Traceback (most recent call last):"]
     for line, function, source in frames:
         lines += [f'  File "{path}", line {line}, in {function}', f"    {source}", "    ^^^^^^"]
@@ -352,10 +352,10 @@ def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
         (11, "y = helper(x)", LocationEvidence.EXACT),
         (11, "y = helper(x, 3)", LocationEvidence.DOUBTFUL),
         (11, "return y", LocationEvidence.DOUBTFUL),
-        (11, "y = helper('\u00e9')", LocationEvidence.EXACT),  # which a log may have written in any encoding
+        (11, "y = helper('\u00e9')", LocationEvidence.EXACT),  # in any encoding of a log
     ],
 )
-def test_the_source_that_a_traceback_quotes_is_compared(
+def test_the_source_quoted_by_a_traceback_is_compared(
     tmp_path: Path, line: int, source: str, how: LocationEvidence, prefix: str
 ) -> None:
     file = tmp_path / "api.py"
@@ -367,8 +367,8 @@ def test_the_source_that_a_traceback_quotes_is_compared(
     assert place(Resolver(None).find(frame, quoted)).how is how
 
 
-def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None:
-    """Given two versions in which the line is in the same function: that one counts which has the quoted line there."""
+def test_a_line_is_located_by_its_quoted_source(tmp_path: Path) -> None:
+    """Of two versions with the line in the same function, the one with the quoted text at that line is used."""
     newer = OLD.replace("    y = helper(x)\n", "    x = x\n    y = helper(x)\n")
     make_checkout(tmp_path / "tree", {"api.py": OLD})
     make_checkout(tmp_path / "tree", {"api.py": newer})
@@ -379,8 +379,8 @@ def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None
     assert (there.how, there.line, there.moved_from) == (LocationEvidence.FOLLOWED, 12, 11)
 
 
-def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(tmp_path: Path) -> None:
-    """Given a dump of one version: a frame that both bear out goes where the others of its stack go."""
+def test_a_package_contradicted_by_one_frame_of_a_stack_is_of_another_version(tmp_path: Path) -> None:
+    """In a dump of one version, a frame that fits both goes to the version of its stack's other frames."""
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
     for file in (old, new):
         (file.parent / "pjit.py").write_text(f"def call():\n    return 1\n\n# {file}\n")
@@ -395,7 +395,7 @@ def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(t
     assert place(resolver.find(second)).how is LocationEvidence.CANDIDATES
 
 
-def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_path: Path) -> None:
+def test_an_installed_package_contradicted_by_one_frame_is_doubtful_as_a_whole(tmp_path: Path) -> None:
     file = environment(tmp_path, "0.12.0", NEW)
     other = file.parent / "pjit.py"
     other.write_text("def call():\n    return 1\n")
@@ -412,12 +412,12 @@ def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_pa
     ]
 
 
-def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path: Path) -> None:
+def test_the_earlier_version_that_fits_the_whole_stack_is_used(tmp_path: Path) -> None:
     versions = [OLD.replace('"""A module', "# one more\n" * number + '"""A module') for number in range(4)]
     for version in versions:
         make_checkout(tmp_path / "tree", {"api.py": version})
     file = tmp_path / "tree" / "api.py"
-    text = traceback(file, 11, "device_put") + traceback(file, 8, "helper")  # only the second has both
+    text = traceback(file, 11, "device_put") + traceback(file, 8, "helper")  # only in the second one
     frames = [(frame, "") for frame in read(text).frames()]
     resolver = Resolver(None)
     resolver.set_stack(frames)
@@ -427,7 +427,7 @@ def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path
     ]
 
 
-def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path: Path) -> None:
+def test_a_checkout_of_the_installed_version_is_not_another_location(tmp_path: Path) -> None:
     installed = environment(tmp_path, "0.10.2", OLD)
     checkout = tmp_path / "checkout" / "jax" / "_src" / "api.py"
     checkout.parent.mkdir(parents=True)
@@ -439,7 +439,7 @@ def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path:
     assert {each.how for each in (place(answer), *answer.candidates)} == {LocationEvidence.DOUBTFUL}
 
 
-def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_map(tmp_path: Path) -> None:
+def test_a_line_contradicted_by_the_local_file_is_found_in_a_source_map(tmp_path: Path) -> None:
     commit = make_checkout(tmp_path / "then" / "xla", {"xla/compile.cc": CPP})
     here = tmp_path / "now" / "xla" / "compile.cc"
     here.parent.mkdir(parents=True)
@@ -460,7 +460,7 @@ def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_m
     )
 
 
-def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
+def test_a_foreign_path_may_belong_to_any_tree_with_the_same_tail(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     resolver = Resolver(index, PathResolver(sources=[new.parents[2]], index=index))
@@ -474,10 +474,10 @@ def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_pa
     [
         ("glue::twice(int)", 4, LocationEvidence.EXACT),
         ("std::__invoke_impl<int>(int)", 2, LocationEvidence.DOUBTFUL),  # another file of that name
-        ("main", 9, LocationEvidence.DOUBTFUL),  # which every program has
+        ("main", 9, LocationEvidence.DOUBTFUL),  # as in every program
     ],
 )
-def test_a_files_name_alone_proves_nothing_without_its_function(
+def test_a_file_name_without_its_function_proves_nothing(
     tmp_path: Path, function: str, line: int, how: LocationEvidence
 ) -> None:
     tree = tmp_path / "tree"
@@ -490,7 +490,7 @@ def test_a_files_name_alone_proves_nothing_without_its_function(
     assert (place(answer).line, place(answer).how) == (line, how)
 
 
-def test_the_main_function_of_another_program_is_nowhere(tmp_path: Path) -> None:
+def test_the_main_function_of_another_program_is_not_located(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "main.cc").write_text("int main() {\n  return 1;\n}\n")
     resolver = Resolver(indexed(tmp_path, tmp_path / "tree"))
@@ -508,7 +508,7 @@ def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
     assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is LocationEvidence.EXACT
 
 
-def test_a_path_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_with_a_tilde_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "tools.py").write_text("def check(x):\n    return x\n")
     text = "File ~/tools.py:2, in check(x)\n      1 def check(x):\n----> 2     return x\n"

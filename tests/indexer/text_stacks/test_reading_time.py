@@ -1,4 +1,4 @@
-"""Whatever the text: reading never raises, and its time grows with the length and no faster."""
+"""For any text, parsing never raises, and its time grows linearly with the length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from framedex.binaries.demangle import parse_printed_name
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks import detect, read
-from framedex.text_stacks.lines import LONGEST_LINE, create_readers
+from framedex.text_stacks.lines import MAX_LINE_LENGTH, create_readers
 from tests.crash_corpus import corpus
 from tests.timing import seconds_of
 
@@ -19,7 +19,7 @@ SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
 TEXTS += [text.text for text in corpus() if text.frames]
 
-LONGEST_NAME = 50_000  # characters: a line has no more than some more
+LONGEST_NAME = 50_000  # characters: a line may have a few more
 
 UNITS = [
     " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
@@ -35,7 +35,7 @@ UNITS = [
 ]  # fmt: skip
 
 
-# Stacks that are open still, so that the line is read as one of theirs, and what may stand before a line.
+# Open stacks, so that the line is parsed as one of theirs, and possible prefixes of a line.
 BEFORE = [
     "", "#0  0x1 in f (a=1,\n    ", "*** Begin stack trace ***\n\t", "At:\n  ", "backtrace:\n --- ",
     "1  a 0x0000000000000001 f + 1\n", "==1==    at 0x1: f (a.c:1)\n==1== ", "    @ 0000000000000001 f\n           ",
@@ -47,7 +47,7 @@ BEFORE = [
 @pytest.mark.exhaustive(keep=["0", "1", "2"])
 @pytest.mark.parametrize("seed", range(80))
 def test_damaged_texts_are_read(seed: int) -> None:
-    """Cut, doubled and with characters of other lines in them."""
+    """Truncated, repeated and mixed lines."""
     chance = random.Random(seed)
     text = "".join(chance.choices(TEXTS, k=2))
     for _ in range(40):
@@ -63,11 +63,11 @@ def test_damaged_texts_are_read(seed: int) -> None:
 
 @pytest.mark.exhaustive(keep=["#1 0x1 in "])
 @pytest.mark.parametrize("before", BEFORE)
-def test_time_grows_with_the_length_of_a_line(before: str) -> None:
-    texts = {unit: before + unit * ((LONGEST_LINE - 100) // len(unit)) for unit in UNITS}
+def test_time_is_linear_in_line_length(before: str) -> None:
+    texts = {unit: before + unit * ((MAX_LINE_LENGTH - 100) // len(unit)) for unit in UNITS}
     seconds = {unit: seconds_of(partial(read, text)) for unit, text in texts.items()}
 
-    # Quadratic work would take seconds for the longest line that is looked at.
+    # Quadratic work would take seconds for the longest accepted line.
     assert {unit: taken for unit, taken in seconds.items() if taken >= 1.0} == {}
 
 
@@ -80,7 +80,7 @@ NAMES = [
 @pytest.mark.exhaustive(keep=["operator<-", "(anonymous namespace)::-)"])
 @pytest.mark.parametrize("end", ["", ")", "+0x1a"])
 @pytest.mark.parametrize("unit", NAMES)
-def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
+def test_time_is_linear_in_name_length(unit: str, end: str) -> None:
     name = "f" + unit * (LONGEST_NAME // len(unit)) + end
     assert seconds_of(lambda: parse_printed_name(name)) < 1.0
 
@@ -89,8 +89,8 @@ def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["jax ", "jax-", "jax==", "jax:  ", "a.b-", "Python v", "0.1.", "python version", "-1"]
 )
-def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
-    text = "jax==0.1 " + unit * (LONGEST_LINE // len(unit))
+def test_time_is_linear_in_the_length_of_a_release_statement(unit: str) -> None:
+    text = "jax==0.1 " + unit * (MAX_LINE_LENGTH // len(unit))
     assert seconds_of(lambda: StatedReleases("\n".join([text, text[:4000]] * 4))) < 1.0
 
 
@@ -103,16 +103,16 @@ def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
         ("jax [required: ", "a [required: ", "installed: x"),
     ],
 )
-def test_time_grows_with_the_length_of_a_filling_in_what_states_a_release(begin: str, filling: str, end: str) -> None:
-    line = f"{begin}{filling * ((3900 - len(begin)) // len(filling))}{end} jax 0.9\n"  # one of several kB is looked at
+def test_time_is_linear_in_the_padding_of_a_release_statement(begin: str, filling: str, end: str) -> None:
+    line = f"{begin}{filling * ((3900 - len(begin)) // len(filling))}{end} jax 0.9\n"  # a line of several kB is parsed
     assert seconds_of(lambda: StatedReleases(line * 50)) < 1.0
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("filling", ["a", " ", "(", "a/", "0x", '"'])
-def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> None:
-    """Behind every trigger of every reader, as that stands and behind a number."""
-    length = LONGEST_LINE // 2
+def test_time_is_linear_in_the_text_after_a_frame_start(filling: str) -> None:
+    """After every trigger of every reader, alone and after a number."""
+    length = MAX_LINE_LENGTH // 2
     slow = []
     for trigger in dict.fromkeys(trigger for reader in create_readers() for trigger in reader.triggers):
         for begin in (trigger, f"#0 {trigger}"):
@@ -121,15 +121,15 @@ def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> 
     assert slow == []
 
 
-def test_a_line_of_megabytes_is_passed_over_and_said() -> None:
+def test_a_line_of_megabytes_is_skipped_with_a_note() -> None:
     text = f'  File "/a.py", line 1, in f\n{"#0 0x1 in f (" * 800_000}\n  File "/b.py", line 2, in g\n'
     reading = read(text)
     assert [frame.function for frame in reading.frames()] == ["f", "g"]
     assert [problem.split(" has")[0] for problem in reading.problems] == ["Line 2"]
 
 
-def test_no_more_frames_are_kept_than_is_sensible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detect, "MOST_FRAMES", 1000)
+def test_the_number_of_frames_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "MAX_FRAMES", 1000)
     reading = read('  File "/a.py", line 1, in f\n' * 200_000)
     assert 1000 <= len(list(reading.frames())) < 10_000
     assert "more than 1,000 frames" in reading.problems[0]

@@ -41,14 +41,14 @@ def definition_line(project: Project, text: str) -> int:
     return next(n for n, line in enumerate(project.library_source.read_text().split("\n"), 1) if text in line)
 
 
-def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
+def test_a_local_path_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     text = '  File "a.py", line 1, in <module>\n'
     assert where(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == ("a.py", 1, LocationEvidence.EXACT)
     assert where(found(text, Resolver(None))) is None
 
 
-def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
+def test_a_link_leads_to_its_target_file(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
     assert where(
@@ -71,7 +71,7 @@ def test_a_symbol_alone_leads_to_the_definition(project: Project, index: Index, 
     assert place.line == definition_line(project, "std::size_t allocate(")
 
 
-def test_a_symbol_that_was_not_recorded_is_found_in_the_sources(index: Index) -> None:
+def test_an_unrecorded_symbol_is_found_in_the_sources(index: Index) -> None:
     assert where(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == (
         "glue.cc",
         3,
@@ -79,7 +79,7 @@ def test_a_symbol_that_was_not_recorded_is_found_in_the_sources(index: Index) ->
     )
 
 
-def test_an_unknown_symbol_is_nowhere(index: Index) -> None:
+def test_an_unknown_symbol_is_not_located(index: Index) -> None:
     assert where(found("    @  0x7f1bb00a8eed  8  nobody::knows()\n", Resolver(index))) is None
 
 
@@ -96,18 +96,18 @@ def test_namesakes_are_candidates(project: Project) -> None:
     assert {Path(place.path).name for place in (answer.location, *answer.candidates)} == {"glue.cc", "other.cc"}
 
 
-def test_a_path_of_a_build_machine_is_found_by_its_tail(project: Project, index: Index) -> None:
+def test_a_build_machine_path_is_found_by_its_tail(project: Project, index: Index) -> None:
     folder = project.library.parent.name
     assert where(found(f"#1 0x4 in f() /build/{folder}/runtime.cc:4:1\n", Resolver(index))) == (
         "runtime.cc",
         4,
         LocationEvidence.EXACT,
     )
-    # Of a path, the file's name alone proves nothing.
+    # A matching file name alone does not prove the path.
     assert where(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
 
 
-def test_a_symbol_leads_to_no_other_file_than_the_one_that_is_printed(project: Project, index: Index) -> None:
+def test_a_symbol_leads_only_to_its_printed_file(project: Project, index: Index) -> None:
     at = definition_line(project, "std::size_t allocate(")
     same = "#1 0x4 in runtime::allocate(unsigned long) /build/other/runtime.cc:4:1\n"
     assert where(found(same, Resolver(index))) == ("runtime.cc", at, LocationEvidence.DEFINITION)
@@ -116,16 +116,14 @@ def test_a_symbol_leads_to_no_other_file_than_the_one_that_is_printed(project: P
 
 
 @pytest.mark.parametrize(("module", "is_found"), [("/elsewhere/libruntime.so", True), ("/home/me/libplugin.so", False)])
-def test_a_bare_name_in_a_library_that_was_not_recorded_proves_nothing(
-    index: Index, module: str, is_found: bool
-) -> None:
+def test_a_bare_name_in_an_unrecorded_library_proves_nothing(index: Index, module: str, is_found: bool) -> None:
     put = f"#3 0x00007f12 in PJRT_Client_BufferFromHostBuffer () from {module}\n"
     assert (where(found(put, Resolver(index))) is not None) == is_found
     qualified = f"#3 0x00007f12 in runtime::allocate(unsigned long) () from {module}\n"
     assert where(found(qualified, Resolver(index))) is not None
 
 
-def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
+def test_path_rules_come_first(project: Project, index: Index) -> None:
     rules = [PathRule("/their/a.cc", project.library_source)]
     assert where(found("/their/a.cc:3:1: error\n", Resolver(index, PathResolver(rules, index=index)))) == (
         "runtime.cc",
@@ -134,13 +132,13 @@ def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
     )
 
 
-def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: Project) -> None:
+def test_an_offset_leads_to_the_line_in_debug_information(project: Project) -> None:
     with project.library.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
         address = next(int(s["st_value"]) for s in table.iter_symbols() if s.name == "_ZN7runtime8allocateEm")
     build_id = Binary.open(project.library).build_id
-    line = definition_line(project, "size + 7")  # of what the compiler has inlined there
+    line = definition_line(project, "size + 7")  # of the function inlined there
 
     def at(build: str | None) -> tuple[str, int, LocationEvidence] | None:
         text = f"    #0 0x7f00  ({project.library}+{address:#x}) (BuildId: {build})\n"
@@ -150,7 +148,7 @@ def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: P
     assert at("00" * 20) is None  # another build of it
 
 
-def test_a_binary_without_a_build_id_is_not_the_one_that_a_text_names(project: Project) -> None:
+def test_a_binary_without_a_build_id_does_not_match_a_text(project: Project) -> None:
     bare = project.library.with_name("libglue.so")
     text = f"    #0 0x7f00 in nobody ({bare}+0x1119) (BuildId: {'00' * 20})\n"
     (frame,) = read(text).frames()
@@ -158,7 +156,7 @@ def test_a_binary_without_a_build_id_is_not_the_one_that_a_text_names(project: P
     assert Binaries().symbols(frame, str(bare)) == ()
 
 
-def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project: Project, index: Index) -> None:
+def test_a_symbolizer_link_leads_to_the_recorded_binary_with_its_build_id(project: Project, index: Index) -> None:
     with project.library.open("rb") as file:
         table = ELFFile(file).get_section_by_name(".symtab")
         assert isinstance(table, SymbolTableSection)
@@ -176,6 +174,6 @@ def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project
 
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/proc/self/mem", "\\x00", "/" + "x" * 5000 + ".py", "/tmp"])
-def test_odd_paths_are_nowhere(path: str) -> None:
+def test_odd_paths_are_not_located(path: str) -> None:
     (frame,) = read(f'  File "{path}", line 1, in f\n').frames()
     assert Resolver(None, binaries=Binaries()).find(frame).location is None

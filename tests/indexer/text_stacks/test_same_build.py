@@ -1,4 +1,4 @@
-"""Offsets in a binary here that may be another build than the one in the text: proven, refuted, or doubtful."""
+"""Offsets in a local binary that may be another build than the text's: proven, refuted, or doubtful."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ MAIN = 'extern "C" int second(int);\nint main() { return second(2) == 3; }\n'
 
 @dataclass(frozen=True)
 class Program:
-    """A program with a library of its own, and what it printed of its stack."""
+    """A program with its own library, and its printed stack."""
 
     library: Path
     text: str
 
     def build(self, source: str) -> None:
-        """Compile the library from another source, in place."""
+        """Recompile the library in place from another source."""
         _compile(self.library, source)
 
     def offset_in(self, function: str) -> int:
-        """An address in a function of the library: that of its second byte."""
+        """An address in a function of the library: its second byte."""
         symbols = Binary.open(self.library).symbols
         assert symbols is not None
         (symbol,) = symbols.functions_named(function)
@@ -76,41 +76,41 @@ def explained(text: str, *options: str) -> Result:
 
 
 def known(text: str) -> list[tuple[str, bool, int, str]]:
-    """The function of each frame, whether that is doubtful, its line, and how that is known."""
+    """The function of each frame, whether it is doubtful, its line, and the evidence."""
     (stack,) = json.loads(explained(text, "--json").stdout)["stacks"]
     places = [frame["location"] or {"line": 0, "how": ""} for frame in stack["frames"]]
     frames = zip(stack["frames"], places, strict=True)
     return [(frame["function"], frame["is_doubtful"], place["line"], place["how"]) for frame, place in frames]
 
 
-def test_a_stack_that_this_program_printed_is_of_the_builds_that_are_here(program: Program) -> None:
+def test_a_stack_printed_by_this_program_matches_the_local_builds(program: Program) -> None:
     result = explained(program.text)
     assert "doubtful" not in result.output
     assert {name for name, *_ in known(program.text)} >= {"first", "second", "main"}
     assert ("first", False, 5, LocationEvidence.EXACT) in known(program.text)
 
 
-def test_an_offset_of_an_earlier_build_is_doubtful_at_most(program: Program) -> None:
+def test_an_offset_of_an_earlier_build_is_at_most_doubtful(program: Program) -> None:
     offset = program.offset_in("second")
     program.build(REBUILT)
     ((function, is_doubtful, line, how),) = known(f"{program.library}(+{offset:#x})[0x7f1e1a001115]\n")
     assert (is_doubtful or not function) and (how == LocationEvidence.DOUBTFUL or not line)
 
 
-def test_a_single_offset_is_doubtful_in_the_very_build(program: Program) -> None:
+def test_a_single_offset_is_doubtful_even_in_the_same_build(program: Program) -> None:
     text = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
     assert known(text) == [("second", True, 9, LocationEvidence.DOUBTFUL)]
     result = explained(text)
     assert f"Names in {program.library} are marked [doubtful]" in result.stderr
 
 
-def test_a_name_and_its_address_prove_the_offsets_of_the_same_library(program: Program) -> None:
+def test_a_name_with_its_address_proves_the_offsets_of_its_library(program: Program) -> None:
     first = next(line for line in program.text.splitlines() if "(first+" in line)
     alone = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
     assert known(f"{first}\n{alone}")[1] == ("second", False, 9, LocationEvidence.EXACT)
 
 
-def test_a_name_that_is_elsewhere_now_refutes_the_offsets_of_the_same_library(program: Program) -> None:
+def test_a_moved_name_refutes_the_offsets_of_its_library(program: Program) -> None:
     first = next(line for line in program.text.splitlines() if "(first+" in line)
     alone = f"{program.library}(+{program.offset_in('second'):#x})[0x7f1e1a001115]\n"
     program.build(REBUILT)
@@ -118,14 +118,14 @@ def test_a_name_that_is_elsewhere_now_refutes_the_offsets_of_the_same_library(pr
     assert f"{program.library} is a different build from the one in the text" in explained(f"{first}\n{alone}").stderr
 
 
-def test_offsets_of_which_none_is_behind_a_call_have_no_names(program: Program) -> None:
+def test_offsets_without_any_return_address_have_no_names(program: Program) -> None:
     program.build(REBUILT)
     offsets = [program.offset_in(name) for name in ("zero", "first", "second")]
     text = "".join(f"{program.library}(+{offset:#x}) [0x79bbf20{offset:05x}]\n" for offset in offsets)
     assert known(text) == [("", False, 0, "")] * 3
 
 
-def test_a_build_id_proves_and_refutes(program: Program) -> None:
+def test_a_build_id_proves_or_refutes(program: Program) -> None:
     _compile(program.library, LIBRARY, "-Wl,--build-id=sha1")
     own, offset = Binary.open(program.library).build_id, program.offset_in("second")
     form = "    #0 0x7f1e1a001115  ({library}+{offset:#x}) (BuildId: {build_id})\n"
@@ -134,7 +134,7 @@ def test_a_build_id_proves_and_refutes(program: Program) -> None:
     assert known(form.format(library=program.library, offset=offset, build_id="0" * 40)) == [("", False, 0, "")]
 
 
-def test_a_library_of_another_release_than_the_text_states_names_nothing(program: Program, tmp_path: Path) -> None:
+def test_a_library_of_another_release_resolves_nothing(program: Program, tmp_path: Path) -> None:
     site = tmp_path / "lib" / "python3.13" / "site-packages"
     (site / "jaxlib-0.12.0.dist-info").mkdir(parents=True)
     (site / "jaxlib").mkdir()

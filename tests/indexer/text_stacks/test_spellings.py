@@ -1,4 +1,4 @@
-"""A function's name as every tool prints it: all lead to its definition, and what says too little to candidates."""
+"""A function's name in every tool's form: all lead to its definition, and ambiguous ones to candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.model import Language
 from framedex.text_stacks import StackFormat, TextFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
-# Each definition's first line ends in a comment with the name that the tests know it by.
+# Each definition's first line ends in a comment with its name in the tests.
 SOURCE = """\
 #include <cstddef>
 #include <functional>
@@ -172,9 +172,9 @@ def places(index: Index, name: str, form: StackFormat = StackFormat.GDB) -> list
     return [place.line for place in (found.location, *found.candidates) if place is not None]
 
 
-def test_a_name_leads_to_its_definition_however_it_is_printed(index: Index) -> None:
+def test_every_spelling_of_a_name_leads_to_its_definition(index: Index) -> None:
     names = [
-        # Demanglers: GNU's and LLVM's, with and without what they add.
+        # Demanglers: GNU's and LLVM's, with and without their additions.
         ("rt::plain(int)", "plain"),
         ("rt::v2::plain(int)", "plain"),
         ("int rt::twice<int>(int)", "twice"),
@@ -237,7 +237,7 @@ def test_a_name_leads_to_its_definition_however_it_is_printed(index: Index) -> N
         ("rt::twice<int> (value=3)", "twice"),
         ("rt_start (n=1)", "c_function"),
         ("rt_start", "c_function"),
-        # How far into the function, and which part of it.
+        # Offsets in the function, and its compiled parts.
         ("rt::plain(int) + 26", "plain"),
         ("rt::plain(int) + 0x1a", "plain"),
         ("rt::plain(int)+0x1a", "plain"),
@@ -273,7 +273,7 @@ def test_a_name_leads_to_its_definition_however_it_is_printed(index: Index) -> N
     ]
 
 
-def test_what_says_too_little_has_candidates(index: Index) -> None:
+def test_an_ambiguous_name_has_candidates(index: Index) -> None:
     known = lines()
     for printed, functions in (
         ("rt::Client::over()", {"over_int", "over_double", "over_string"}),
@@ -285,7 +285,7 @@ def test_what_says_too_little_has_candidates(index: Index) -> None:
         assert set(places(index, printed)) == {known[each] for each in functions}, printed
 
 
-def test_what_is_no_function_that_is_known_leads_nowhere(index: Index) -> None:
+def test_an_unknown_function_is_not_located(index: Index) -> None:
     names = [
         "rt::Client::",
         "rt::Buffer<double, 4",
@@ -310,8 +310,8 @@ def test_what_is_no_function_that_is_known_leads_nowhere(index: Index) -> None:
 
 @pytest.mark.exhaustive(keep=_COMPILERS[:1])
 @pytest.mark.parametrize("compiler", _COMPILERS)
-def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: Index, compiler: str) -> None:
-    """As they are, and as both demanglers print them."""
+def test_compiler_generated_names_lead_to_their_definitions(tree: Path, index: Index, compiler: str) -> None:
+    """Mangled, and as printed by both demanglers."""
     library = tree.parent / f"lib{compiler}.so"
     command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", str(tree / "client.cc"), "-o", str(library)]
     subprocess.run(command, check=True, capture_output=True)
@@ -332,6 +332,6 @@ def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: 
     assert not missing
 
 
-def test_a_name_that_is_cut_anywhere_is_taken_apart() -> None:
+def test_a_truncated_name_is_parsed() -> None:
     name = "std::function<int (int)> const& rt::Buffer<double (*)(int), 4>::as<rt::(anonymous namespace)::Local>(int)"
     assert all(isinstance(parse_printed_name(name[:length]).symbol, str) for length in range(1, len(name) + 1))

@@ -1,4 +1,4 @@
-"""A release that a text states: its frames lead to that release, whatever is installed, recorded or indexed here."""
+"""A text's stated release: its frames lead to that release, whatever is installed, recorded or indexed here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def found(text: str, index: Index | None = None) -> FoundFrame:
-    """The last frame of a text, and where it is."""
+    """The last frame of a text, and its location."""
     *_, frame = read(text).frames()
     return Resolver(index, releases=StatedReleases(text)).find(frame)
 
@@ -48,7 +48,7 @@ def explained(text: str, *options: str) -> Result:
 
 @pytest.fixture
 def index_of_another_release(tmp_path: Path) -> Index:
-    """An index with a source map of XLA at a commit that no release was built from."""
+    """An index with an XLA source map at a commit that no release was built from."""
     tree = tmp_path / "then" / "xla"
     commit = make_checkout(tree, {"xla/client.cc": CLIENT})
     info = SourceMapInfo("xla", "https://github.com/openxla/xla", commit, is_dirty=False, tool="test")
@@ -59,7 +59,7 @@ def index_of_another_release(tmp_path: Path) -> Index:
     return Index.open(tmp_path / "other.db")
 
 
-def test_the_line_of_a_build_is_at_the_stated_release_and_not_in_the_map_of_another(
+def test_a_build_line_is_at_the_stated_release_instead_of_another_map(
     index_of_another_release: Index,
 ) -> None:
     with index_of_another_release as index:
@@ -68,7 +68,7 @@ def test_the_line_of_a_build_is_at_the_stated_release_and_not_in_the_map_of_anot
     assert (place(stated).url, place(stated).how) == (f"{XLA}/xla/client.cc#L3", LocationEvidence.EXACT)
 
 
-def test_a_map_of_another_release_is_doubtful_where_the_stated_one_is_not_public(
+def test_a_map_of_another_release_is_doubtful_if_the_stated_one_is_not_public(
     index_of_another_release: Index,
 ) -> None:
     with index_of_another_release as index:
@@ -99,29 +99,29 @@ def test_python_frames_lead_to_the_public_page_of_the_stated_release(path: str, 
         "/home/user/env/lib/python3.14/threading.py",
     ],
 )
-def test_other_python_frames_stay_as_they_are(path: str) -> None:
+def test_other_python_frames_are_unchanged(path: str) -> None:
     assert found(STATED + traceback(path, 11, "run")).location is None
 
 
-def test_python_frames_without_a_stated_release_stay_as_they_are() -> None:
+def test_python_frames_without_a_stated_release_are_unchanged() -> None:
     assert found(traceback(ELSEWHERE, 11, "device_put")).location is None
     assert found("jaxlib==0.9.1\n" + traceback(ELSEWHERE, 11, "device_put")).location is None
 
 
-def test_an_installed_file_of_another_release_does_not_stand_for_the_stated_one(tmp_path: Path) -> None:
+def test_an_installed_file_of_another_release_is_not_used(tmp_path: Path) -> None:
     new = environment(tmp_path, "0.12.0", OLD)
     for path in (ELSEWHERE, str(new)):
         answer = found(STATED + traceback(path, 11, "device_put"), indexed(tmp_path, new.parents[2]))
         assert (place(answer).url, place(answer).how) == (f"{JAX}/jax/_src/api.py#L11", LocationEvidence.EXACT)
 
 
-def test_an_installed_file_of_the_stated_release_is_the_place(tmp_path: Path) -> None:
+def test_an_installed_file_of_the_stated_release_is_used(tmp_path: Path) -> None:
     same = environment(tmp_path, "0.9.1", OLD)
     answer = found(STATED + traceback(ELSEWHERE, 11, "device_put"), indexed(tmp_path, same.parents[2]))
     assert (place(answer).path, place(answer).how) == (str(same), LocationEvidence.EXACT)
 
 
-def test_of_several_stated_releases_the_newest_is_shown_as_doubtful_and_the_end_says_so() -> None:
+def test_of_several_stated_releases_the_newest_is_used_and_marked_as_doubtful() -> None:
     text = "jaxlib==0.9.1\njaxlib==0.10.2\njax==0.9.1\n" + GDB + traceback(ELSEWHERE, 11, "device_put")
     newest = release_commits("0.10.2")["xla"]
     result = explained(text)
@@ -131,8 +131,8 @@ def test_of_several_stated_releases_the_newest_is_shown_as_doubtful_and_the_end_
     assert "releases of jax:" not in result.stderr
 
 
-def test_stated_releases_in_which_no_frame_is_placed_are_not_reported(tmp_path: Path) -> None:
-    """A log of an upgrade states two releases; the files that are installed here bear out all frames."""
+def test_stated_releases_without_located_frames_are_not_reported(tmp_path: Path) -> None:
+    """A log of an upgrade states two releases; the installed files match all frames."""
     here = environment(tmp_path, "0.9.1", OLD)
     text = f"jax==0.9.0\njax==0.9.1\n{traceback(here, 11, 'device_put')}"
     *_, frame = read(text).frames()
@@ -142,7 +142,7 @@ def test_stated_releases_in_which_no_frame_is_placed_are_not_reported(tmp_path: 
     assert (resolver.released.conflicts, resolver.released.used) == ({}, {})
 
 
-def test_the_end_says_in_which_releases_frames_are_placed() -> None:
+def test_the_summary_names_the_releases_of_located_frames() -> None:
     text = STATED + GDB + traceback(ELSEWHERE, 11, "device_put")
     placed = "Sources of XLA and JAX frames: jax 0.9.1 (stated in the text), jaxlib 0.9.1 (stated in the text)."
     assert placed in explained(text).stderr

@@ -1,4 +1,4 @@
-"""A log with notes: whatever the blocks it comes in, the same bytes with the same notes go out, at once."""
+"""An annotated log: for any block sizes, the output is the same bytes with the same notes, without delay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from framedex.text_stacks import read
-from framedex.text_stacks.lines import LONGEST_LINE, create_readers
+from framedex.text_stacks.lines import MAX_LINE_LENGTH, create_readers
 from framedex.text_stacks.model import TextFrame
 from framedex.text_stacks.stream import AnnotatedLog
 from tests.crash_corpus import corpus
@@ -27,14 +27,14 @@ OPEN, CLOSE = "⟦".encode(), "⟧".encode()
 
 @dataclass
 class Names:
-    """Notes each frame with its function, or its place: `⟦main⟧`. Nothing is known before it was found once."""
+    """Annotates each frame with its function, or its location: `⟦main⟧`. Nothing is cached before a first lookup."""
 
     seen: list[tuple[TextFrame, ...]] = field(default_factory=list)
 
-    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
         return None
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         self.seen.append(tuple(frames))
         return b"".join(OPEN + _name(frame).encode("utf-8", "surrogateescape") + CLOSE for frame in frames)
 
@@ -65,7 +65,7 @@ def cut(content: bytes, chance: random.Random, longest: int) -> list[bytes]:
 
 @pytest.mark.exhaustive(keep=["gdb.txt", "py-spy.json", "stablehlo.mlir"])
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
-def test_the_blocks_make_no_difference(sample: Path) -> None:
+def test_block_boundaries_make_no_difference(sample: Path) -> None:
     content = sample.read_bytes()
     whole = noted([content])
     assert whole.count(OPEN) > 0
@@ -77,17 +77,17 @@ def test_the_blocks_make_no_difference(sample: Path) -> None:
     assert noted(with_returns[i : i + 1] for i in range(len(with_returns))) == whole.replace(b"\n", b"\r\n")
 
 
-def test_every_frame_that_a_whole_reading_finds_is_noted() -> None:
+def test_every_frame_of_a_whole_text_gets_a_note() -> None:
     assert {sample.name: missed for sample in SAMPLES if (missed := _missed_frames(sample))} == {}
 
 
 def _missed_frames(sample: Path) -> set[str]:
-    """Frames that a reading of the whole text finds and the stream does not note."""
+    """Frames found in the whole text but not annotated in the stream."""
     text = sample.read_text(encoding="utf-8")
     names = Names()
     assert list(AnnotatedLog(names).annotate(text.encode()))
     found = {_name(frame) for frames in names.seen for frame in frames}
-    # MLIR's aliases stand at the end of the text.
+    # MLIR's aliases are at the end of the text.
     expected = {_name(frame) for frame in read(text).frames() if frame.place is not None and "#loc" not in text}
     return expected - found
 
@@ -103,7 +103,7 @@ PIECES = [
 
 @pytest.mark.exhaustive(keep=["0", "1"])
 @pytest.mark.parametrize("seed", range(60))
-def test_every_other_byte_is_left_alone(seed: int) -> None:
+def test_all_other_bytes_are_unchanged(seed: int) -> None:
     chance = random.Random(seed)
     content = b"".join(chance.choices([*PIECES, chance.randbytes(20)], k=300))
     whole = noted([content])
@@ -112,21 +112,21 @@ def test_every_other_byte_is_left_alone(seed: int) -> None:
     assert noted(cut(content, chance, 200)) == whole
 
 
-def test_a_note_stands_before_the_line_break() -> None:
+def test_a_note_precedes_the_line_break() -> None:
     assert noted([b"a.cc:1\nb.cc:2\r\nc.cc:3"]) == ("a.cc:1⟦a.cc:1⟧\nb.cc:2⟦b.cc:2⟧\r\nc.cc:3⟦c.cc:3⟧".encode())
 
 
-def test_what_is_no_whole_line_appears_at_once() -> None:
+def test_an_incomplete_line_appears_at_once() -> None:
     log = AnnotatedLog(Names())
     assert [list(log.annotate(piece)) for piece in (b"\r 10%", b"\r 20%\r", b" 30%", b"\nGo on? [y/n] ")] == [
         [b"\r 10%"], [b"\r 20%\r"], [b" 30%"], [b"\n", b"Go on? [y/n] "],
     ]  # fmt: skip
     assert b"".join(log.annotate(b"see a.c")) == b"see a.c"
-    assert b"".join(log.annotate(b"c:12\r")) == b"c:12"  # the return may be half of a line break
+    assert b"".join(log.annotate(b"c:12\r")) == b"c:12"  # the carriage return may be half of a line break
     assert b"".join(log.annotate(b"\nx")) == "⟦a.cc:12⟧\r\nx".encode()
 
 
-def test_a_line_appears_before_its_places_are_looked_for() -> None:
+def test_a_line_appears_before_its_locations_are_searched() -> None:
     names = Names()
     pieces = AnnotatedLog(names).annotate(b"one\ntwo a.cc:1\nthree\n")
     assert next(pieces) == b"one\ntwo a.cc:1"
@@ -134,7 +134,7 @@ def test_a_line_appears_before_its_places_are_looked_for() -> None:
     assert b"".join(pieces) == "⟦a.cc:1⟧\nthree\n".encode()
 
 
-def test_what_a_terminal_writes_over_is_not_read() -> None:
+def test_text_overwritten_by_a_terminal_is_not_read() -> None:
     assert noted([b"old.cc:1\rnew.cc:2\n"]) == "old.cc:1\rnew.cc:2⟦new.cc:2⟧\n".encode()
     assert noted([b"old.cc:1\r\r\n"]) == b"old.cc:1\r\r\n"
 
@@ -145,7 +145,7 @@ def test_colours_do_not_hide_a_frame() -> None:
     assert noted([b"\x1b[1m\x1b[Ka.cc:3:4:\x1b[m\x1b[K error\n"]).endswith("⟦a.cc:3⟧\n".encode())
 
 
-def test_a_frame_that_gdb_wraps_is_noted_where_it_says_most() -> None:
+def test_a_wrapped_gdb_frame_has_its_note_on_the_most_informative_line() -> None:
     text = b"#1  0x0000555 in f (argument=1,\n    other=2) at a.cc:12\n#2  0x0000556 in main ()\n"
     assert (
         noted([text])
@@ -155,7 +155,7 @@ def test_a_frame_that_gdb_wraps_is_noted_where_it_says_most() -> None:
     )
 
 
-def test_frames_of_crashes_lie_in_the_binaries_of_the_link_before_them() -> None:
+def test_crash_frames_belong_to_the_binaries_of_the_preceding_link() -> None:
     names = Names()
     link = b"https://symbolize.stripped_domain/r/?trace=7f12&map=" + b"ab" * 10 + b":7f00-7fff\n"
     list(AnnotatedLog(names).annotate(link + b"    @     0x7f34  (unknown)  (unknown)\n"))
@@ -163,9 +163,9 @@ def test_frames_of_crashes_lie_in_the_binaries_of_the_link_before_them() -> None
     assert (frame.build_id, frame.offset, frame.call_address) == ("ab" * 10, 0x34, 0x7F33)
 
 
-def test_a_line_that_is_too_long_is_passed_over_however_it_comes() -> None:
-    long = b"a.cc:1 " * (4 * LONGEST_LINE)
-    content = long + b"\n" + b"b.cc:2\n" + long + b"\rc.cc:3\n" + "é".encode() * (LONGEST_LINE + 1) + b" d.cc:4\n"
+def test_an_overlong_line_is_skipped_in_any_blocks() -> None:
+    long = b"a.cc:1 " * (4 * MAX_LINE_LENGTH)
+    content = long + b"\n" + b"b.cc:2\n" + long + b"\rc.cc:3\n" + "é".encode() * (MAX_LINE_LENGTH + 1) + b" d.cc:4\n"
     expected = content.replace(b"b.cc:2", "b.cc:2⟦b.cc:2⟧".encode()).replace(b"c.cc:3", "c.cc:3⟦c.cc:3⟧".encode())
     assert noted([content]) == expected
     assert noted(cut(content, random.Random(2), 100_000)) == expected
@@ -187,7 +187,7 @@ def test_a_line_that_is_too_long_is_passed_over_however_it_comes() -> None:
 )
 def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
     class Silent(Names):
-        def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+        def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
             return b""
 
     log = AnnotatedLog(Silent())
@@ -210,7 +210,7 @@ def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
 
 @pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
+def test_cached_lines_change_no_note(seed: int) -> None:
     chance = random.Random(seed)
     texts = [text.text.encode() for text in corpus()] + [path.read_bytes() for path in SAMPLES]
     chosen = chance.sample(texts, 30)
@@ -222,9 +222,9 @@ def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
 
 
 class Told(Names):
-    """Notes all that a text tells of a frame."""
+    """Annotates each frame with all its text data."""
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         return OPEN + repr([_told(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
 
 
@@ -236,8 +236,8 @@ def with_other_digits(text: bytes, chance: random.Random) -> bytes:
     return re.sub(rb"\d", lambda digit: b"%d" % chance.randrange(10) if chance.random() < 0.2 else digit[0], text)
 
 
-def test_a_reader_tells_all_that_it_remembers() -> None:
-    # Tables, by which pieces are that say so; and what is of no line.
+def test_a_reader_reports_its_whole_cache() -> None:
+    # Tables whose columns have separators; and cells without a line.
     others = {"_texts", "_rows", "_aliases", "_known", "_places"}
     for reader in create_readers():
         assert vars(reader).keys() - others <= {*reader.state_attributes}, reader

@@ -1,4 +1,4 @@
-"""native/abi is a folder of scripts: their modules are found beside them, as the scripts find them."""
+"""native/abi is a folder of scripts: their modules are importable, as for the scripts."""
 
 import sys
 

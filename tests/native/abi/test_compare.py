@@ -1,4 +1,4 @@
-"""What `compare.py` says of another version of the API: of headers, wheels and interpreters."""
+"""The output of `compare.py` for another version of the API: headers, wheels and interpreters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def header(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def traits(struct: str) -> str:
-    """The macro that names the last field that counts."""
+    """The macro that names the last required field."""
     if struct not in ABI["structs"]:
         return ""
     description = ABI["structs"][struct]
@@ -48,7 +48,7 @@ def traits(struct: str) -> str:
 
 
 def compare(*arguments: str | Path) -> tuple[int, list[str]]:
-    """The exit status of `compare.py ARGUMENTS...` and the lines it printed."""
+    """The exit status of `compare.py ARGUMENTS...` and its output lines."""
     command = [sys.executable, str(ABI_FOLDER / "compare.py"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert not done.stderr, done.stderr
@@ -56,7 +56,7 @@ def compare(*arguments: str | Path) -> tuple[int, list[str]]:
 
 
 def changed(folder: Path, header: str, *replacements: tuple[str, str]) -> tuple[int, list[str]]:
-    """What is said of the header with these texts replaced."""
+    """The output for the header with these texts replaced."""
     for old, new in replacements:
         assert old in header
         header = header.replace(old, new, 1)
@@ -65,11 +65,11 @@ def changed(folder: Path, header: str, *replacements: tuple[str, str]) -> tuple[
     return compare(path)
 
 
-def test_of_the_same_api_nothing_is_lacking(tmp_path: Path, header: str) -> None:
+def test_equal_apis_have_no_differences(tmp_path: Path, header: str) -> None:
     assert changed(tmp_path, header) == (0, ["pjrt_c_api_0.112.json covers this version completely."])
 
 
-def test_a_function_that_was_added(tmp_path: Path, header: str) -> None:
+def test_an_added_function_is_reported(tmp_path: Path, header: str) -> None:
     last = ABI["functions"][-1]["name"]
     new = "typedef PJRT_Error* PJRT_New(PJRT_New_Args* args);\nstruct PJRT_New_Args { size_t struct_size; };\n"
     entry = f"  _PJRT_API_STRUCT_FIELD({last});"
@@ -81,13 +81,13 @@ def test_a_function_that_was_added(tmp_path: Path, header: str) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_table_that_is_in_another_order(tmp_path: Path, header: str) -> None:
+def test_a_reordered_table_is_reported(tmp_path: Path, header: str) -> None:
     first, second = (f"_PJRT_API_STRUCT_FIELD({entry['name']});" for entry in ABI["functions"][:2])
     status, lines = changed(tmp_path, header, (first, "FIRST"), (second, first), ("FIRST", second))
     assert (status, lines) == (1, ["the order of the functions: the table is not the same with entries appended"])
 
 
-def test_a_field_that_was_added_and_one_that_moved(tmp_path: Path, header: str) -> None:
+def test_added_and_moved_fields_are_reported(tmp_path: Path, header: str) -> None:
     old = "struct PJRT_Event_IsReady_Args {\n  size_t struct_size;\n"
     status, lines = changed(tmp_path, header, (old, old + "  int32_t added;  // out\n"))
     assert status == 1
@@ -102,7 +102,7 @@ def test_a_field_that_was_added_and_one_that_moved(tmp_path: Path, header: str) 
     ]
 
 
-def test_enumerators_extensions_and_versions(tmp_path: Path, header: str) -> None:
+def test_enumerators_extensions_and_versions_are_compared(tmp_path: Path, header: str) -> None:
     status, lines = changed(
         tmp_path,
         header,
@@ -119,7 +119,7 @@ def test_enumerators_extensions_and_versions(tmp_path: Path, header: str) -> Non
     ]
 
 
-def test_what_is_written_is_what_the_headers_say(tmp_path: Path, header: str) -> None:
+def test_the_generated_description_equals_the_headers(tmp_path: Path, header: str) -> None:
     path = tmp_path / "pjrt_c_api.h"
     path.write_text(header)
     compare(path, "--write", tmp_path / "written.json", "--jaxlib", "0.10.2", "--commit", ABI["xla_commit"])
@@ -130,14 +130,14 @@ def test_what_is_written_is_what_the_headers_say(tmp_path: Path, header: str) ->
     assert set(written["structs"]) == set(ABI["structs"])
 
 
-def test_names_in_a_wheel(tmp_path: Path) -> None:
+def test_names_are_compared_with_a_wheel(tmp_path: Path) -> None:
     wheel = tmp_path / "jaxlib-9.9.9-cp311-cp311-linux_x86_64.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("jaxlib/xla.so", b"\0PJRT_Client_Create_Args\0_Z3foo13PJRT_New_Argsv\0PJRT_Newer_Extension\0")
     assert compare(wheel) == (1, ["struct PJRT_New_Args", "struct PJRT_Newer_Extension"])
 
 
-def test_the_jaxlib_that_runs_here_is_compared_by_its_version() -> None:
+def test_the_installed_jaxlib_is_compared_by_version() -> None:
     status, lines = compare(sys.executable)
     import jaxlib.version
 

@@ -1,4 +1,4 @@
-"""The offsets with which Python frames are read are those of the interpreters that run here."""
+"""The offsets for reading Python frames match the interpreters on this machine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from tests.tiers import exhaustive_unless
 
 ABI_FOLDER = pythons.ROOT / "native" / "abi"
 LAYOUTS: dict[str, dict[str, int]] = json.loads((ABI_FOLDER / "cpython_layout.json").read_text())["layouts"]
+LIVE_LAYOUTS: dict[str, dict[str, int]] = json.loads(
+    (pythons.ROOT / "indexer" / "framedex" / "live" / "cpython_layout.json").read_text()
+)["layouts"]
 
 # `_PyRuntime` begins with _Py_DebugOffsets from 3.13 on (Include/internal/pycore_runtime.h, in 3.14
-# pycore_debug_offsets.h): words in this order. 3.14 has inserted those with `+`, 3.15 those with `*`.
+# pycore_debug_offsets.h): words in this order. 3.14 inserted those with `+`, 3.15 those with `*`.
 WORDS = {
     "": "version free_threaded",
     "runtime.": "size finalizing interpreters_head",
@@ -35,7 +38,7 @@ PUBLISHED = """
 import ctypes, json
 print(json.dumps(list((ctypes.c_uint64 * 64).in_dll(ctypes.pythonapi, "_PyRuntime"))))
 """
-# Our name of an offset -> the name under which CPython publishes it.
+# Our name of an offset -> CPython's published name.
 SAME = {
     "thread.current_frame": "thread.current_frame",
     "thread.datastack_chunk": "thread.datastack_chunk",
@@ -53,17 +56,18 @@ SAME = {
 
 
 @pytest.mark.parametrize("version", exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
-def test_the_offsets_are_those_that_the_interpreters_headers_give(version: str) -> None:
+def test_offsets_equal_those_of_the_interpreters_headers(version: str) -> None:
     python = pythons.with_headers(version)
     if python is None:
         pytest.skip(f"no Python {version} with its internal headers here")
-    minor, layout = _measuring().measure(python.path)
+    minor, layout, live_layout = _measuring().measure(python.path)
     assert f"3.{minor}" == version
     assert layout == LAYOUTS[version]
+    assert live_layout == LIVE_LAYOUTS.get(version, {})
 
 
 @pytest.mark.parametrize("version", ["3.13", "3.14", "3.15"])
-def test_the_offsets_are_those_that_the_interpreter_publishes_itself(version: str) -> None:
+def test_offsets_equal_those_published_by_the_interpreter(version: str) -> None:
     python = next(iter(pythons.found(version)), None)
     if python is None:
         pytest.skip(f"no Python {version} here")

@@ -1,4 +1,4 @@
-"""Which fields of an argument struct are recorded, and as what."""
+"""The recorded fields of an argument struct, and their types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def described() -> pjrt_abi.Abi:
 
 @pytest.fixture(scope="module")
 def recorded(described: pjrt_abi.Abi) -> Callable[[str], dict[str, str]]:
-    """The recorded values of a function: name -> how it is written (`integer`, `text`, ...), outputs as `> text`."""
+    """The recorded values of a function: name -> kind (`integer`, `text`, ...), outputs as `> text`."""
 
     def values(function: str) -> dict[str, str]:
         found = decoding.values(described, described.structs[f"{function}_Args"])
@@ -35,7 +35,7 @@ def _kind(statement: str) -> str:
     return call.split("(")[0]
 
 
-def test_names_types_shapes_and_sizes_of_a_transfer(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_a_transfer_has_names_types_shapes_and_sizes(recorded: Callable[[str], dict[str, str]]) -> None:
     assert recorded("PJRT_Client_BufferFromHostBuffer") == {
         "client": "address",
         "data": "address",
@@ -56,37 +56,37 @@ def test_the_size_of_plain_memory_is_recorded(recorded: Callable[[str], dict[str
     assert recorded("PJRT_Buffer_ToHostBuffer")["dst_size"] == "> integer"
 
 
-def test_a_count_goes_with_its_list_and_a_length_with_its_text(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_counts_belong_to_lists_and_lengths_to_strings(recorded: Callable[[str], dict[str, str]]) -> None:
     assert recorded("PJRT_Buffer_Dimensions") == {"buffer": "address", "dims": "> integers"}
     assert recorded("PJRT_Client_PlatformName") == {"client": "address", "platform_name": "> text_or_size"}
     assert recorded("PJRT_Client_Devices") == {"client": "address", "devices": "> addresses"}
 
 
-def test_a_struct_behind_a_pointer_is_followed_once(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_a_nested_struct_is_followed_once(recorded: Callable[[str], dict[str, str]]) -> None:
     values = recorded("PJRT_Client_Compile")
     assert values["program.code"] == values["program.format"] == "text_or_size"
     assert not any(name.count(".") > 1 for name in values)
 
 
-def test_callbacks_and_bookkeeping_are_left_out(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_callbacks_and_bookkeeping_are_omitted(recorded: Callable[[str], dict[str, str]]) -> None:
     assert set(recorded("PJRT_Event_OnReady")) == {"event", "user_arg"}
     assert not {"struct_size", "extension_start"} & set(recorded("PJRT_Client_Create"))
 
 
-def test_numbers_keep_their_kind(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_numbers_keep_their_type(recorded: Callable[[str], dict[str, str]]) -> None:
     values = recorded("PJRT_Device_MemoryStats")
     assert values["bytes_in_use"] == "> integer"
     assert values["bytes_limit_is_set"] == "> boolean"
 
 
-def test_the_lists_of_an_execution_have_a_row_for_each_device(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_the_lists_of_an_execution_have_a_row_per_device(recorded: Callable[[str], dict[str, str]]) -> None:
     values = recorded("PJRT_LoadedExecutable_Execute")
     assert values["argument_lists"] == "address_lists"
     assert values["output_lists"] == "> address_lists"
     assert values["device_complete_events"] == "> addresses"
 
 
-def test_texts_go_with_their_lengths_and_lists_of_lists_are_joined(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_strings_have_their_lengths_and_nested_lists_are_flattened(recorded: Callable[[str], dict[str, str]]) -> None:
     assert recorded("PJRT_Executable_OutputMemoryKinds") == {
         "executable": "address",
         "num_outputs": "> integer",
@@ -95,12 +95,12 @@ def test_texts_go_with_their_lengths_and_lists_of_lists_are_joined(recorded: Cal
     assert recorded("PJRT_Executable_OutputDimensions")["dims"] == "> integers"
 
 
-def test_a_list_is_an_output_where_its_count_is_one(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_a_list_is_an_output_if_its_count_is(recorded: Callable[[str], dict[str, str]]) -> None:
     assert recorded("PJRT_TpuTopology_ChipBounds")["chip_bounds"] == "> integers"
     assert recorded("PJRT_TpuTopology_ChipIdFromCoord")["coords"] == "integers"
 
 
-def test_what_comes_with_a_deleter_is_an_output(recorded: Callable[[str], dict[str, str]]) -> None:
+def test_a_field_with_a_deleter_is_an_output(recorded: Callable[[str], dict[str, str]]) -> None:
     assert recorded("PJRT_Executable_Serialize") == {
         "executable": "address",
         "serialized_bytes": "> text_or_size",
@@ -108,13 +108,13 @@ def test_what_comes_with_a_deleter_is_an_output(recorded: Callable[[str], dict[s
     }
 
 
-def test_every_extension_that_has_a_type_is_described(described: pjrt_abi.Abi) -> None:
+def test_every_typed_extension_is_described(described: pjrt_abi.Abi) -> None:
     types = {table.type for table in pjrt_abi.extensions(described)}
     assert set(described.enums["PJRT_Extension_Type"]) - types == {"PJRT_Extension_Type_Unknown"}
 
 
 def test_every_function_of_an_extension_is_traced(described: pjrt_abi.Abi) -> None:
-    """But for members that have lost their type, and what is no function."""
+    """Exceptions: members without a type, and non-functions."""
     passed_on = {
         f"{table.struct.name}.{field.name}"
         for table in (*pjrt_abi.extensions(described), *pjrt_abi.inner_tables(described))

@@ -1,4 +1,4 @@
-"""The table of FFI enumerators that the indexer reads: made from the ABI's description."""
+"""The indexer's table of FFI enumerators, generated from the ABI's description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.pythons import ROOT
 TABLE = ROOT / "indexer" / "framedex" / "ffi" / "ffi_enumerators.json"
 
 
-def test_the_committed_table_is_what_the_data_say() -> None:
+def test_the_committed_table_matches_the_data() -> None:
     make = "import generate_ffi as g, pjrt_abi; print(g.table(pjrt_abi.load(g.DATA)), end='')"
     folder = ROOT / "native" / "abi"
     made = subprocess.run([sys.executable, "-c", make], cwd=folder, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""What the guidebook says of functions by the ABI is what the data say."""
+"""The guidebook's facts about functions match the ABI data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.pythons import ROOT
 DATA = ROOT / "native" / "abi"
 
 
-def test_the_committed_table_is_what_the_data_say() -> None:
+def test_the_committed_table_matches_the_data() -> None:
     make = "import generate_guidebook as g; print(g.table(), end='')"
     made = subprocess.run([sys.executable, "-c", make], cwd=DATA, capture_output=True, text=True, check=True)
 
@@ -22,7 +22,7 @@ def test_the_committed_table_is_what_the_data_say() -> None:
     assert made.stdout == committed.read_text(), "run `python native/abi/generate_guidebook.py`"
 
 
-def test_every_function_of_the_description_is_there_once_in_its_order() -> None:
+def test_every_function_is_described_once_in_table_order() -> None:
     pjrt = json.loads((DATA / "pjrt_c_api_0.112.json").read_text())
     tpu = json.loads((DATA / "tpu_c_api_jaxlib_0.4.13.json").read_text())
     names = {kind: [each.name for each in read_api_functions() if each.kind is kind] for kind in Kind}
@@ -34,7 +34,7 @@ def test_every_function_of_the_description_is_there_once_in_its_order() -> None:
     assert max(Counter(each.name for each in read_api_functions()).values()) == 1
 
 
-def test_a_field_says_in_which_version_it_came() -> None:
+def test_a_field_has_the_version_that_added_it() -> None:
     (execute,) = (each for each in read_api_functions() if each.name == "PJRT_LoadedExecutable_Execute")
     since = {parameter.name: parameter.since for parameter in execute.parameters}
 
@@ -45,13 +45,13 @@ def test_a_field_says_in_which_version_it_came() -> None:
     assert mapped.since == 67
 
 
-def test_outputs_are_told_from_inputs() -> None:
+def test_outputs_are_distinguished_from_inputs() -> None:
     (put,) = (each for each in read_api_functions() if each.name == "PJRT_Client_BufferFromHostBuffer")
 
     assert {each.name for each in put.parameters if each.is_output} == {"done_with_host_buffer", "buffer"}
 
 
-def test_functions_lead_to_the_lines_of_their_declarations_at_a_commit() -> None:
+def test_functions_link_to_their_declarations_at_a_commit() -> None:
     sources = {each.name: each.source for each in read_api_functions()}
 
     assert sources["PJRT_Buffer_ToHostBuffer"] == (
@@ -62,6 +62,6 @@ def test_functions_lead_to_the_lines_of_their_declarations_at_a_commit() -> None
     ]
 
 
-def test_the_releases_of_jaxlib_are_told_with_their_api() -> None:
+def test_jaxlib_releases_are_listed_with_their_api_version() -> None:
     assert (read_api_releases()[0].jaxlib, read_api_releases()[0].minor) == ("0.4.26", 47)
     assert [each.functions for each in read_api_releases()] == sorted(each.functions for each in read_api_releases())

@@ -1,4 +1,4 @@
-"""The table of objects that the indexer reads: made from the ABI's description, and what it says of a few functions."""
+"""The indexer's table of objects, generated from the ABI's description, and its entries for a few functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.pythons import ROOT
 TABLE = ROOT / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 
-def test_the_committed_table_is_what_the_data_say() -> None:
+def test_the_committed_table_matches_the_data() -> None:
     make = "import generate_objects as g, pjrt_abi; print(g.table(pjrt_abi.load(g.DATA)), end='')"
     made = subprocess.run(
         [sys.executable, "-c", make],
@@ -29,7 +29,7 @@ def roles(function: str) -> dict[str, tuple[str, ObjectRole]]:
     return {field.name: (field.type, field.role) for field in find_boundary_function(function).objects}
 
 
-def test_a_call_uses_its_inputs_and_creates_what_it_hands_out() -> None:
+def test_a_call_uses_its_inputs_and_creates_its_outputs() -> None:
     assert roles("PJRT_Client_BufferFromHostBuffer") == {
         "client": ("client", ObjectRole.USES),
         "device": ("device", ObjectRole.USES),
@@ -40,12 +40,12 @@ def test_a_call_uses_its_inputs_and_creates_what_it_hands_out() -> None:
     assert find_boundary_function("PJRT_Client_BufferFromHostBuffer").sizes == {"buffer"}
 
 
-def test_a_field_of_one_name_is_an_object_of_the_type_that_its_function_says() -> None:
+def test_an_object_field_has_the_type_of_its_function() -> None:
     assert roles("PJRT_Executable_Name")["executable"] == ("executable", ObjectRole.USES)
     assert roles("PJRT_LoadedExecutable_Execute")["executable"] == ("loaded_executable", ObjectRole.USES)
 
 
-def test_lists_of_an_execution_are_its_arguments_and_what_it_creates() -> None:
+def test_execution_lists_are_arguments_and_created_objects() -> None:
     execute = {field.name: field for field in find_boundary_function("PJRT_LoadedExecutable_Execute").objects}
 
     assert (execute["argument_lists"].type, execute["argument_lists"].role) == ("buffer", ObjectRole.USES)
@@ -57,14 +57,14 @@ def test_lists_of_an_execution_are_its_arguments_and_what_it_creates() -> None:
     assert all(execute[name].is_list for name in ("argument_lists", "output_lists", "device_complete_events"))
 
 
-def test_what_ends_an_object_is_told_from_what_empties_it() -> None:
+def test_destroying_an_object_is_distinguished_from_emptying_it() -> None:
     assert roles("PJRT_Buffer_Destroy")["buffer"][1] is ObjectRole.DESTROYS
     assert roles("PJRT_Buffer_Delete")["buffer"][1] is ObjectRole.DELETES
     assert roles("PJRT_Buffer_DonateWithControlDependency")["buffer"][1] is ObjectRole.DELETES
     assert roles("PJRT_Buffer_IsDeleted")["buffer"][1] is ObjectRole.USES
 
 
-def test_what_belongs_to_a_client_is_only_named() -> None:
+def test_objects_owned_by_a_client_are_only_named() -> None:
     assert roles("PJRT_Client_Devices")["devices"] == ("device", ObjectRole.NAMES)
     assert roles("PJRT_Client_TopologyDescription")["topology"] == ("topology_description", ObjectRole.NAMES)
     assert roles("PJRT_TopologyDescription_Create")["topology"] == ("topology_description", ObjectRole.CREATES)
@@ -72,10 +72,10 @@ def test_what_belongs_to_a_client_is_only_named() -> None:
     assert not any(field.type == "device" and field.role is ObjectRole.DESTROYS for field in fields)
 
 
-def test_extensions_are_known_too() -> None:
+def test_extensions_have_objects() -> None:
     assert roles("PJRT_RawBuffer_CreateRawAliasOfBuffer")["raw_buffer"] == ("raw_buffer", ObjectRole.CREATES)
     assert roles("PJRT_RawBuffer_Destroy")["buffer"] == ("raw_buffer", ObjectRole.DESTROYS)
 
 
-def test_a_function_that_is_not_of_the_api_has_no_objects() -> None:
+def test_a_function_outside_the_api_has_no_objects() -> None:
     assert find_boundary_function("DeviceMemory::Allocate").objects == ()

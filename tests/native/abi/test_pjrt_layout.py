@@ -18,7 +18,7 @@ ABI: dict[str, Any] = json.loads((ABI_FOLDER / "pjrt_c_api_0.112.json").read_tex
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """What a C program finds with sizeof and offsetof, by name: `PJRT_Error`, `PJRT_Error.vtable`, ..."""
+    """The sizeof and offsetof values of a C program, by name: `PJRT_Error`, `PJRT_Error.vtable`, ..."""
     folder = tmp_path_factory.mktemp("layout")
     subprocess.run([sys.executable, str(ABI_FOLDER / "generate.py"), str(folder)], check=True)
     lines = [f'  printf("{name} %zu\\n", (size_t)({expression}));' for name, expression in questions().items()]
@@ -32,7 +32,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 
 
 def questions() -> dict[str, str]:
-    """Every struct, field and enumerator that the description has, and the C expression that measures it."""
+    """Every struct, field and enumerator of the description, and the C expression that measures it."""
     asked = {"PJRT_Api": "sizeof(PJRT_Api)", "major": "PJRT_API_MAJOR", "minor": "PJRT_API_MINOR"}
     for name, struct in ABI["structs"].items():
         asked[name] = f"sizeof({name})"
@@ -88,7 +88,7 @@ def test_the_table_has_all_138_functions_in_order(measured: dict[str, int]) -> N
     assert (measured["major"], measured["minor"]) == (0, 112)
 
 
-def test_generating_again_touches_no_file(tmp_path: Path) -> None:
+def test_regenerating_changes_no_file(tmp_path: Path) -> None:
     generate = [sys.executable, str(ABI_FOLDER / "generate.py"), str(tmp_path)]
     subprocess.run(generate, check=True)
     before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

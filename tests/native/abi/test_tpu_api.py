@@ -1,4 +1,4 @@
-"""The TPU C API of jaxlib 0.4.13: what the library exports, and what is recorded of a call."""
+"""The TPU C API of jaxlib 0.4.13: the exports of the library, and the recorded values of a call."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ def test_the_library_exports_every_function_that_jaxlib_looks_up() -> None:
         ("TpuStream_TpuEnqueueOnDeviceSendRecvLocal", [..., "recv_buffer", "recv_buffer.size"]),
     ],
 )
-def test_what_is_recorded_of_a_function(function: str, values: list[str | EllipsisType]) -> None:
+def test_the_recorded_fields_of_a_function_are_listed(function: str, values: list[str | EllipsisType]) -> None:
     expected = values[1:] if values[0] is ... else values
     assert recorded(function)[-len(expected) :] == expected
     assert values[0] is ... or len(recorded(function)) == len(values)
 
 
-def test_a_member_counts_only_where_another_says_that_it_is_there() -> None:
+def test_a_member_counts_only_if_its_presence_flag_is_set() -> None:
     values = {value.name: value.guard for value in tpu_decoding.values(ABI, FUNCTIONS["TpuCompiler_RunBackend"])}
     guard = values["se_hlo_module.module_config.static_device_assignment"]
     assert guard.endswith("->has_static_device_assignment")
 
 
-def test_a_failure_is_told_by_the_status_wherever_it_is() -> None:
+def test_a_failure_is_read_from_any_status_field() -> None:
     status = {name: tpu_decoding.status(ABI, function) for name, function in FUNCTIONS.items()}
     assert status["TpuExecutor_RecordEvent"] == "status"
     assert status["ConfigureDistributedTpuOp_DoWork"] == "params->status"
@@ -63,8 +63,8 @@ def test_a_failure_is_told_by_the_status_wherever_it_is() -> None:
     assert status["TpuStream_New"] is None
 
 
-def test_the_layouts_are_those_of_the_compiler() -> None:
-    """They are asserted when the library is compiled; here, that the check covers every struct."""
+def test_layouts_equal_those_of_the_compiler() -> None:
+    """They are asserted when the library is compiled; here, the check must cover every struct."""
     import generate_tpu_header
 
     check = generate_tpu_header.layout_check(ABI)

@@ -1,8 +1,8 @@
-"""Calls watched functions as a C client does: without the GIL, while it is held elsewhere, after a fork, at the end.
+"""Call watched functions as a C client does: without the GIL, while another thread holds it, after a fork, at the end.
 
-    python odd_threads.py
+python odd_threads.py
 
-Prints what came of it as JSON; run by test_odd_threads.py.
+Prints the results as JSON; run by test_odd_threads.py.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ways: dict[str, Callable[[Call], object]] = {}
 
 @on("PJRT_Event_IsReady", "PJRT_Event_Await")
 def event(call: Call) -> None:
-    """Do what the part of the program that runs wants."""
+    """Run the function of the current program part."""
     seen.append(call.function)
     ways["now"](call)
 
@@ -49,21 +49,21 @@ def arguments(name: str, **values: int) -> Any:
 
 
 def entry(name: str) -> int:
-    """The address of the function that is in the table now."""
+    """The address of the function that is now in the table."""
     address = ctypes.c_void_p.from_address(TABLE + FIRST + 8 * NAMES.index(name)).value
     assert address is not None
     return address
 
 
 def call(name: str, memory: Any) -> int | None:
-    """Call the function of the table without Python's lock. The address of its error."""
+    """Call the function of the table without the GIL. Returns the address of its error."""
     function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(entry(name))
     error: int | None = function(ctypes.byref(memory))
     return error
 
 
 def new_event() -> int:
-    """An event that nothing has happened to."""
+    """An event that is not set."""
     memory = arguments("PJRT_Event_Create")
     assert call("PJRT_Event_Create", memory) is None
     event: int = ctypes.c_uint64.from_buffer(memory, 16).value
@@ -71,21 +71,21 @@ def new_event() -> int:
 
 
 def is_ready(event: int) -> bool:
-    """What PJRT_Event_IsReady says."""
+    """The result of PJRT_Event_IsReady."""
     memory = arguments("PJRT_Event_IsReady", event=event)
     assert call("PJRT_Event_IsReady", memory) is None
     return bool(memory.raw[24])
 
 
 def timed(action: Callable[[], object]) -> tuple[object, float]:
-    """What it returns, and how many seconds it took."""
+    """The return value and the duration in seconds."""
     start = time.monotonic()
     result = action()
     return result, time.monotonic() - start
 
 
 def lock_held_elsewhere(event: int) -> dict[str, Any]:
-    """This thread waits with the GIL for one of C's own that makes the call: jaxlib 0.10 does so in PJRT_Compile."""
+    """This thread waits with the GIL for a C thread that makes the call: jaxlib 0.10 does so in PJRT_Compile."""
     ways["now"] = lambda call: None
     before = len(seen)
     with_lock = ctypes.PyDLL(None)
@@ -101,7 +101,7 @@ def lock_held_elsewhere(event: int) -> dict[str, Any]:
 
 
 def slow_behaviour(event: int) -> dict[str, Any]:
-    """A behaviour that waits is given up after a second; its stack goes past what Python calls stderr."""
+    """A behaviour that waits is abandoned after a second; its stack does not go to Python's stderr."""
     is_over = threading.Event()
     ways["now"] = lambda call: is_over.wait(60)
     with contextlib.redirect_stderr(io.StringIO()):
@@ -111,7 +111,7 @@ def slow_behaviour(event: int) -> dict[str, Any]:
 
 
 def slow_default() -> dict[str, Any]:
-    """A behaviour around a wait of more than a second is not given up."""
+    """A behaviour around a wait of more than a second is not abandoned."""
     waited = new_event()
     told: list[bool] = []
 
@@ -127,7 +127,7 @@ def slow_default() -> dict[str, Any]:
 
 
 def void_function() -> dict[str, Any]:
-    """A behaviour that fails where no error can be handed on: the caller gets what the function gives."""
+    """A behaviour fails where no error can be returned: the caller gets the function's own result."""
     with active():
 
         @on("PJRT_Event_Create")
@@ -147,7 +147,7 @@ def void_function() -> dict[str, Any]:
 
 
 def forked(event: int) -> dict[str, Any]:
-    """In a child there are no behaviours, and calls go on."""
+    """A child process has no behaviours, and calls still work."""
     ways["now"] = lambda call: None
     before = len(seen)
     child = os.fork()
@@ -172,7 +172,7 @@ def leave_while_calls_go_on(event: int) -> None:
 
 
 def main() -> None:
-    """Do all of it."""
+    """Run all parts."""
     event = new_event()
     told = {
         "held": lock_held_elsewhere(event),

@@ -1,4 +1,4 @@
-"""Python functions in place of functions of the runtime: programs of JAX under them, on the mock TPU."""
+"""Python functions that replace functions of the runtime: JAX programs with them, on the mock TPU."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-def test_behaviours_of_a_function_stand_inside_each_other_and_see_typed_arguments(told: dict[str, Any]) -> None:
+def test_behaviours_of_a_function_are_nested_and_see_typed_arguments(told: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    x = jax.device_put(np.arange(4, dtype=np.float32))  # the line") + 1
     assert told["calls"] == [
         ["outer", [4], "F32", 16, f"program.py:{line}"],
@@ -282,58 +282,58 @@ def test_behaviours_of_a_function_stand_inside_each_other_and_see_typed_argument
     ]
 
 
-def test_a_behaviour_has_calls_fail_in_its_words(told: dict[str, Any]) -> None:
+def test_a_behaviour_makes_calls_fail_with_its_message(told: dict[str, Any]) -> None:
     assert told["allocation"] == "RESOURCE_EXHAUSTED: the behaviour says no"
     assert told["late"] == "DATA_LOSS: lost"
     assert told["caught"] == ["ABORTED", "inside"]
     assert told["through"] == "ABORTED: inside"
 
 
-def test_what_it_raises_is_the_error_of_the_call_and_the_program_goes_on(told: dict[str, Any]) -> None:
+def test_an_exception_in_a_behaviour_is_the_error_of_the_call(told: dict[str, Any]) -> None:
     assert str(told["raised"]).startswith("INTERNAL: the behaviour raises (")
     assert str(told["raised"]).endswith("raised KeyError: 'nothing'")
     assert told["after"] == 3
 
 
-def test_leaving_the_program_within_one_is_an_error_of_the_call_too(told: dict[str, Any]) -> None:
+def test_sys_exit_in_a_behaviour_is_an_error_of_the_call(told: dict[str, Any]) -> None:
     assert re.fullmatch(r"INTERNAL: the behaviour leaves \(.*\) raised SystemExit: 3", told["left"])
 
 
-def test_what_a_program_gave_is_released_where_its_run_fails_afterwards(told: dict[str, Any]) -> None:
+def test_outputs_are_released_if_the_run_fails_later(told: dict[str, Any]) -> None:
     assert told["released"] == ["DATA_LOSS: lost", 0]
 
 
-def test_the_line_is_the_callers_where_a_thread_of_framedex_runs_the_behaviour(told: dict[str, Any]) -> None:
+def test_a_behaviour_on_a_framedex_thread_has_the_callers_line(told: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    jax.jit(lambda v: v - 1)(x)  # another line") + 1
     assert told["elsewhere"] == [f"program.py:{line}", "<module>", False]
 
 
-def test_so_it_is_of_calls_within_such_a_call(told: dict[str, Any]) -> None:
+def test_nested_calls_have_the_callers_line(told: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    jax.device_put(x, jax.devices()[1])  # a third line") + 1
     assert {where for _, where in told["copies"]} == {f"program.py:{line}"}
     assert any(function.startswith("PJRT_Buffer_CopyTo") for function, _ in told["copies"])
     assert told["copies"][-1][0] == "DeviceMemory::Allocate"
 
 
-def test_a_call_that_has_ended_says_so(told: dict[str, Any]) -> None:
+def test_a_finished_call_cannot_be_used(told: dict[str, Any]) -> None:
     assert "has ended: copy values before the behaviour returns" in str(told["ended"])
 
 
-def test_results_stand_in_for_what_the_runtime_tells(told: dict[str, Any]) -> None:
+def test_results_can_replace_those_of_the_runtime(told: dict[str, Any]) -> None:
     assert told["statistics"] == [5, 7]
     failed, limit = told["chip"]
     assert failed.startswith("RESOURCE_EXHAUSTED: ") and "of 1000 bytes are in use" in failed
     assert limit == 1000
 
 
-def test_a_program_gets_its_inputs_and_gives_its_outputs_as_arrays(told: dict[str, Any]) -> None:
+def test_a_program_gets_inputs_and_returns_outputs_as_arrays(told: dict[str, Any]) -> None:
     assert told["input"] == ["float32", [0, 1, 2, 3], False]
     assert told["tenfold"] == [0, 10, 20, 30]
     assert told["others"] == [1, 2, 3, 4]
     assert told["changed"] == [[0, 2, 4, 6], [3.5, 2.5, 1.5, 0.5]]
 
 
-def test_a_program_whose_results_are_all_scalars_has_results(told: dict[str, Any]) -> None:
+def test_a_program_with_scalar_results_has_results(told: dict[str, Any]) -> None:
     assert told["scalar results"] == ["F32[]"]
     assert told["scalar"] == 6.5
 
@@ -342,28 +342,28 @@ def test_outputs_of_another_type_are_refused_by_name(told: dict[str, Any]) -> No
     assert "result 0 of jit_double must be float32[4], not float64[3]" in str(told["wrong"])
 
 
-def test_types_that_numpy_lacks_are_those_of_ml_dtypes(told: dict[str, Any]) -> None:
+def test_types_missing_from_numpy_come_from_ml_dtypes(told: dict[str, Any]) -> None:
     assert told["of bfloat16"] == [2, 1]
     assert told["of int4"] == [2, 1]
     assert told["small"] == ["int4", [1, 2]]
 
 
-def test_arguments_that_the_program_takes_over_end(told: dict[str, Any]) -> None:
+def test_donated_arguments_are_deleted(told: dict[str, Any]) -> None:
     assert told["donated"] == [[0] * 8, True]
 
 
-def test_a_program_on_several_devices_has_arrays_for_each(told: dict[str, Any]) -> None:
+def test_a_program_on_several_devices_has_arrays_per_device(told: dict[str, Any]) -> None:
     assert told["only"] == "jit_double runs on 2 devices: use `shards`, one for each device"
     assert told["shards"] == [0, 1, 102, 103]
 
 
-def test_what_cannot_be_a_behaviour_is_refused(told: dict[str, Any]) -> None:
+def test_invalid_behaviours_are_refused(told: dict[str, Any]) -> None:
     name, function = told["refused"]
     assert "Did you mean PJRT_Client_Create" in name
     assert "must accept the call as its only argument" in function
 
 
-def test_what_no_device_can_be_is_no_chip(told: dict[str, Any]) -> None:
+def test_impossible_devices_are_refused_as_chips(told: dict[str, Any]) -> None:
     begins = [
         "a chip's kind",
         "a chip's kind",
@@ -412,7 +412,7 @@ def recorded() -> tuple[Path, Run]:
 
 
 def framedex(folder: Path, *words: str) -> Any:
-    """What a command prints for the project in `folder`; parsed if it is JSON."""
+    """The output of a command for the project in `folder`; parsed if it is JSON."""
     with contextlib.chdir(folder):
         done = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
@@ -426,13 +426,13 @@ def project(recorded: tuple[Path, Run], tmp_path_factory: pytest.TempPathFactory
     return folder
 
 
-def test_frames_of_a_recorded_stack_name_the_lines_of_behaviours(project: Path) -> None:
+def test_frames_of_a_recorded_stack_name_behaviour_lines(project: Path) -> None:
     shown = framedex(project, "trace", "DeviceMemory::Allocate")
     line = RECORDED.splitlines().index("    call.run()  # the behaviour's line") + 1
     assert re.search(rf"\bput\b.*mine\.py:{line}\b", shown), shown
 
 
-def test_a_guidebook_tells_that_behaviours_ran_and_has_no_page_of_them(project: Path) -> None:
+def test_a_guidebook_mentions_behaviours_without_a_page_for_them(project: Path) -> None:
     with open_index(project) as index:
         observations = observe(index)
     assert [run.plugin for run in observations.runs] == ["the mock TPU under behaviours"]
@@ -440,7 +440,7 @@ def test_a_guidebook_tells_that_behaviours_ran_and_has_no_page_of_them(project: 
     assert [run.calls for run in observations.runs] == [sum(each.calls for each in observations.functions)]
 
 
-def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project: Path) -> None:
+def test_check_reports_raised_errors_but_not_requested_ones(project: Path) -> None:
     findings = framedex(project, "check", "--json", "--only", "behaviour")["findings"]
     told = {re.sub(r" \(.*?\)", "", finding["message"]) for finding in findings}
     assert told == {
@@ -452,5 +452,5 @@ def test_check_tells_what_behaviours_raised_and_not_what_they_asked_for(project:
     assert re.match(r"put \(/.*/mine\.py:\d+\) on ", hung)
 
 
-def test_what_a_function_without_an_error_meets_is_told_on_stderr(recorded: tuple[Path, Run]) -> None:
+def test_problems_in_functions_without_an_error_go_to_stderr(recorded: tuple[Path, Run]) -> None:
     assert "ValueError: of no error" in recorded[1].stderr

@@ -1,4 +1,4 @@
-"""Behaviours that fail, or give what a function cannot have: the program sees an error, and goes on."""
+"""Behaviours that fail, or return invalid values: the program gets an error and continues."""
 
 from __future__ import annotations
 
@@ -199,17 +199,17 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-def test_an_error_that_is_caught_and_not_answered_is_the_calls(told: dict[str, Any]) -> None:
+def test_a_caught_but_unanswered_error_is_the_error_of_the_call(told: dict[str, Any]) -> None:
     assert told["left"] == "ABORTED: inside"
     assert told["of what failed"].endswith("failed and has no result: set call.result to replace the failure")
 
 
-def test_a_call_that_failed_can_be_answered(told: dict[str, Any]) -> None:
+def test_a_failed_call_can_be_answered(told: dict[str, Any]) -> None:
     assert told["mended"] == [0, 1, 2]
     assert told["mended program"] == [1, 2, 3]
 
 
-def test_what_a_function_cannot_give_is_an_error_and_ends_nothing(told: dict[str, Any]) -> None:
+def test_an_unsupported_result_is_an_error_and_the_program_continues(told: dict[str, Any]) -> None:
     said = [
         "lacks output_lists: set it, or run the call first",
         "output_lists: the program has 1 results on each device, got 0",
@@ -223,7 +223,7 @@ def test_what_a_function_cannot_give_is_an_error_and_ends_nothing(told: dict[str
     assert told["after"] == [[0, 2, 4], [1, 1, 1]]
 
 
-def test_errors_of_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
+def test_errors_with_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
     mute, odd, no_text, number, code = told["odd errors"]
     assert mute.startswith("INTERNAL: the behaviour raising.<locals>.raised (")
     assert mute.endswith("raised Mute: <it has no text>")
@@ -233,19 +233,19 @@ def test_errors_of_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
     assert "raised ValueError: 'NONE' is not an error code" in code
 
 
-def test_structs_among_the_arguments_outlive_the_call_and_cannot_be_set(told: dict[str, Any]) -> None:
+def test_argument_structs_outlive_the_call_read_only(told: dict[str, Any]) -> None:
     launch, refusal = told["held"]
     assert launch == told["launch"]
     assert "launch_id" in refusal
 
 
-def test_a_block_takes_away_nothing_of_another_threads(told: dict[str, Any]) -> None:
+def test_a_block_does_not_affect_other_threads(told: dict[str, Any]) -> None:
     assert told["seen"] == ["PJRT_Client_BufferFromHostBuffer"]
 
 
-def test_what_is_put_on_behind_an_inner_block_ends_with_the_outer_one(told: dict[str, Any]) -> None:
+def test_a_behaviour_attached_after_an_inner_block_ends_with_the_outer_one(told: dict[str, Any]) -> None:
     assert told["seen at the end"] == told["seen"]
 
 
-def test_what_only_begins_when_it_is_called_is_no_behaviour(told: dict[str, Any]) -> None:
+def test_a_generator_function_is_not_a_behaviour(told: dict[str, Any]) -> None:
     assert all("is a coroutine or a generator" in each for each in told["only begin"])

@@ -1,4 +1,4 @@
-"""Behaviours where the runtime is not safe: threads without Python, its lock held elsewhere, forks, the end."""
+"""Behaviours in unsafe situations: threads without Python, a held GIL, forks, and interpreter exit."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ def told(ended: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
-def test_a_caller_that_somebody_waits_for_with_the_lock_goes_on_without_behaviours(told: dict[str, Any]) -> None:
-    assert told["held"]["seen"] <= 1  # its helper may come to it afterwards
+def test_a_call_that_would_deadlock_on_the_lock_runs_without_behaviours(told: dict[str, Any]) -> None:
+    assert told["held"]["seen"] <= 1  # its helper thread may arrive afterwards
     assert 0.2 <= told["held"]["seconds"] < 10
 
 
-def test_that_is_told(ended: subprocess.CompletedProcess[str]) -> None:
+def test_skipped_behaviours_are_reported(ended: subprocess.CompletedProcess[str]) -> None:
     assert "a behaviour on PJRT_Event_IsReady was left out: the GIL was held elsewhere" in ended.stderr
 
 
-def test_a_behaviour_that_takes_too_long_is_given_up(told: dict[str, Any]) -> None:
+def test_a_behaviour_that_takes_too_long_is_abandoned(told: dict[str, Any]) -> None:
     assert not told["slow"]["ready"]
     assert 1 <= told["slow"]["seconds"] < 60
 
 
-def test_the_time_of_the_runtime_is_not_the_behaviours(told: dict[str, Any]) -> None:
+def test_runtime_time_does_not_count_as_behaviour_time(told: dict[str, Any]) -> None:
     assert told["waiting"]["told"] == 1
     assert told["waiting"]["error"] is None
 
 
-def test_where_no_error_can_be_handed_on_the_function_gives_what_it_gives(
+def test_a_function_without_an_error_result_returns_its_original_result(
     told: dict[str, Any], ended: subprocess.CompletedProcess[str]
 ) -> None:
     assert told["void"]["message"] == "said by a behaviour"
     assert "PJRT_Error_Message returns no error, so this one is told here: said to nobody" in ended.stderr
 
 
-def test_one_that_does_not_end_is_told_with_its_stack(ended: subprocess.CompletedProcess[str]) -> None:
+def test_a_hanging_behaviour_is_reported_with_its_stack(ended: subprocess.CompletedProcess[str]) -> None:
     line = PROGRAM.read_text().splitlines().index('    ways["now"] = lambda call: is_over.wait(60)') + 1
     assert ended.stderr.count("has not ended for 0.4 s") == 1
     assert f'odd_threads.py", line {line} in <lambda>' in ended.stderr
@@ -70,5 +70,5 @@ def test_a_forked_child_has_no_behaviours(told: dict[str, Any]) -> None:
     assert told["forked"]["seen"] == 0
 
 
-def test_the_program_ends_while_calls_go_on(ended: subprocess.CompletedProcess[str]) -> None:
+def test_the_program_exits_during_calls(ended: subprocess.CompletedProcess[str]) -> None:
     assert ended.returncode == 0, ended.stderr

@@ -1,4 +1,4 @@
-"""Members of C structs as Python values, and Python values into C structs: in memory laid out by the ABI's data."""
+"""Members of C structs as Python values, and the reverse: in memory laid out by the ABI's data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ RESULTS: dict[str, dict[str, Any]] = {
 
 
 class Struct:
-    """The zeroed argument struct of a function, as a caller whose version knows so many bytes of it has it."""
+    """A function's zeroed argument struct, from a caller whose version has a struct of this size."""
 
     def __init__(self, function: str, known: int | None = None) -> None:
         self.struct = functions()[function].arguments
@@ -70,7 +70,7 @@ class Struct:
         return Outputs(self.struct, self.address, lambda: None)
 
 
-def test_the_committed_data_are_those_of_the_abi() -> None:
+def test_the_committed_data_match_the_abi() -> None:
     make = "import generate_behaviour_data as g, pjrt_abi; print(g.behaviour_data(pjrt_abi.load(g.ABI)), end='')"
     made = subprocess.run(
         [sys.executable, "-c", make], cwd=ROOT / "native" / "abi", capture_output=True, text=True, check=True
@@ -78,7 +78,7 @@ def test_the_committed_data_are_those_of_the_abi() -> None:
     assert made.stdout == DATA.read_text(), "run `python native/abi/generate_behaviour_data.py`"
 
 
-def test_every_function_of_the_table_has_a_struct_whose_members_can_be_read() -> None:
+def test_every_table_function_has_a_struct_with_readable_members() -> None:
     assert len(functions()) == 139
     for name, function in functions().items():
         made = Struct(name)
@@ -87,7 +87,7 @@ def test_every_function_of_the_table_has_a_struct_whose_members_can_be_read() ->
 
 
 @pytest.mark.parametrize("function", VALUES)
-def test_what_is_written_as_an_input_is_read_as_it_was(function: str) -> None:
+def test_written_inputs_are_read_back(function: str) -> None:
     made = Struct(function)
     made.write(VALUES[function])
     for name, value in VALUES[function].items():
@@ -95,19 +95,19 @@ def test_what_is_written_as_an_input_is_read_as_it_was(function: str) -> None:
 
 
 @pytest.mark.parametrize("function", RESULTS)
-def test_what_is_written_as_a_result_is_read_as_it_was(function: str) -> None:
+def test_written_results_are_read_back(function: str) -> None:
     made = Struct(function)
     made.write(RESULTS[function], outputs=True)
     assert dict(made.outputs) | RESULTS[function] == dict(made.outputs)
 
 
-def test_statistics_that_were_not_told_are_not_there() -> None:
+def test_unset_statistics_are_absent() -> None:
     made = Struct("PJRT_Device_MemoryStats")
     made.write({"bytes_limit": 5}, outputs=True)
     assert dict(made.outputs) == {"bytes_in_use": 0, "bytes_limit": 5}
 
 
-def test_a_member_that_its_caller_does_not_know_is_not_there_and_cannot_be_set() -> None:
+def test_a_member_unknown_to_the_caller_is_absent_and_read_only() -> None:
     field = functions()["PJRT_Device_GetAttributes"].arguments.fields["num_attributes"]
     older = Struct("PJRT_Device_GetAttributes", known=field.offset + field.size)
     assert set(older.outputs) == {"attributes"}
@@ -122,13 +122,13 @@ def test_the_size_of_an_array_is_an_argument() -> None:
     assert made.arguments["bytes"] == 12 and "bytes" in made.arguments and "num_dims" not in set(made.arguments)
 
 
-def test_an_enumerator_of_a_newer_version_is_its_number() -> None:
+def test_an_unknown_enumerator_is_its_number() -> None:
     made = Struct("PJRT_Client_BufferFromHostBuffer")
     made.write({"type": 999})
     assert made.arguments.type == 999
 
 
-def test_outputs_lie_in_the_memory_that_the_caller_brings() -> None:
+def test_outputs_are_written_to_memory_of_the_caller() -> None:
     room = (ctypes.c_int32 * 2)()
     made = Struct("PJRT_Client_DefaultDeviceAssignment")
     made.write({"default_assignment_size": 2, "default_assignment": (9, 9)})
@@ -140,7 +140,7 @@ def test_outputs_lie_in_the_memory_that_the_caller_brings() -> None:
             made.write({"default_assignment": wrong}, outputs=True)
 
 
-def test_where_the_caller_brings_none_they_are_refused_and_its_own_numbers_stay() -> None:
+def test_outputs_without_caller_memory_are_refused_and_its_numbers_unchanged() -> None:
     made = Struct("PJRT_LoadedExecutable_Execute")
     made.write({"num_devices": 2})
     with pytest.raises(ValueError, match="device_complete_events: the caller passed no memory for it"):
@@ -164,7 +164,7 @@ def test_where_the_caller_brings_none_they_are_refused_and_its_own_numbers_stay(
         ("PJRT_Buffer_Dimensions", {"dims": "12"}, "expected a sequence, got str"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name_and_nothing_is_written(function: str, values: Any, said: str) -> None:
+def test_an_unfitting_value_is_refused_by_name_without_a_write(function: str, values: Any, said: str) -> None:
     made = Struct(function)
     before = ctypes.string_at(made.address, made.struct.size)
     with pytest.raises((TypeError, ValueError)) as refused:
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_refused_by_name_and_nothing_is_written(function: s
     assert ctypes.string_at(made.address, made.struct.size) == before
 
 
-def test_a_result_of_what_was_not_run_begins_with_zeroes_and_a_deleter_that_may_be_called() -> None:
+def test_a_result_of_a_skipped_call_is_zeroed_with_a_valid_deleter() -> None:
     made = Struct("PJRT_Device_GetAttributes")
     put(made.address + 16, b"\xff" * (made.struct.size - 16))
     clear_outputs(made.struct, made.address)
@@ -184,7 +184,7 @@ def test_a_result_of_what_was_not_run_begins_with_zeroes_and_a_deleter_that_may_
     deleter(0x1234)
 
 
-def test_a_name_that_there_is_not_is_refused_with_those_like_it() -> None:
+def test_an_unknown_name_is_refused_with_similar_names() -> None:
     with pytest.raises(ValueError, match="Did you mean PJRT_Client_Create"):
         matching("PJRT_Cleint_Create")
     with pytest.raises(ValueError, match="No function of the PJRT table is called 'PJRT_Nothing_\\*'"):
@@ -199,7 +199,7 @@ def test_a_name_that_there_is_not_is_refused_with_those_like_it() -> None:
 
 
 def plain(value: Any, like: Any) -> Any:
-    """A value without what was not written of it."""
+    """A value without its unset parts."""
     if isinstance(like, dict):
         return {name: plain(value[name], like[name]) for name in like}
     if isinstance(like, list):
@@ -207,6 +207,6 @@ def plain(value: Any, like: Any) -> Any:
     return value
 
 
-def test_structs_are_of_the_sizes_that_c_has() -> None:
+def test_structs_have_the_sizes_of_c() -> None:
     for struct in structs().values():
         assert all(field.offset + field.size <= struct.size for field in struct.fields.values()), struct.name

@@ -1,4 +1,4 @@
-"""Captures that are written by hand, of calls without stacks."""
+"""Hand-written captures of calls without stacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[int, str, int, int, int, Mapping[str, object]]  # thread, function, 
 
 
 def calls_of(rows: Sequence[Row]) -> Capture:
-    """A capture of these calls, in the order of their starts."""
+    """A capture of these calls, in order of their starts."""
     names = list(dict.fromkeys(row[1] for row in rows))
     return Capture(
         path=Path("/made/by/hand"),

@@ -1,4 +1,4 @@
-"""Captures as the stream of calls has them: their values encoded, so that what is read in C++ is what Python reads."""
+"""Captures in the form of the call stream: encoded values, so that C++ reads the same data as Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Encoded:
 
 
 def encoded(capture: Capture) -> Encoded:
-    """The calls of a capture with their values as they are recorded; one half with the start, one with the return."""
+    """The calls of a capture with their values as recorded: one half with the start, one with the return."""
     names: list[list[str]] = [[] for _ in capture.functions]
     known = [load_boundary_functions().get(function.name, BoundaryFunction()) for function in capture.functions]
     columns = CallColumns()
@@ -55,7 +55,7 @@ def encoded(capture: Capture) -> Encoded:
 
 
 class Following:
-    """Objects as they are followed in C++, with the rows that were taken so far."""
+    """Objects as C++ tracks them, with the rows taken so far."""
 
     def __init__(self, functions: list[tuple[str, list[str]]]) -> None:
         table = object_table()
@@ -67,16 +67,16 @@ class Following:
         self._violations: list[Violation] = []
 
     def add(self, calls: CallColumns, begin: int, end: int) -> None:
-        """Go on to the calls of these rows, then take what is known of objects."""
+        """Process the calls of these rows, then take the object rows."""
         self._lifetimes.add(calls, begin, end)
         self._take()
 
     def returned(self, calls: CallColumns, row: int) -> None:
-        """Note that a call has returned since it was added."""
+        """Report that an earlier call has returned."""
         self._lifetimes.returned(calls, row)
 
     def finish(self) -> Lifetimes:
-        """What is known in the end."""
+        """The final rows."""
         self._lifetimes.finish()
         self._take()
         numbers = self._lifetimes.take_numbers()
@@ -91,7 +91,7 @@ class Following:
 
 
 def followed(encoded: Encoded, batch: int = 1 << 62) -> Lifetimes:
-    """What C++ tells of the objects, where rows are taken after every so many calls."""
+    """C++'s object rows, taken after this many calls each."""
     following = Following(encoded.functions)
     for begin in range(0, len(encoded.calls), batch):
         following.add(encoded.calls, begin, begin + batch)
@@ -117,7 +117,7 @@ def _violations(lifetimes: _call_stream.Lifetimes) -> Iterable[Violation]:
 
 
 def _halves(text: str, names: list[str], outputs: frozenset[str]) -> tuple[bytes, bytes]:
-    """The values of a call: those that it was given, those that are outputs. What is no JSON object has none."""
+    """The values of a call: inputs and outputs. Empty unless they are a JSON object."""
     try:
         arguments = json.loads(text)
     except ValueError:
@@ -177,7 +177,7 @@ def _header(field: int, kind: int, count: int = 0) -> bytes:
 
 
 def streamed(stream: CaptureStream, at_once: int) -> Lifetimes:
-    """The objects of a capture as its stream gives them, so many calls at a time."""
+    """The objects of a capture from its stream, this many calls at a time."""
     objects: dict[int, RecordedObject] = {}
     violations: list[Violation] = []
     while stream.row < stream.calls:

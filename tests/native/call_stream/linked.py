@@ -1,4 +1,4 @@
-"""Causal links as C++ finds them, for the comparison with those that Python finds."""
+"""Causal links as C++ finds them, for comparison with Python's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.oracle.causal_links import CausalLink
 
 
 def linking(capture: Capture, encoded: Encoded) -> _call_stream.CausalLinks:
-    """What finds the links of a capture, before it has seen a call."""
+    """The link finder of a capture, before its first call."""
     links = _call_stream.CausalLinks(object_table(), stack_tables(capture), bool(capture.metadata.selected_by))
     for name, values in encoded.functions:
         links.add_function(name, values)
@@ -24,7 +24,7 @@ def linking(capture: Capture, encoded: Encoded) -> _call_stream.CausalLinks:
 
 
 def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
-    """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
+    """The links of a capture's calls in Python's order, taken after this many calls each."""
     links = linking(capture, encoded)
     found: list[CausalLink] = []
     for begin in range(0, len(encoded.calls), batch):
@@ -36,7 +36,7 @@ def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[Ca
 
 
 def taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
-    """The links that were decided since this was last asked."""
+    """The links decided since the last call of this method."""
     rows, chains = links.take_links(), links.chains
     columns = (rows["call"].tolist(), rows["thread"].tolist(), rows["chain"].tolist(), rows["how"])
     return [
@@ -46,7 +46,7 @@ def taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
 
 
 def stack_tables(capture: Capture) -> StackTables:
-    """The frames and stacks of a capture, as far as links hang on them."""
+    """The frames and stacks of a capture that matter for links."""
     tables = StackTables()
     for frame in capture.frames:
         tables.add_frame(isinstance(frame, PythonFrame))
@@ -56,7 +56,7 @@ def stack_tables(capture: Capture) -> StackTables:
 
 
 def threads_with_python(capture: Capture) -> list[int]:
-    """The threads of which some call has a stack with Python."""
+    """The threads that have a call with a Python stack."""
     has_python = [
         any(isinstance(capture.frames[frame], PythonFrame) for frame in stack.python or stack.frames)
         for stack in capture.stacks
@@ -66,7 +66,7 @@ def threads_with_python(capture: Capture) -> list[int]:
 
 
 def streamed_links(stream: CaptureStream, at_once: int) -> tuple[CausalLink, ...]:
-    """The links of a capture as its stream gives them, so many calls at a time."""
+    """The links of a capture from its stream, this many calls at a time."""
     chains: list[tuple[int, ...]] = []
     found: list[CausalLink] = []
     while stream.row < stream.calls:

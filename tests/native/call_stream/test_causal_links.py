@@ -1,4 +1,4 @@
-"""Who had calls made is inferred in C++, call by call, as Python infers it over a whole capture."""
+"""C++ infers the requesting stack call by call, with the same result as Python over a whole capture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.native.call_stream.test_lifetimes import any_values
 from tests.native.recorded import recorded
 from tests.oracle.causal_links import find_causal_links
 
-# Those by which work is followed: what makes programs and arrays, what uses and what destroys them.
+# Functions that connect work: they create programs and arrays, use them and destroy them.
 FUNCTIONS = (
     "PJRT_Buffer_CopyToDevice",
     "PJRT_Buffer_Destroy",
@@ -57,7 +57,7 @@ NATIVE_STACKS = (6, 7)
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("program", ["compiling.py", "threads.py"])
-def test_the_links_of_a_real_program_are_those_that_python_finds(program: str) -> None:
+def test_links_of_a_real_program_equal_those_of_python(program: str) -> None:
     folder = recorded(program).capture
     capture = read_capture(folder)
 
@@ -69,20 +69,20 @@ def test_the_links_of_a_real_program_are_those_that_python_finds(program: str) -
 
 @pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("first_seed", range(0, 300, 20))
-def test_calls_of_any_threads_are_linked_alike(first_seed: int) -> None:
+def test_links_of_random_threads_equal_those_of_python(first_seed: int) -> None:
     for seed in range(first_seed, first_seed + 20):
         capture = any_threads(random.Random(seed))
         assert linked(capture, encoded(capture), batch=7) == find_causal_links(capture), seed
 
 
-def test_any_threads_have_links_of_every_kind() -> None:
-    """Otherwise the comparison would say little."""
+def test_random_threads_have_links_of_every_kind() -> None:
+    """Otherwise the comparison would prove little."""
     found = {link.how for seed in range(20) for link in find_causal_links(any_threads(random.Random(seed)))}
     assert found == {LinkEvidence.HANDED_OVER, LinkEvidence.BETWEEN, LinkEvidence.CANDIDATES}
 
 
-def test_a_call_that_returns_later_is_linked_then() -> None:
-    """Given a capture that is followed while it is written, then it makes no difference in the end."""
+def test_a_call_that_returns_later_is_linked_on_return() -> None:
+    """Following a capture while it is written gives the same final result."""
     rows: list[Row] = [
         (0, "PJRT_Device_MemoryStats", 0, 10, 0, {}),
         (1, "PJRT_Client_Compile", 20, 60, 0, {"executable": "0xe"}),
@@ -105,10 +105,10 @@ def test_a_call_that_returns_later_is_linked_then() -> None:
 
 
 def any_threads(random: random.Random) -> Capture:
-    """Calls of threads with and without Python, at once and nested, that make, use and destroy few objects."""
+    """Calls of threads with and without Python, concurrent and nested, that create, use and destroy few objects."""
     count, spread = random.choice((10, 40, 300)), random.choice((20, 1000, 100_000))
     python, pool = random.choice((1, 2, 3, 10)), random.choice((1, 3))
-    quiet = random.choice((1, 5))  # threads with Python make so many times fewer calls
+    quiet = random.choice((1, 5))  # threads with Python make this factor fewer calls
     rows: list[Row] = []
     stacks: list[int] = []
     ends: dict[int, list[int]] = {}  # by thread: of the calls that enclose the next one
@@ -130,7 +130,7 @@ def any_threads(random: random.Random) -> Capture:
 
 
 def with_stacks(capture: Capture, stacks: list[int]) -> Capture:
-    """The capture with these of STACKS, one for each call."""
+    """The capture with one of STACKS for each call."""
     return replace(
         capture,
         modules=(Module("/lib/x.so", 0, 1, None, ""),),

@@ -1,4 +1,4 @@
-"""Times that no recording can have: a capture may state them, and what is added up of them still is a number."""
+"""Impossible times in a capture: their sums are still numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREVER = (1 << 63) - 1
 
 
 def calls_until(end: int, count: int) -> bytes:
-    """Calls that all end then, with errors of several kinds."""
+    """Calls that all end at that time, with errors of several kinds."""
     return b"".join(
         record(CALL, struct.pack("<QQII", number, 1000 + number, 4, 1), LONG)
         + record(RETURN, struct.pack("<QQiI", number, end, number % 5, 0), LONG)
@@ -28,7 +28,7 @@ def calls_until(end: int, count: int) -> bytes:
 
 
 @pytest.mark.parametrize("began", [0, FOREVER])
-def test_calls_that_take_forever_are_indexed_with_totals_that_are_their_sum(tmp_path: Path, began: int) -> None:
+def test_endless_calls_are_indexed_with_consistent_totals(tmp_path: Path, began: int) -> None:
     folder = tmp_path / "capture"
     folder.mkdir()
     unpack(THREAD + calls_until(FOREVER, 40), folder)

@@ -1,4 +1,4 @@
-"""Objects are followed in C++, call by call, as Python follows them over a whole capture."""
+"""C++ tracks objects call by call, with the same result as Python over a whole capture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.native.call_stream.encoded import Following, encoded, followed, strea
 from tests.native.recorded import recorded
 from tests.oracle.lifetimes import Lifetimes, follow_objects
 
-# Those with which the most can go wrong: creations, second names, deletions, lists, ids, callbacks, unseen errors.
+# The most difficult functions: creations, second names, deletions, lists, ids, callbacks, unseen errors.
 FUNCTIONS = (
     "PJRT_Buffer_CopyToDevice",
     "PJRT_Buffer_Delete",
@@ -46,14 +46,14 @@ FUNCTIONS = (
 @pytest.mark.parametrize(
     "program", ["arrays.py", "threads.py", "misuse.py", "failing_programs.py", "client_functions.py"]
 )
-def test_the_objects_of_a_real_program_are_those_that_python_finds(program: str) -> None:
+def test_objects_of_a_real_program_equal_those_of_python(program: str) -> None:
     folder = recorded(program).capture
     capture = read_capture(folder)
 
     found = follow_objects(capture)
 
     assert found.objects
-    # Whether an object is another's does not come with the stream.
+    # The stream does not contain the ownership of objects.
     objects = tuple(replace(known, is_foreign=False) for known in found.objects)
     for at_once in (1000, 7):
         assert streamed(CaptureStream(folder), at_once) == Lifetimes(objects, found.violations)
@@ -62,7 +62,7 @@ def test_the_objects_of_a_real_program_are_those_that_python_finds(program: str)
 
 @pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("first_seed", range(0, 200, 20))
-def test_calls_that_contradict_one_another_are_followed_alike(first_seed: int) -> None:
+def test_contradictory_calls_are_followed_as_in_python(first_seed: int) -> None:
     for seed in range(first_seed, first_seed + 20):
         capture = any_calls(random.Random(seed))
         assert followed(encoded(capture)) == follow_objects(capture), seed
@@ -70,15 +70,15 @@ def test_calls_that_contradict_one_another_are_followed_alike(first_seed: int) -
 
 @pytest.mark.exhaustive(keep=["7"])
 @pytest.mark.parametrize("batch", [1, 7, 100])
-def test_rows_taken_meanwhile_are_those_of_the_whole(batch: int) -> None:
-    """Given rows taken after every few calls, then a row that changes later is given out again."""
+def test_rows_taken_early_equal_those_of_the_whole(batch: int) -> None:
+    """With rows taken after every few calls, a row that changes later is returned again."""
     capture = any_calls(random.Random(batch))
 
     assert followed(encoded(capture), batch) == follow_objects(capture)
 
 
-def test_a_call_that_returns_later_hands_out_its_objects_then() -> None:
-    """Given a capture that is followed while it is written, then it makes no difference in the end."""
+def test_a_call_that_returns_later_creates_its_objects_on_return() -> None:
+    """Following a capture while it is written gives the same final result."""
     rows: list[Row] = [
         (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
         (1, "PJRT_Client_BufferFromHostBuffer", 20, 60, 0, {"client": "0x1", "buffer": "0xb", "bytes": 64}),
@@ -92,8 +92,8 @@ def test_a_call_that_returns_later_hands_out_its_objects_then() -> None:
     assert [each.size for each in found.objects if each.type == "buffer"] == [64]
 
 
-def test_a_copy_has_the_size_of_what_it_is_of_and_results_of_a_run_have_none() -> None:
-    """Given a run whose result may be of any size, when it is copied, then no size of the copy is known, either."""
+def test_a_copy_has_the_size_of_its_source_and_run_results_have_none() -> None:
+    """If a run's result has an unknown size, its copy has an unknown size too."""
     made = {"client": "0x1", "buffer": "0xb", "bytes": 64}
     ran = {"executable": "0xe", "argument_lists": [["0xb"]], "output_lists": [["0xf"]]}
     rows: list[Row] = [
@@ -111,7 +111,7 @@ def test_a_copy_has_the_size_of_what_it_is_of_and_results_of_a_run_have_none() -
     assert [each.size for each in found.objects if each.type == "buffer"] == [64, 64, None, None]
 
 
-def test_a_destruction_that_fails_later_destroyed_nothing() -> None:
+def test_a_destruction_that_fails_later_has_no_effect() -> None:
     rows: list[Row] = [
         (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
         (1, "PJRT_Client_Destroy", 20, 60, 13, {"client": "0x1"}),
@@ -135,7 +135,7 @@ def test_an_object_is_in_use_only_until_the_call_returns() -> None:
 
 
 def _returning_late(rows: list[Row], late: set[int], before: int) -> Lifetimes:
-    """The objects of these calls, of which some return only once those of `before` have been seen."""
+    """The objects of these calls, some of which return only after those of `before` have been seen."""
     whole = encoded(calls_of(rows))
     unreturned = encoded(calls_of([(*row[:3], -1, -1, row[5]) if i in late else row for i, row in enumerate(rows)]))
     following = Following(whole.functions)
@@ -147,7 +147,7 @@ def _returning_late(rows: list[Row], late: set[int], before: int) -> Lifetimes:
 
 
 def any_calls(random: random.Random) -> Capture:
-    """Calls of few addresses on some threads: nested, at once, never returned, failed, with lists that were cut."""
+    """Calls of few addresses on some threads: nested, concurrent, unreturned, failed, with truncated lists."""
     count = random.choice((5, 50, 500))
     spread = random.choice((100, 20_000, 1_000_000))
     addresses = random.choice((2, 5, 20))

@@ -1,4 +1,4 @@
-"""How links are inferred, on captures written by hand: what a thread's calls say of another's, and what they do not."""
+"""Rules for inferring links, on hand-written captures: what a thread's calls prove about another's."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Script:
         )
 
     def links(self) -> list[tuple[int, int, Frames, LinkEvidence]]:
-        """(call, thread, frames outermost first, how)."""
+        """(call, thread, frames outermost first, evidence)."""
         return links_of(self.capture())
 
 
@@ -93,42 +93,42 @@ def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkEvidence]]:
 
 
 def waiting(*threads: int) -> Script:
-    """Each of the threads makes a call before and one after the pool's time, from 100 to 200, all from one line."""
+    """Each thread makes a call before and one after the pool's time, from 100 to 200, all from one line."""
     script = Script()
     for thread in threads:
         script.call(thread, 10, STATS, (*IN_F, 2)).call(thread, 300, STATS, (*IN_F, 3))
     return script
 
 
-def test_the_only_thread_that_paused_at_one_line_is_named_with_the_frames_that_stayed() -> None:
+def test_the_only_thread_that_paused_at_one_line_is_linked_with_its_common_frames() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE)
     assert script.links() == [(1, MAIN, IN_F, LinkEvidence.BETWEEN)]
 
 
-def test_several_of_them_are_candidates() -> None:
+def test_several_paused_threads_are_candidates() -> None:
     found = waiting(MAIN, OTHER).call(POOL, 100, COMPILE, NATIVE).links()
     assert found == [(2, thread, IN_F, LinkEvidence.CANDIDATES) for thread in (MAIN, OTHER)]
 
 
-def test_who_is_first_given_what_was_made_is_told_from_the_others() -> None:
+def test_the_first_user_of_the_result_is_preferred() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, executable="0x10")
     script.call(POOL, 150, NAMED, NATIVE, loaded_executable="0x10", executable="0x20")
     script.call(OTHER, 20, STATS, (*IN_G, 2)).call(OTHER, 250, PRINT, (*IN_G, 4), executable="0x20")
     assert script.links() == [(call, OTHER, IN_G, LinkEvidence.HANDED_OVER) for call in (2, 3)]
 
 
-def test_a_thread_that_made_a_call_meanwhile_did_not_wait() -> None:
+def test_a_thread_with_calls_in_between_did_not_wait() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=50).call(MAIN, 120, STATS, (*IN_F, 2))
     assert script.links() == []
 
 
-def test_where_another_was_given_what_was_made_the_one_that_paused_is_not_blamed() -> None:
+def test_a_paused_thread_is_not_linked_if_another_used_the_result() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, executable="0x10")
     script.call(OTHER, 250, "PJRT_LoadedExecutable_Execute", IN_G, executable="0x10")
     assert script.links() == []
 
 
-def test_an_object_that_was_at_the_address_before_is_not_what_was_made() -> None:
+def test_an_earlier_object_at_the_address_is_not_the_result() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=60, executable="0x10")
     script.call(OTHER, 120, "PJRT_LoadedExecutable_Execute", IN_G, executable="0x10")
     assert script.links() == [(1, MAIN, IN_F, LinkEvidence.BETWEEN)]
@@ -138,23 +138,23 @@ def test_nobody_waits_for_a_destruction() -> None:
     assert waiting(MAIN).call(POOL, 100, DESTROY, NATIVE, executable="0x10").links() == []
 
 
-def test_a_thread_that_went_on_to_another_line_counts_only_if_there_is_no_other_with_python() -> None:
+def test_a_thread_that_moved_to_another_line_counts_only_if_no_other_has_python() -> None:
     script = Script().call(MAIN, 10, STATS, IN_F).call(MAIN, 300, STATS, IN_G).call(POOL, 100, COMPILE, NATIVE)
     assert script.links() == [(1, MAIN, ("module",), LinkEvidence.BETWEEN)]
     assert script.call(OTHER, 20, STATS, IN_F).links() == []
 
 
-def test_a_call_inside_another_comes_from_where_that_does() -> None:
+def test_a_nested_call_has_the_link_of_its_outer_call() -> None:
     script = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=80).call(POOL, 120, STATS, (*NATIVE, 9))
     assert [(call, how) for call, _, _, how in script.links()] == [(1, LinkEvidence.BETWEEN), (2, LinkEvidence.BETWEEN)]
 
 
-def test_a_recording_that_left_out_calls_does_not_tell_who_paused() -> None:
+def test_a_sampled_recording_has_no_pause_links() -> None:
     capture = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE).capture()
     assert links_of(replace(capture, metadata=Metadata(selected_by=("FRAMEDEX_SAMPLE",)))) == []
 
 
-def test_a_call_that_never_returned_has_no_link() -> None:
+def test_an_unfinished_call_has_no_link() -> None:
     assert waiting(MAIN).call(POOL, 100, COMPILE, NATIVE, duration=-1).links() == []
 
 
@@ -162,7 +162,7 @@ def test_without_python_in_the_capture_there_are_no_links() -> None:
     assert Script().call(POOL, 100, COMPILE, NATIVE).links() == []
 
 
-def test_arguments_that_are_damaged_tell_of_no_objects() -> None:
+def test_damaged_arguments_have_no_objects() -> None:
     capture = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE).capture()
     calls = replace(capture.calls, arguments=("{", "[1]", '{"executable": 5}'))
     assert [how for *_, how in links_of(replace(capture, calls=calls))] == [LinkEvidence.BETWEEN]

@@ -1,4 +1,4 @@
-"""Whose lives are followed and what is held against a call; by hand only where no program makes it happen on demand."""
+"""Which objects are tracked, and which calls are violations; synthetic only if no program can produce it on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def followed_natively(capture: Capture) -> Lifetimes:
 
 
 def capture_of(*rows: CallWithoutError, errors: dict[int, int] | None = None) -> Capture:
-    """A capture of these calls, in the order of their starts; `errors` by their places."""
+    """A capture of these calls, in order of their starts; `errors` by their positions."""
     return calls_of([(*row[:4], (errors or {}).get(place, 0), row[4]) for place, row in enumerate(rows)])
 
 
@@ -36,7 +36,7 @@ def kinds(lifetimes: Lifetimes) -> list[ViolationKind]:
     return [violation.kind for violation in lifetimes.violations]
 
 
-def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destruction() -> None:
+def test_every_object_of_a_real_program_lives_from_creation_to_destruction() -> None:
     capture = read_capture(recorded("arrays.py").capture)
 
     lifetimes = followed_natively(capture)
@@ -50,7 +50,7 @@ def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destructi
     assert len(set(names)) == len(names)
 
 
-def test_threads_that_free_and_allocate_at_once_are_not_blamed() -> None:
+def test_concurrent_frees_and_allocations_are_not_misuse() -> None:
     capture = read_capture(recorded("threads.py").capture)
 
     lifetimes = followed_natively(capture)
@@ -59,7 +59,7 @@ def test_threads_that_free_and_allocate_at_once_are_not_blamed() -> None:
     assert lifetimes.violations == ()
 
 
-def test_an_address_that_is_used_again_is_another_object() -> None:
+def test_a_reused_address_is_another_object() -> None:
     lifetimes = followed_natively(
         capture_of(
             (0, CREATE, 10, 5, {"event": "0xa"}),
@@ -75,7 +75,7 @@ def test_an_address_that_is_used_again_is_another_object() -> None:
 
 
 def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object() -> None:
-    """Given a creation that began before a destruction and ended after it, then its object is alive."""
+    """If a creation began before a destruction and ended after it, its object is alive."""
     lifetimes = followed_natively(
         capture_of(
             (0, CREATE, 10, 5, {"event": "0xa"}),
@@ -89,9 +89,8 @@ def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object(
     assert [found.destroyed_call for found in lifetimes.objects] == [2, None]
 
 
-def test_clocks_of_two_threads_may_differ_a_little() -> None:
-    """Given an object that another thread uses, by its clock, some nanoseconds before its creation ended, then no more
-    is made of it than that."""
+def test_clocks_of_two_threads_may_differ_slightly() -> None:
+    """If another thread's clock shows a use some nanoseconds before the creation ended, this is not a violation."""
     lifetimes = followed_natively(
         capture_of(CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"}))
     )
@@ -100,7 +99,7 @@ def test_clocks_of_two_threads_may_differ_a_little() -> None:
     assert [found.destroyed_call for found in of_type(lifetimes, "event")] == [2]
 
 
-def test_one_pointer_handed_out_twice_has_to_be_destroyed_twice() -> None:
+def test_a_pointer_returned_twice_must_be_destroyed_twice() -> None:
     rows = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, CREATE, 20, 5, {"event": "0xa"})]
     destroys = [(0, DESTROY, 30 + 10 * place, 5, {"event": "0xa"}) for place in range(3)]
 
@@ -108,8 +107,8 @@ def test_one_pointer_handed_out_twice_has_to_be_destroyed_twice() -> None:
     assert kinds(followed_natively(capture_of(*rows, *destroys))) == [ViolationKind.DOUBLE_DESTROY]
 
 
-def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
-    """Given an error's address that comes back after another call failed, then it is taken for a new error."""
+def test_error_addresses_are_weak_evidence_as_errors_are_created_unrecorded() -> None:
+    """An error's address that returns after another failed call is a new error."""
     use = "PJRT_Error_Message"
     rows: list[CallWithoutError] = [
         (0, CREATE, 10, 5, {}),
@@ -122,8 +121,8 @@ def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
     assert kinds(followed_natively(capture_of(CLIENT, *rows, errors={1: 8, 4: 8}))) == []
 
 
-def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
-    """Given an execution whose list of outputs was cut short, then an unknown buffer may be one of them."""
+def test_unrecorded_outputs_are_not_misuse() -> None:
+    """If an execution's list of outputs was truncated, an unknown buffer may be one of them."""
     execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, {"executable": "0xf", "output_lists": "0x77"})
     destroy = (0, "PJRT_Buffer_Destroy", 30, 5, {"buffer": "0xb"})
     again = (0, "PJRT_Buffer_Destroy", 50, 5, {"buffer": "0xb"})
@@ -134,7 +133,7 @@ def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
     assert kinds(followed_natively(capture_of(CLIENT, execute, destroy, again))) == [ViolationKind.DOUBLE_DESTROY]
 
 
-def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
+def test_outputs_of_an_execution_are_separate_objects() -> None:
     outputs = {"output_lists": [["0xb1"], ["0xb2"]], "device_complete_events": ["0xe1"]}
     inputs = {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]]}
     execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, inputs | outputs)
@@ -145,14 +144,14 @@ def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
     assert [found.created_call for found in of_type(lifetimes, "event")] == [0]
 
 
-def test_a_recording_that_began_later_blames_nobody_for_what_was_there() -> None:
+def test_objects_older_than_the_recording_are_not_misuse() -> None:
     destroy = (0, DESTROY, 10, 5, {"event": "0xa"})
 
     assert kinds(followed_natively(capture_of(destroy))) == []
     assert kinds(followed_natively(capture_of(CLIENT, destroy))) == [ViolationKind.UNKNOWN_DESTROY]
 
 
-def test_what_answered_with_an_error_was_not_destroyed() -> None:
+def test_a_failed_destruction_destroys_nothing() -> None:
     rows: list[CallWithoutError] = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, DESTROY, 20, 5, {"event": "0xa"})]
 
     lifetimes = followed_natively(capture_of(*rows, (0, USE, 30, 5, {"event": "0xa"}), errors={1: 12}))
@@ -161,7 +160,7 @@ def test_what_answered_with_an_error_was_not_destroyed() -> None:
     assert lifetimes.objects[0].destroyed_call is None
 
 
-def test_objects_are_numbered_by_the_runtimes_own_ids_where_all_have_one() -> None:
+def test_objects_are_numbered_by_runtime_ids_if_all_have_one() -> None:
     devices = (0, "PJRT_Client_Devices", 10, 5, {"client": "0x1", "devices": ["0xd7", "0xd9"]})
     look_ups = [
         (0, "PJRT_Client_LookupDevice", 20 + place, 1, {"client": "0x1", "id": number, "device": f"0xd{number}"})
@@ -175,7 +174,7 @@ def test_objects_are_numbered_by_the_runtimes_own_ids_where_all_have_one() -> No
     assert numbers(capture_of(CLIENT, devices, look_ups[0])) == [1, 2]
 
 
-def test_arguments_of_a_damaged_capture_are_passed_over() -> None:
+def test_arguments_of_a_damaged_capture_are_skipped() -> None:
     whole = capture_of((0, CREATE, 10, 5, {"event": "0xa"}), (0, USE, 20, 5, {"event": "0xa"}))
     damaged = replace(whole, calls=replace(whole.calls, arguments=('{"event": "0xzz"}', "no JSON")))
 

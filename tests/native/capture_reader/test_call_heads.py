@@ -1,4 +1,4 @@
-"""The heads of calls and returns, short and long, mean what docs/reference/capture-format.md says."""
+"""The heads of calls and returns, short and long, match docs/reference/capture-format.md."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FIRST, ENTERED = 70_000, 2**50  # the base: the number of the next call, and the
 
 
 def record(kind: int, body: bytes, detail: int = 0) -> bytes:
-    """A record, as unpack() takes it."""
+    """A record in the form that unpack() accepts."""
     return bytes((1, kind, detail | -len(body) % 8)) + struct.pack("<H", len(body)) + body
 
 
 def base() -> bytes:
-    """The record that heads count from."""
+    """The base record of a head."""
     return record(BASE, struct.pack("<QQ", FIRST, ENTERED))
 
 
@@ -41,7 +41,7 @@ def short_return(time: int, call: int) -> bytes:
 
 
 def calls_of(folder: Path, *records: bytes) -> tuple[dict[str, Any], list[str]]:
-    """The calls of a thread with these records, by column, and what is said of the capture."""
+    """The calls of a thread with these records, by column, and the capture's problems."""
     unpack(THREAD + b"".join(records), folder)
     stream = CallStream(os.fsencode(folder), 0, object_table(), lacks_calls=False)
     tables = stream.definitions()
@@ -60,7 +60,7 @@ def calls_of(folder: Path, *records: bytes) -> tuple[dict[str, Any], list[str]]:
 
 
 @pytest.mark.parametrize("time", [0, 2**32 - 1, 2**32, 2**35 - 1, 2**35, 2**39 - 1])
-def test_a_short_head_counts_from_the_base(tmp_path: Path, time: int) -> None:
+def test_a_short_head_is_relative_to_the_base(tmp_path: Path, time: int) -> None:
     calls, problems = calls_of(
         tmp_path, base(), short_call(time, 2**14 - 1, 1023, 2**13 - 1), short_return(time + 5, 2**14 - 1)
     )
@@ -68,7 +68,7 @@ def test_a_short_head_counts_from_the_base(tmp_path: Path, time: int) -> None:
     assert (calls["function"], problems) == (["function_1023"], [])
 
 
-def test_a_long_head_counts_from_nothing(tmp_path: Path) -> None:
+def test_a_long_head_is_absolute(tmp_path: Path) -> None:
     start = record(CALL, struct.pack("<QQII", 1, 2**60, 4000, 2**30), LONG)
     end = record(RETURN, struct.pack("<QQiI", 1, 2**60 + 5, 13, 0), LONG)
     calls, problems = calls_of(tmp_path, start, end)
@@ -76,20 +76,20 @@ def test_a_long_head_counts_from_nothing(tmp_path: Path) -> None:
     assert (calls["function"], problems) == (["function_4000"], [])
 
 
-def test_a_long_return_ends_a_short_call_and_the_other_way_round(tmp_path: Path) -> None:
+def test_long_returns_end_short_calls_and_vice_versa(tmp_path: Path) -> None:
     first = record(CALL, struct.pack("<QQII", FIRST, ENTERED + 1, 1, 1), LONG)
     second = record(RETURN, struct.pack("<QQiI", FIRST + 1, ENTERED + 9, 0, 0), LONG)
     calls, _ = calls_of(tmp_path, base(), first, short_call(2, 1, 2, 2), second, short_return(10, 0))
     assert (calls["start"], calls["duration"]) == ([ENTERED + 1, ENTERED + 2], [9, 7])
 
 
-def test_a_base_behind_a_call_serves_it_and_without_any_the_call_is_told_as_damaged(tmp_path: Path) -> None:
+def test_a_later_base_serves_a_call_and_a_missing_base_is_damage(tmp_path: Path) -> None:
     calls, problems = calls_of(tmp_path, short_call(3, 0, 1, 1), base())
     assert (calls["start"], problems) == ([ENTERED + 3], [])
     calls, problems = calls_of(tmp_path, short_call(3, 0, 1, 1))
     assert (calls["start"], problems) == ([], ["1 damaged records were left out."])
 
 
-def test_a_head_that_is_cut_off_is_damage(tmp_path: Path) -> None:
+def test_a_truncated_head_is_damage(tmp_path: Path) -> None:
     calls, problems = calls_of(tmp_path, base(), record(CALL, b""), record(RETURN, b"", 7), record(CALL, b"", LONG))
     assert (calls["start"], problems) == ([], ["3 damaged records were left out."])

@@ -1,4 +1,4 @@
-"""Captures that are cut off, corrupted, incomplete or none at all: what can be read is read, the rest is named."""
+"""Truncated, corrupted, incomplete or missing captures: readable data is read, the rest is reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.one_put import recorded_put
 from tests.reading import Call, calls_of
 from tests.running import run
 
-CALL, BASE = 7, 15  # kinds of record
+CALL, BASE = 7, 15  # record kinds
 MUTATIONS = 1000
 QUICK_MUTATIONS = 150
 MUTATIONS_OF_MANY_SEGMENTS = 400
@@ -40,7 +40,7 @@ def recorded() -> Path:
 
 
 def record(folder: Path, program: str, *arguments: str, **environment: str) -> Path:
-    """The capture of a program that was recorded from its beginning."""
+    """The capture of a program recorded from its beginning."""
     return run(program, *arguments, folder=folder, **environment).capture
 
 
@@ -75,19 +75,19 @@ def test_the_undamaged_capture_has_no_problems(recorded: Path) -> None:
     assert all(call.duration >= 0 for call in calls_of(whole))
 
 
-# Steps that share no factor with the size of a word: words are cut off at each of their bytes.
+# Steps without a common factor with the word size: words are truncated at each of their bytes.
 @pytest.mark.exhaustive(keep=["thread-0.fdx-31"])
 @pytest.mark.parametrize(
     ("stream", "step"), [("thread-0.fdx", 31), ("thread-0.fdx", 3), ("process.fdx", 77), ("process.fdx", 7)]
 )
-def test_cut_off_at_any_byte_it_gives_what_comes_before_and_says_where(
+def test_a_capture_truncated_anywhere_gives_all_previous_records_and_the_position(
     recorded: Path, capture: Path, stream: str, step: int
 ) -> None:
     whole = read_capture(recorded)
     calls = calls_of(whole)
     previous = len(calls)
     written = len((capture / stream).read_bytes().rstrip(b"\0"))
-    # Where a record ends in zeros, the last bytes can go without a trace: it is what would be there anyway.
+    # If a record ends in zeros, losing its last bytes has no effect: unwritten bytes are zero too.
     for length in range(written, -1, -step):
         os.truncate(capture / stream, length)
         cut = read_capture(capture)
@@ -102,16 +102,16 @@ def test_cut_off_at_any_byte_it_gives_what_comes_before_and_says_where(
 
 
 def assert_prefix(cut: Capture, calls: list[Call], length: int) -> None:
-    """The calls of a cut thread are the first ones of the whole, but for ends that were cut off."""
+    """A truncated thread has the first calls of the complete one, except for truncated ends."""
     for found, call in zip(calls_of(cut), calls, strict=False):
         assert (found.function, found.frames) == (call.function, call.frames), length
-        # Less of the stream ties fewer of the clock's ticks to nanoseconds.
+        # A shorter stream has fewer clock calibrations.
         assert found.start == pytest.approx(call.start, abs=2_000), length
         assert found.duration == -1 or found.duration == pytest.approx(call.duration, rel=0.01, abs=100), length
         assert found.arguments.items() <= call.arguments.items(), length
 
 
-def test_what_is_not_written_yet_can_be_missing_without_harm(recorded: Path, capture: Path) -> None:
+def test_unwritten_files_may_be_missing(recorded: Path, capture: Path) -> None:
     for stream in ("thread-0.fdx", "process.fdx"):
         written = len((capture / stream).read_bytes().rstrip(b"\0"))
         os.truncate(capture / stream, (written + 7) // 8 * 8 + 16)
@@ -129,9 +129,7 @@ def test_what_is_not_written_yet_can_be_missing_without_harm(recorded: Path, cap
         ("ring", MUTATIONS_OF_MANY_SEGMENTS),
     ],
 )
-def test_no_change_of_a_stream_goes_untold(
-    name: str, most: int, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_no_change_of_a_stream_is_silent(name: str, most: int, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     whole: Path = request.getfixturevalue(name)
     changed = Path(shutil.copytree(whole, tmp_path / "capture"))
     before = data_of(whole)
@@ -144,7 +142,7 @@ def test_no_change_of_a_stream_goes_untold(
         assert_consistent(read, arguments)
         assert len(read.calls) <= len(before[0]["start"]), (number, path.name)
         names_file = any(f"{path} " in problem for problem in read.problems)
-        # What changed nothing that was recorded, as in the empty rest of a segment, need not be told.
+        # Damage without effect, as in the unused end of a segment, need not be reported.
         assert names_file or (read.problems == () and data_of(read) == before), (number, path.name, read.problems)
         told += names_file
         path.write_bytes(originals[path])
@@ -152,14 +150,14 @@ def test_no_change_of_a_stream_goes_untold(
 
 
 def data_of(capture: Path | Capture) -> tuple[Any, ...]:
-    """All that was recorded."""
+    """All recorded data."""
     read = read_capture(capture) if isinstance(capture, Path) else capture
     calls = {field.name: list(getattr(read.calls, field.name)) for field in dataclasses.fields(read.calls)}
     return calls, read.modules, read.codes, read.frames, read.stacks, read.functions, read.threads, read.descriptions
 
 
 def assert_consistent(read: Capture, known: Collection[str] = ()) -> None:
-    """Every index leads somewhere, and arguments are JSON, which those that are `known` are."""
+    """Every reference is valid, and arguments are JSON; the `known` ones are unchanged."""
     assert np.all(read.calls.stack < len(read.stacks))
     assert np.all(read.calls.function < len(read.functions))
     assert all(frame < len(read.frames) for stack in read.stacks for frame in (*stack.frames, *stack.python))
@@ -168,16 +166,14 @@ def assert_consistent(read: Capture, known: Collection[str] = ()) -> None:
 
 
 def damages(originals: dict[Path, bytes], seed: int, most: int) -> Iterator[tuple[Path, bytes]]:
-    """Streams, each time one of them, with damage of every kind."""
+    """Streams, one of them damaged in each way."""
     for number in range(seed * MUTATIONS, seed * MUTATIONS + most):
         path = random.Random(number).choice(list(originals))
         yield path, damaged(originals[path], number, block=_native.SEGMENT_SIZE)
 
 
 @pytest.mark.exhaustive
-def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_read(
-    recorded: Path, capture: Path
-) -> None:
+def test_every_moved_or_removed_record_is_reported_and_the_others_are_read(recorded: Path, capture: Path) -> None:
     path = capture / "thread-0.fdx"
     original = path.read_bytes()
     records = list(records_of(original))
@@ -191,20 +187,20 @@ def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_rea
         read = read_capture(capture)
         assert any(f"{path} is empty from byte {first} to byte {second}" in text for text in read.problems)
         assert_consistent(read)
-    # The last record, with nothing behind it.
+    # The last record, with no data after it.
     path.write_bytes(original[:second] + bytes(len(original) - second))
     assert any(f"{path} is empty at byte {second}" in text for text in read_capture(capture).problems)
 
 
 def records_of(stream: bytes | bytearray) -> Iterator[tuple[int, int]]:
-    """Where the records of the first segment begin, and their sizes in bytes."""
+    """The start offsets of the first segment's records, and their sizes in bytes."""
     position = _native.STREAM_HEADER_SIZE
     while size := int.from_bytes(stream[position + 2 : position + 4], "little") * 8:
         yield position, size
         position += size
 
 
-def test_a_call_that_was_changed_costs_that_call_alone(recorded: Path, capture: Path) -> None:
+def test_a_changed_call_loses_only_that_call(recorded: Path, capture: Path) -> None:
     path = capture / "thread-0.fdx"
     data = bytearray(path.read_bytes())
     calls = [position for position, _ in records_of(data) if data[position] == CALL]
@@ -217,7 +213,7 @@ def test_a_call_that_was_changed_costs_that_call_alone(recorded: Path, capture: 
     assert any(f"{path} is damaged from byte {calls[3]} " in text for text in read.problems)
 
 
-def test_damage_to_what_calls_count_from_costs_no_call_while_a_copy_is_whole(recorded: Path, capture: Path) -> None:
+def test_damage_to_a_base_loses_no_call_while_a_copy_is_intact(recorded: Path, capture: Path) -> None:
     path = capture / "thread-0.fdx"
     data = bytearray(path.read_bytes())
     bases = [position for position, _ in records_of(data) if data[position] == BASE]
@@ -231,7 +227,7 @@ def test_damage_to_what_calls_count_from_costs_no_call_while_a_copy_is_whole(rec
     assert any("damaged records were left out." in text for text in read.problems)
 
 
-def test_where_the_beginning_of_a_segment_is_lost_the_calls_behind_it_are_read(segments: Path, tmp_path: Path) -> None:
+def test_calls_after_a_damaged_segment_start_are_read(segments: Path, tmp_path: Path) -> None:
     whole = read_capture(segments)
     changed = Path(shutil.copytree(segments, tmp_path / "capture"))
     path = changed / "thread-0.fdx"
@@ -245,7 +241,7 @@ def test_where_the_beginning_of_a_segment_is_lost_the_calls_behind_it_are_read(s
     assert set(zip(read.calls.function, read.calls.start, strict=True)) <= times
 
 
-def test_a_stream_of_another_capture_is_left_out_and_told(recorded: Path, segments: Path, capture: Path) -> None:
+def test_a_stream_of_another_capture_is_skipped_and_reported(recorded: Path, segments: Path, capture: Path) -> None:
     for name, calls in (("thread-0.fdx", 0), ("process.fdx", len(read_capture(recorded).calls))):
         shutil.copy(segments / name, capture / name)
         read = read_capture(capture)
@@ -261,7 +257,7 @@ def test_a_stream_of_another_capture_is_left_out_and_told(recorded: Path, segmen
     assert calls_of(read) == calls_of(recorded)
 
 
-def test_a_stream_under_the_name_of_another_is_left_out_and_told(recorded: Path, capture: Path) -> None:
+def test_a_renamed_stream_is_skipped_and_reported(recorded: Path, capture: Path) -> None:
     shutil.copy(capture / "thread-0.fdx", capture / "thread-1.fdx")
     read = read_capture(capture)
     assert any(f"{capture}/thread-1.fdx was written under another name" in text for text in read.problems)
@@ -273,7 +269,7 @@ def test_a_stream_under_the_name_of_another_is_left_out_and_told(recorded: Path,
     )
 
 
-def test_metadata_that_were_changed_are_told(recorded: Path, capture: Path) -> None:
+def test_changed_metadata_are_reported(recorded: Path, capture: Path) -> None:
     text = (capture / "capture.json").read_bytes()
     told = f"{capture}/capture.json is not as it was written: what it says of the run may be wrong."
     for position in range(text.index(b"started_unix_ns") + 18, len(text) - 2, 7):
@@ -291,9 +287,7 @@ def test_metadata_that_were_changed_are_told(recorded: Path, capture: Path) -> N
 @pytest.mark.parametrize(
     ("version", "times"), [(1, [(26996050, 60011), (27045100, 7391)]), (2, [(16874565, 107573), (16964627, 12401)])]
 )
-def test_a_capture_of_an_older_version_is_still_read(
-    tmp_path: Path, version: int, times: list[tuple[int, int]]
-) -> None:
+def test_a_capture_of_an_older_version_is_read(tmp_path: Path, version: int, times: list[tuple[int, int]]) -> None:
     with zipfile.ZipFile(FIXTURES / f"version-{version}.zip") as archive:
         archive.extractall(tmp_path / "capture")
     read = read_capture(tmp_path / "capture")
@@ -304,8 +298,18 @@ def test_a_capture_of_an_older_version_is_still_read(
     assert all((module.file is None) == (version == 1) for module in read.modules)
 
 
+def test_a_capture_of_version_3_is_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(FIXTURES / "version-3.zip") as archive:
+        archive.extractall(tmp_path / "capture")
+    read = read_capture(tmp_path / "capture")
+    calls = calls_of(read)
+    assert read.problems == ()
+    assert [(call.start, call.duration) for call in calls[:2]] == [(9777487, 5010), (9853470, 73362)]
+    assert calls[1].python_frames[0] == ["/srv/proj/tests/programs/one_put.py", 12, "<module>"]
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_damaged_capture_of_an_older_version_is_read(tmp_path: Path, version: int) -> None:
     changed = tmp_path / "capture"
     with zipfile.ZipFile(FIXTURES / f"version-{version}.zip") as archive:
@@ -316,13 +320,13 @@ def test_a_damaged_capture_of_an_older_version_is_read(tmp_path: Path, version: 
         path.write_bytes(content)
         damaged_read = read_capture(changed)
         assert_consistent(damaged_read)
-        # Version 1 has no checks.
+        # Version 1 has no checksums.
         assert version == 1 or damaged_read.problems or data_of(damaged_read) == data_of(read)
         path.write_bytes(originals[path])
 
 
 def assert_one_put_was_read(read: Capture, calls: list[Call]) -> None:
-    """What the fixtures hold, which the recorders of those versions wrote."""
+    """The contents of the fixtures, written by those versions' recorders."""
     assert [call.function for call in calls] == [
         "PJRT_Client_BufferFromHostBuffer",
         "DeviceMemory::Allocate",
@@ -342,7 +346,7 @@ def assert_one_put_was_read(read: Capture, calls: list[Call]) -> None:
     assert (len(read.modules), len(read.codes), len(read.frames), len(read.stacks)) == (5, 7, 67, 9)
 
 
-def test_a_missing_process_stream_costs_names_and_nothing_else(recorded: Path, capture: Path) -> None:
+def test_a_missing_process_stream_loses_only_names(recorded: Path, capture: Path) -> None:
     (capture / "process.fdx").unlink()
     read = read_capture(capture)
     assert len(read.calls) == len(read_capture(recorded).calls)
@@ -359,7 +363,7 @@ def test_missing_thread_streams_leave_an_empty_capture(capture: Path) -> None:
 
 
 @pytest.mark.parametrize("stream", ["thread-0.fdx", "process.fdx"])
-def test_a_stream_that_cannot_be_read_is_named(capture: Path, stream: str) -> None:
+def test_an_unreadable_stream_is_named(capture: Path, stream: str) -> None:
     (capture / stream).unlink()
     (capture / stream).mkdir()
     assert f"{capture}/{stream} cannot be read." in read_capture(capture).problems
@@ -371,7 +375,7 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
     data[len(_native.MAGIC)] = 99  # its version
     (capture / stream).write_bytes(data)
     assert any(
-        f"{stream} has format version 99; this framedex reads 1 to 3." in text
+        f"{stream} has format version 99; this framedex reads 1 to 4." in text
         for text in read_capture(capture).problems
     )
     (capture / stream).write_bytes(b"MZ" + bytes(_native.STREAM_HEADER_SIZE))
@@ -388,11 +392,13 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
         ("[" * 100_000, "capture.json cannot be read"),
         ("[]", "is not a framedex capture"),
         ("{}", "is not a framedex capture"),
-        ('{"format": "framedex-capture"}', "has no capture format; this framedex reads 1 to 3"),
-        ('{"format": "framedex-capture", "version": 99}', "has capture format 99; this framedex reads 1 to 3"),
+        ('{"format": "framedex-capture"}', "has no capture format; this framedex reads 1 to 4"),
+        ('{"format": "framedex-capture", "version": 99}', "has capture format 99; this framedex reads 1 to 4"),
     ],
 )
-def test_what_is_no_capture_is_refused_with_a_remedy(capture: Path, content: str | None, message: str) -> None:
+def test_a_folder_that_is_not_a_capture_is_refused_with_a_remedy(
+    capture: Path, content: str | None, message: str
+) -> None:
     (capture / "capture.json").unlink()
     if content is not None:
         (capture / "capture.json").write_text(content)
@@ -404,13 +410,13 @@ def test_what_is_no_capture_is_refused_with_a_remedy(capture: Path, content: str
 
 @pytest.mark.exhaustive(keep=['"soon"', "-1"])
 @pytest.mark.parametrize("started", ['"soon"', "null", "1e400", "-1", "123456789012345678901234567890", "[]"])
-def test_a_start_that_makes_no_sense_does_not_keep_the_calls_from_being_read(capture: Path, started: str) -> None:
+def test_an_implausible_start_does_not_prevent_reading_calls(capture: Path, started: str) -> None:
     text = '{"format": "framedex-capture", "version": 1, "started_clock_ns": STARTED}'
     (capture / "capture.json").write_text(text.replace("STARTED", started))
     assert len(read_capture(capture).calls) >= 5
 
 
-def test_a_file_or_nothing_at_all_is_refused(capture: Path) -> None:
+def test_a_file_or_a_missing_path_is_refused(capture: Path) -> None:
     for path in (capture / "thread-0.fdx", capture / "nowhere"):
         with pytest.raises(FramedexError) as refused:
             read_capture(path)

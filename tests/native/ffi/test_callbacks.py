@@ -1,4 +1,4 @@
-"""Host callbacks on the mock TPU: recorded by their names in Python, once each time that Python is called."""
+"""Host callbacks on the mock TPU: recorded by their Python names, once for each call of Python."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ def errors() -> IndexedRun:
     return indexed("callback_errors.py", "tpu")
 
 
-def test_a_callback_is_one_call_each_time_that_python_is_called(recorded: FfiRun, index: Index) -> None:
+def test_each_python_callback_is_one_call(recorded: FfiRun, index: Index) -> None:
     calls = index.calls.find(CallFilter(function="*callback"))
 
     assert Counter(call.function for call in calls) == recorded.result
     assert not any("attributes" in call.arguments for call in calls), "how the mock moves data is nobody's business"
 
 
-def test_a_callback_is_recorded_with_all_operands_in_their_order(index: Index) -> None:
+def test_a_callback_has_all_operands_in_order(index: Index) -> None:
     calls = index.calls.find(CallFilter(function="jax.pure_callback"))
 
     assert [call.arguments["arguments"] for call in calls] == ["f32[2], f32[3], f32[4], token[]"] * 2
 
 
-def test_a_callback_has_the_line_of_the_program_that_asked_for_it(index: Index) -> None:
+def test_a_callback_has_the_program_line_that_requested_it(index: Index) -> None:
     calls = index.calls.find(CallFilter(function="*callback"))
     text = PROGRAM.read_text().splitlines()
 
@@ -68,7 +68,7 @@ def test_a_callback_has_the_line_of_the_program_that_asked_for_it(index: Index) 
     assert len(index.calls.python_lines(calls)) == len(calls)
 
 
-def test_the_error_of_a_callback_keeps_the_innermost_frames_and_the_exception(errors: IndexedRun) -> None:
+def test_a_callback_error_keeps_the_innermost_frames_and_the_exception(errors: IndexedRun) -> None:
     program = PROGRAMS / "callback_errors.py"
     raised = f'  File "{program}", line {line_of(program, "raise ValueError")}, in raises\nValueError: bad value'
     failed = f"  File \"{program}\", line {line_of(program, 'raise KeyError')}, in {DEEP}\nKeyError: '{'ä' * 40}'"
@@ -98,7 +98,7 @@ def test_every_view_of_an_error_has_the_exception_and_its_line(errors: IndexedRu
     )
 
 
-def test_a_callback_is_a_target_by_its_name(index: Index) -> None:
+def test_a_callback_is_a_target_with_its_name(index: Index) -> None:
     used = {each.name: each.totals.runs for each in index.ffi.targets() if each.totals.runs}
 
     assert used == {"jax.pure_callback": 2, "jax.experimental.io_callback": 2, "jax.debug.callback": 4}

@@ -1,4 +1,4 @@
-"""A handler that crashes is named before the process dies, as it would have died without framedex."""
+"""A crashing handler is named before the process dies in the same way as without framedex."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from framedex.captures.open_calls import read_open_calls
 from tests.ffi_running import CPU, FfiRun, run_ffi, run_untraced
 
-SIGNALS = {"segfault": signal.SIGSEGV, "abort": signal.SIGABRT, "segfault while compiling": signal.SIGSEGV}
+SIGNALS = {
+    "segfault": signal.SIGSEGV,
+    "abort": signal.SIGABRT,
+    "stack overflow": signal.SIGSEGV,
+    "segfault while compiling": signal.SIGSEGV,
+}
 
 
 def crashed(how: str, *arguments: str, folder: Path, runs: Callable[..., FfiRun] = run_ffi) -> FfiRun:
@@ -29,12 +35,16 @@ def segfault(tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
     return crashed("segfault", folder=tmp_path_factory.mktemp("segfault"))
 
 
-def test_target_stage_and_line_are_named(segfault: FfiRun) -> None:
+def test_a_crash_report_names_target_stage_and_line(segfault: FfiRun) -> None:
     assert_named(segfault, "segfault")
 
 
+def test_a_stack_overflow_report_names_target_stage_and_line(tmp_path: Path) -> None:
+    assert_named(crashed("stack overflow", folder=tmp_path), "stack overflow")
+
+
 @pytest.mark.exhaustive
-def test_target_stage_and_line_of_an_abort_are_named(tmp_path: Path) -> None:
+def test_an_abort_report_names_target_stage_and_line(tmp_path: Path) -> None:
     assert_named(crashed("abort", folder=tmp_path), "abort")
 
 
@@ -59,7 +69,7 @@ def test_a_crash_while_compiling_names_the_lines_that_call_the_target(tmp_path: 
 @pytest.mark.exhaustive(keep=["faulthandler-abort"])
 @pytest.mark.parametrize("how", SIGNALS)
 @pytest.mark.parametrize("watcher", ["", "faulthandler", "faulthandler late"])
-def test_the_process_dies_as_it_does_without_framedex(how: str, watcher: str, tmp_path: Path) -> None:
+def test_the_process_dies_the_same_way_without_framedex(how: str, watcher: str, tmp_path: Path) -> None:
     plain = crashed(how, watcher, folder=tmp_path, runs=run_untraced)
     traced = crashed(how, watcher, folder=tmp_path)
     assert traced.status == plain.status == -SIGNALS[how]
@@ -67,7 +77,13 @@ def test_the_process_dies_as_it_does_without_framedex(how: str, watcher: str, tm
     assert traced.stdout == plain.stdout
 
 
-def test_the_capture_shows_the_run_that_never_returned(segfault: FfiRun) -> None:
+def test_the_capture_names_the_thread_of_the_crash(segfault: FfiRun) -> None:
+    (crashed,) = [thread for thread in read_open_calls(segfault.capture) if thread.signal is not None]
+    assert crashed.signal == "SIGSEGV"
+    assert [call.function for call in crashed.open_calls][-1:] == ["fail"]
+
+
+def test_the_capture_shows_the_unfinished_run(segfault: FfiRun) -> None:
     last = segfault.calls("fail")[-1]
     assert (last.duration, last.error) == (-1, -1)
     assert last.arguments["attributes"] == 'how="segfault"'
@@ -79,7 +95,7 @@ def test_the_capture_shows_the_run_that_never_returned(segfault: FfiRun) -> None
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("how", ["outside", "after"])
-def test_a_crash_outside_of_handlers_is_not_ours_to_report(how: str, tmp_path: Path) -> None:
+def test_a_crash_outside_handlers_is_not_reported(how: str, tmp_path: Path) -> None:
     ended = crashed(how, folder=tmp_path)
     assert ended.status == -signal.SIGSEGV
     assert reports(ended) == []

@@ -1,4 +1,4 @@
-"""The examples are what a newcomer builds and runs, as docs/how-to/ffi-kernels.md has it."""
+"""The examples can be built and run by newcomers, as docs/how-to/ffi-kernels.md describes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pytest
 from tests.ffi_running import CPU, EXAMPLES, UNTRACED
 from tests.running import PROGRAMS, plain_environment
 
-CMAKE = shutil.which("cmake") or str(Path(sys.executable).with_name("cmake"))  # a dependency for development
+CMAKE = shutil.which("cmake") or str(Path(sys.executable).with_name("cmake"))  # a development dependency
 
 
 def execute(*command: str | Path) -> None:
-    """Run a command to its end; it succeeds."""
+    """Run a command to its end; it must succeed."""
     environment = plain_environment() | UNTRACED | CPU | {"CXXFLAGS": "-O0 -Werror"}
     ended = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-def test_cmake_compiles_every_source_with_the_headers_of_jaxlib(tmp_path: Path) -> None:
+def test_cmake_compiles_every_source_with_jaxlib_headers(tmp_path: Path) -> None:
     """`ffi_running.library_for` compiles the same sources for the other tests."""
     python = f"-DPython_EXECUTABLE={sys.executable}"
     execute(CMAKE, "-S", EXAMPLES, "-B", tmp_path, python, "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
@@ -37,7 +37,7 @@ def test_cmake_compiles_every_source_with_the_headers_of_jaxlib(tmp_path: Path) 
 
 
 @pytest.mark.exhaustive
-def test_the_library_builds_by_itself_and_its_functions_work(tmp_path: Path) -> None:
+def test_the_library_builds_alone_and_its_functions_work(tmp_path: Path) -> None:
     execute(CMAKE, "-S", EXAMPLES, "-B", tmp_path / "build", f"-DPython_EXECUTABLE={sys.executable}")
     execute(CMAKE, "--build", tmp_path / "build", "--parallel", str(os.cpu_count()))
     execute(sys.executable, PROGRAMS / "ffi_calls.py", tmp_path / "build" / "libffi_examples.so")

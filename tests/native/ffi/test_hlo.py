@@ -1,4 +1,4 @@
-"""The custom calls of a compiled module, in the order in which they are instantiated; nothing raises on bad input."""
+"""The custom calls of a compiled module, in the order of their instantiation; bad input never raises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ print(json.dumps(module.to_string()))
 
 @pytest.fixture(scope="module")
 def module(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
-    """A compiled module: serialised, and XLA's own text of it."""
+    """A compiled module: serialized, and as XLA's text."""
     path = tmp_path_factory.mktemp("module") / "module.pb"
     ended = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path)],
@@ -41,7 +41,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
     return path.read_bytes(), json.loads(ended.stdout)
 
 
-def test_what_is_read_is_what_xla_prints(module: tuple[bytes, str]) -> None:
+def test_parsed_hlo_equals_the_text_of_xla(module: tuple[bytes, str]) -> None:
     serialised, text = module
     program = read_program(serialised)
     assert program.name == "jit_program"
@@ -53,19 +53,19 @@ def test_what_is_read_is_what_xla_prints(module: tuple[bytes, str]) -> None:
         assert all(shape in line for shape in call.results.split(", "))
 
 
-def test_the_condition_of_a_loop_comes_before_its_body(module: tuple[bytes, str]) -> None:
+def test_the_condition_of_a_loop_precedes_its_body(module: tuple[bytes, str]) -> None:
     targets = [call.target for call in read_program(module[0]).custom_calls]
     assert targets.index("lapack_spotrf_ffi") < len(targets) - targets[::-1].index("lapack_sgeqrf_ffi") - 1
     assert targets[-1] == "lapack_ssyevd_ffi"
 
 
-def test_frames_are_those_of_the_program(module: tuple[bytes, str]) -> None:
+def test_frames_are_program_frames(module: tuple[bytes, str]) -> None:
     for call in read_program(module[0]).custom_calls:
         assert [frame[0] for frame in call.frames] == ["<string>"] * len(call.frames)
         assert call.frames[-1][2] == "<module>"
 
 
-def test_bad_input_gives_what_can_be_read(module: tuple[bytes, str]) -> None:
+def test_bad_input_is_parsed_as_far_as_possible(module: tuple[bytes, str]) -> None:
     serialised = module[0]
     generator = random.Random(5)
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""What there is too much of is left out and said; what goes wrong is explained with the line that caused it."""
+"""Data over a limit is omitted and reported; errors are explained with the line that caused them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_eight_threads_lose_no_run(tmp_path: Path, count: int) -> None:
 
 
 @pytest.mark.exhaustive
-def test_without_trampolines_left_a_target_is_left_alone(tmp_path: Path) -> None:
+def test_without_free_trampolines_a_target_is_not_traced(tmp_path: Path) -> None:
     ended = run_ffi("ffi_pool.py", folder=tmp_path, **CPU)
     assert ended.result == [1.0, 1.0]
     left_alone = {target["target"] for target in ended.described("ffi_target") if not target["is_wrapped"]}
@@ -35,7 +35,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
     return run_ffi("ffi_missing.py", folder=tmp_path_factory.mktemp("wrong"), **CPU)
 
 
-def test_a_target_that_nobody_registered_is_explained(wrong: FfiRun) -> None:
+def test_an_unregistered_target_is_explained(wrong: FfiRun) -> None:
     lines = wrong.result
     nowhere, elsewhere = wrong.described("ffi_problem")
     assert (nowhere["kind"], nowhere["target"], nowhere["registered_for"]) == ("not_registered", "nowhere", [])

@@ -1,4 +1,4 @@
-"""What JAX knows of what it compiles is noted beside the call, and neither seen nor paid for by the program."""
+"""JAX's data on each compilation is recorded, invisible to the program and at no cost for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from framedex.captures import read_kept_program
+from framedex.captures import read_stored_program
 from tests import pythons
 from tests.reading import calls_of
 from tests.run.costs.compiling import NOTED
@@ -32,28 +32,28 @@ KNOWN = {
 
 
 def ran(folder: Path, program: str, python: str = sys.executable, **environment: str) -> Run:
-    """A program that is recorded on the mock TPU."""
+    """A program recorded on the mock TPU."""
     (folder / "program.py").write_text(program)
     return Run.of([python, "program.py"], folder, mock_environment(folder) | environment, 120)
 
 
 def notes(capture: Path, function: str = COMPILE) -> list[Any]:
-    """What is noted of each compilation, or of each call of another function; None where nothing is."""
+    """The note of each compilation, or of each call of another function; None without one."""
     found: list[Any] = []
     for call in calls_of(capture, function):
         name = call.arguments.get("jax.kept")
-        content = None if name is None else read_kept_program(capture, name)
+        content = None if name is None else read_stored_program(capture, name)
         found.append(None if content is None else json.loads(content))
     return found
 
 
 def is_known(note: dict[str, Any]) -> bool:
-    """Whether it says what is known of the first compilation."""
+    """Whether the note has the data of the first compilation."""
     return KNOWN.items() <= note.items() and "program.py:2" in note["function"]
 
 
 @pytest.mark.parametrize("version", exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
-def test_each_python_and_jax_is_asked(version: str, tmp_path: Path) -> None:
+def test_notes_are_written_by_each_python_and_jax(version: str, tmp_path: Path) -> None:
     python = pythons.with_jax(version)
     if python is None:
         pytest.skip(f"no Python {version} with JAX")
@@ -64,7 +64,7 @@ def test_each_python_and_jax_is_asked(version: str, tmp_path: Path) -> None:
     assert second["arguments"][0] == ["x", "float32[]", True] and second["statics"] == [["n", "(1, 'a')"]]
 
 
-def test_a_recording_that_a_program_starts_itself_notes_too(tmp_path: Path) -> None:
+def test_a_recording_started_by_the_program_has_notes(tmp_path: Path) -> None:
     program = f"import framedex_native\nwith framedex_native.recording('captures'):\n    exec({PROGRAM!r})\n"
     done = ran(tmp_path, program, FRAMEDEX_RECORD="0")
     assert done.status == 0, done.stderr
@@ -72,7 +72,7 @@ def test_a_recording_that_a_program_starts_itself_notes_too(tmp_path: Path) -> N
 
 
 @pytest.mark.exhaustive
-def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path: Path) -> None:
+def test_a_late_recording_has_notes_for_later_traces(tmp_path: Path) -> None:
     program = f"import jax, framedex_native\njax.devices()\nframedex_native.start('late')\nexec({PROGRAM!r})\n"
     done = ran(tmp_path, program, FRAMEDEX_RECORD="0", FRAMEDEX_OUT=str(tmp_path / "unused"))
     assert done.status == 0, done.stderr
@@ -81,7 +81,7 @@ def test_a_recording_that_begins_late_knows_what_is_traced_from_then_on(tmp_path
 
 
 @pytest.mark.exhaustive
-def test_what_is_compiled_for_the_cpu_is_not_told_of_what_is_loaded_next(tmp_path: Path) -> None:
+def test_a_cpu_compilation_has_no_note_of_the_next_load(tmp_path: Path) -> None:
     program = (
         "import jax, numpy as np\n"
         "from jax.experimental.serialize_executable import deserialize_and_load, serialize\n"
@@ -99,7 +99,7 @@ def test_what_is_compiled_for_the_cpu_is_not_told_of_what_is_loaded_next(tmp_pat
 
 
 @pytest.mark.exhaustive
-def test_what_a_cache_gives_after_a_compilation_for_the_cpu_keeps_its_own_name(tmp_path: Path) -> None:
+def test_a_cached_program_after_a_cpu_compilation_keeps_its_name(tmp_path: Path) -> None:
     program = (
         "import jax, numpy as np\n"
         "def wanted(x): return x * 2\n"
@@ -121,19 +121,19 @@ def test_what_a_cache_gives_after_a_compilation_for_the_cpu_keeps_its_own_name(t
 
 
 @pytest.mark.exhaustive
-def test_it_is_switched_off_with_the_handlers(tmp_path: Path) -> None:
+def test_notes_are_switched_off_with_the_handlers(tmp_path: Path) -> None:
     done = ran(tmp_path, PROGRAM, FRAMEDEX_FFI="0", **NOTED)
     assert done.status == 0 and set(map(str, notes(done.capture))) == {"None"}
 
 
-def test_a_jax_that_is_not_what_it_was_compiles_all_the_same(tmp_path: Path) -> None:
+def test_an_incompatible_jax_compiles_without_notes(tmp_path: Path) -> None:
     broken = "import jax\nfrom jax._src.interpreters import pxla\npxla.AllArgsInfo = lambda *given: None\n"
     done = ran(tmp_path, broken + PROGRAM, **NOTED)
     assert done.status == 0 and done.stderr == ""
     assert set(map(str, notes(done.capture))) == {"None"}
 
 
-def test_a_static_argument_neither_runs_nor_lives_longer(tmp_path: Path) -> None:
+def test_a_static_argument_is_neither_run_nor_kept_alive(tmp_path: Path) -> None:
     program = PROGRAM + (
         "import gc, pickle, weakref\n"
         "class Odd:\n"
@@ -155,7 +155,7 @@ def test_a_static_argument_neither_runs_nor_lives_longer(tmp_path: Path) -> None
     assert any(note["statics"] and note["statics"][0][1].startswith("Odd #") for note in notes(done.capture))
 
 
-def test_what_is_noted_leaves_no_frame_on_a_stack(tmp_path: Path) -> None:
+def test_notes_leave_no_frame_on_a_stack(tmp_path: Path) -> None:
     program = PROGRAM + (
         "import traceback\n"
         "try: jax.jit(lambda x: x.nothing)(1.0)\n"
@@ -163,4 +163,4 @@ def test_what_is_noted_leaves_no_frame_on_a_stack(tmp_path: Path) -> None:
     )
     done = ran(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
     assert done.status == 0, done.stderr
-    assert "framedex" not in done.stdout.replace(str(pythons.ROOT), "")  # a checkout may be called so
+    assert "framedex" not in done.stdout.replace(str(pythons.ROOT), "")  # a checkout may have this name

@@ -1,4 +1,4 @@
-"""A run of a handler is recorded with what it was given, what came of it, and the handler at the end of its stack."""
+"""A handler run is recorded with its inputs, its result, and the handler at the end of its stack."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tests.tiers import exhaustive_unless
 
 @pytest.fixture(scope="module", params=exhaustive_unless(["cpu", "tpu"], "cpu"))
 def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
-    """The program run once, on the CPU alone and on the mock TPU."""
+    """The program run once on the CPU alone and on the mock TPU."""
     environment = CPU if request.param == "cpu" else mock_tpu()
     return run_ffi("ffi_calls.py", folder=tmp_path_factory.mktemp("calls"), **environment)
 
 
 def only(ended: FfiRun, function: str) -> Call:
-    """The one run of a handler."""
+    """The only run of a handler."""
     (call,) = ended.calls(function)
     return call
 
 
-def test_the_program_computes_what_it_should(ended: FfiRun) -> None:
+def test_the_program_computes_correct_results(ended: FfiRun) -> None:
     assert ended.result
     assert not ended.recorded.problems
 
 
-def test_dtypes_shapes_and_attributes(ended: FfiRun) -> None:
+def test_runs_have_dtypes_shapes_and_attributes(ended: FfiRun) -> None:
     first = ended.calls("rms_norm")[0]
     assert first.arguments["arguments"] == "f32[4,8]"
     assert first.arguments["results"] == "f32[4,8]"
@@ -49,7 +49,7 @@ def test_runs_of_one_execution_share_its_id(ended: FfiRun) -> None:
     assert len(set(runs)) == 3
 
 
-def test_stages_of_a_stateful_handler(ended: FfiRun) -> None:
+def test_a_stateful_handler_has_stages(ended: FfiRun) -> None:
     instantiation = only(ended, "counter.instantiate")
     runs = ended.calls("counter")
     assert instantiation.arguments["attributes"] == "start=s32(0)"
@@ -61,7 +61,7 @@ def test_an_asynchronous_handler_has_a_future(ended: FfiRun) -> None:
     assert "asynchronous" not in only(ended, "rms_norm_forward").arguments
 
 
-def test_handlers_of_jaxlib(ended: FfiRun) -> None:
+def test_jaxlib_handlers_are_recorded(ended: FfiRun) -> None:
     if not ended.calls("lapack_spotrf_ffi"):
         pytest.skip("on a TPU, a Cholesky factorisation is no custom call")
     run = only(ended, "lapack_spotrf_ffi")
@@ -72,7 +72,7 @@ def test_handlers_of_jaxlib(ended: FfiRun) -> None:
     assert [frame for frame in entry["frames"] if frame[0].endswith("ffi_calls.py")][-1][1] == ended.result["lapack"]
 
 
-def test_an_untyped_handler(ended: FfiRun) -> None:
+def test_an_untyped_handler_is_recorded(ended: FfiRun) -> None:
     run = only(ended, "add_one_untyped")
     assert run.arguments == {}
     (entry,) = [entry for entry in ended.instances[None] if entry["target"] == "add_one_untyped"]  # type: ignore[index]
@@ -80,14 +80,14 @@ def test_an_untyped_handler(ended: FfiRun) -> None:
     assert ended.sites[entry["site"]]["frames"][1][2] == "add_one_untyped"
 
 
-def test_errors(ended: FfiRun) -> None:
+def test_handler_errors_are_recorded(ended: FfiRun) -> None:
     returned, thrown, number = ended.calls("fail")
     assert (returned.error, returned.arguments["error_message"]) == (3, "the handler does not want to")
     assert (thrown.error, thrown.arguments["error_message"]) == (2, "the handler threw this")
     assert (number.error, number.arguments["error_message"]) == (2, "the handler was left by an exception")
 
 
-def test_the_handler_is_the_leaf_and_xla_called_it(ended: FfiRun) -> None:
+def test_the_handler_is_the_leaf_called_by_xla(ended: FfiRun) -> None:
     library = str(library_for(sys.executable))
     for function in ("rms_norm", "counter", "add_one_untyped", "fail.instantiate"):
         frames = ended.calls(function)[0].frames
@@ -100,7 +100,7 @@ def test_every_stack_is_merged(ended: FfiRun) -> None:
     assert {call.outcome for call in ended.calls()} == {MergeOutcome.MERGED}
 
 
-def test_targets_and_the_lines_that_registered_them(ended: FfiRun) -> None:
+def test_targets_have_the_lines_that_registered_them(ended: FfiRun) -> None:
     (target,) = [t for t in ended.described("ffi_target") if (t["target"], t["platform"]) == ("counter", "Host")]
     assert target["is_wrapped"] is True
     assert target["stages"] == ["instantiate", "execute"]
@@ -108,7 +108,7 @@ def test_targets_and_the_lines_that_registered_them(ended: FfiRun) -> None:
     assert all(target["is_wrapped"] for target in ended.described("ffi_target"))
 
 
-def test_recording_started_late_knows_what_came_before(tmp_path: Path) -> None:
+def test_a_late_recording_knows_earlier_registrations(tmp_path: Path) -> None:
     ended = run_ffi("ffi_late.py", folder=tmp_path, **CPU, FRAMEDEX_RECORD="0")
     (run,) = ended.calls("rms_norm")
     site = ended.site_of(run)
@@ -117,7 +117,7 @@ def test_recording_started_late_knows_what_came_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_forked_child_has_a_whole_capture_of_its_own(tmp_path: Path) -> None:
+def test_a_forked_child_has_its_own_complete_capture(tmp_path: Path) -> None:
     ended = run_ffi("ffi_forking.py", folder=tmp_path, **CPU)
     assert ended.result == "joined"
     targets = [{t["target"] for t in FfiRun(0, "", "", (c,)).described("ffi_target")} for c in ended.captures]

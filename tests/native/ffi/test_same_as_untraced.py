@@ -1,4 +1,4 @@
-"""A program computes, raises, prints and exports the same, whether its handlers are traced or not."""
+"""A program computes, raises, prints and exports the same with and without recorded handlers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi, run_untraced
 pytestmark = pytest.mark.own_start
 
 
-def test_everything_that_a_program_sees_and_an_executable_made_under_recording(python: str, tmp_path: Path) -> None:
-    """The untraced program loads the executable of the traced one, and prints the same from its first line on."""
+def test_a_traced_program_and_its_executable_behave_as_untraced(python: str, tmp_path: Path) -> None:
+    """The unrecorded program loads the executable of the recorded one, and prints the same from its first line on."""
     executable = tmp_path / "executable"
     traced = run_ffi("ffi_faithful.py", str(executable), folder=tmp_path, python=python, **CPU)
     assert executable.exists()
@@ -23,7 +23,7 @@ def test_everything_that_a_program_sees_and_an_executable_made_under_recording(p
 
 
 @pytest.mark.exhaustive
-def test_everything_that_a_program_sees_on_the_mock_tpu(tmp_path: Path) -> None:
+def test_a_traced_program_on_the_mock_tpu_behaves_as_untraced(tmp_path: Path) -> None:
     plain = run_untraced("ffi_faithful.py", folder=tmp_path, **mock_tpu())
     traced = run_ffi("ffi_faithful.py", folder=tmp_path, **mock_tpu())
     assert comparable(traced) == comparable(plain)

@@ -1,4 +1,4 @@
-"""Each run is joined to the line of Python that it comes from, whatever transformations lie between the two."""
+"""Each run is joined to its Python line, through all transformations between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TWO_DEVICES = CPU | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 
 @pytest.fixture(scope="module", params=exhaustive_unless(["jitted", "all"], "jitted"))
 def matrix(request: pytest.FixtureRequest, python: str, tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
-    """The programs of the matrix, on the CPU, by each Python and the JAX that it has."""
+    """The programs of the matrix on the CPU, for each Python with its JAX."""
     dispatches = [] if request.param == "all" else [request.param]
     folder = tmp_path_factory.mktemp("matrix")
     ended = run_ffi("ffi_matrix.py", *dispatches, folder=folder, python=python, **TWO_DEVICES)
@@ -24,20 +24,20 @@ def matrix(request: pytest.FixtureRequest, python: str, tmp_path_factory: pytest
     return ended
 
 
-def test_every_join_of_the_matrix_is_right(matrix: FfiRun) -> None:
+def test_every_join_of_the_matrix_is_correct(matrix: FfiRun) -> None:
     assert_every_join_is_right(matrix)
 
 
 @pytest.mark.parametrize("dispatches", exhaustive_unless([("eager",), ()], ("eager",)), ids=["eager", "all"])
-def test_every_join_is_right_on_the_mock_tpu(tmp_path: Path, dispatches: tuple[str, ...]) -> None:
-    """The mock compiles programs of several threads at once, so that only attributes tell their calls apart."""
+def test_every_join_on_the_mock_tpu_is_correct(tmp_path: Path, dispatches: tuple[str, ...]) -> None:
+    """The mock compiles programs of several threads concurrently, so only attributes distinguish their calls."""
     assert_every_join_is_right(run_ffi("ffi_matrix.py", *dispatches, folder=tmp_path, **mock_tpu(devices=2)))
 
 
 def assert_every_join_is_right(ended: FfiRun) -> None:
-    """The line that a run names itself, by its attribute, is on the stack of the site that it is joined to.
+    """The line in a run's own attribute is on the stack of the site that it is joined to.
 
-    Where several programs are compiled at once a join may be open, if one of its candidates is right.
+    If several programs are compiled concurrently, a join may stay open if one of its candidates is right.
     """
     runs = ended.calls("rms_norm")
     joined = [(run, site) for run in runs if (site := ended.site_of(run))]
@@ -52,14 +52,14 @@ def assert_every_join_is_right(ended: FfiRun) -> None:
 
 
 def line_of(run: Call) -> int:
-    """The line that the run itself says it comes from."""
+    """The line in the run's own attribute."""
     match = re.search(r"eps=f32\((\d+)\)", run.arguments["attributes"])
     assert match, run.arguments
     return int(match[1])
 
 
 def lines(site: dict[str, object]) -> list[int]:
-    """The lines of the program that are on a site's stack."""
+    """The program lines on a site's stack."""
     frames = site["frames"]
     assert isinstance(frames, list)
     return [line for file, line, _ in frames if file.endswith("ffi_matrix.py")]
@@ -74,19 +74,19 @@ def test_a_joined_custom_call_has_the_shapes_of_its_runs(matrix: FfiRun) -> None
 
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
-    """Calls on the mock TPU that differ in nothing but their line."""
+    """Calls on the mock TPU that differ only in their line."""
     return run_ffi("ffi_twins.py", folder=tmp_path_factory.mktemp("twins"), **mock_tpu())
 
 
 @pytest.mark.parametrize("how", ["in one program", "eagerly", "in a scan"])
-def test_calls_that_differ_only_in_their_line(twins: FfiRun, how: str) -> None:
+def test_calls_that_differ_only_in_line_are_distinguished(twins: FfiRun, how: str) -> None:
     expected, shape = twins.result[how]
     runs = [run for run in twins.calls("rms_norm") if run.arguments["arguments"] == shape]
     sites = [twins.site_of(run) for run in runs]
     assert [site["frames"][site["user_frame"]][1] for site in sites if site] == expected
 
 
-def test_equal_calls_run_once_and_are_of_the_first_line(twins: FfiRun) -> None:
+def test_equal_calls_run_once_and_belong_to_the_first_line(twins: FfiRun) -> None:
     expected, shape = twins.result["merged"]
     (run,) = [run for run in twins.calls("rms_norm") if run.arguments["arguments"] == shape]
     site = twins.site_of(run)
@@ -94,7 +94,7 @@ def test_equal_calls_run_once_and_are_of_the_first_line(twins: FfiRun) -> None:
     assert site["frames"][site["user_frame"]][1] in expected
 
 
-def test_the_stack_of_a_site_is_whole(twins: FfiRun) -> None:
+def test_the_stack_of_a_site_is_complete(twins: FfiRun) -> None:
     for site in twins.described("ffi_site"):
         assert site["frames"][0][2].endswith("wrapped")
         assert site["frames"][-1][2] == "<module>"

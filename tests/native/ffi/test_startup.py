@@ -1,4 +1,4 @@
-"""FFI tracing is switched on from outside: it finds its way into a program, and out of the way of the rest."""
+"""FFI recording is enabled from outside: it reaches the right program, and does not disturb other processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOW = "import sys; print('jax' in sys.modules, 'framedex_ffi' in sys.modules, s
 
 
 def python(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A Python that finds the start-up folder on its path."""
+    """A Python with the start-up folder on its path."""
     return subprocess.run(
         [sys.executable, *arguments],
         env=plain_environment() | tracing(folder) | environment,
@@ -37,7 +37,7 @@ def test_the_programs_own_sitecustomize_is_run(tmp_path: Path) -> None:
     assert ended.stderr == ""
 
 
-def test_an_error_in_the_programs_own_sitecustomize_is_what_it_always_was(tmp_path: Path) -> None:
+def test_an_error_in_the_programs_sitecustomize_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "sitecustomize.py").write_text("import no_such_module\n")
     startup = str(framedex_native.ffi_startup_path())
@@ -49,33 +49,33 @@ def test_an_error_in_the_programs_own_sitecustomize_is_what_it_always_was(tmp_pa
 
 @pytest.mark.exhaustive(keep=["options1"])
 @pytest.mark.parametrize("options", [["-S"], ["-I"], ["-E"], ["-s"], ["-X", "importtime"]])
-def test_options_of_the_interpreter_do_no_harm(options: list[str], tmp_path: Path) -> None:
+def test_interpreter_options_do_no_harm(options: list[str], tmp_path: Path) -> None:
     ended = python(*options, "-c", "print('ran')", folder=tmp_path)
     assert (ended.returncode, ended.stdout) == (0, "ran\n")
     assert "framedex: " not in ended.stderr
 
 
-def test_a_program_without_jax_loads_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_program_without_jax_starts_without_leftovers(tmp_path: Path) -> None:
     ended = python("-c", f"{SHOW}; print(open('/proc/self/maps').read())", folder=tmp_path)
     assert "libframedex" not in ended.stdout
     assert not (tmp_path / "captures").exists()
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_runs_no_handler_makes_no_capture(tmp_path: Path) -> None:
+def test_a_program_without_handler_runs_creates_no_capture(tmp_path: Path) -> None:
     ended = python("-c", "import jax; print(jax.numpy.ones(3) + 1)", folder=tmp_path, **CPU)
     assert ended.stdout == "[2. 2. 2.]\n"
     assert not (tmp_path / "captures").exists()
 
 
-def test_it_can_be_switched_off(tmp_path: Path) -> None:
+def test_ffi_tracing_can_be_switched_off(tmp_path: Path) -> None:
     ended = run_ffi("ffi_late.py", folder=tmp_path, FRAMEDEX_FFI="0", **CPU)
     assert "_framedex_ffi" in ended.stderr
     assert ended.captures == ()
 
 
 @pytest.mark.exhaustive
-def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
+def test_ffi_tracing_can_be_switched_on_by_code(tmp_path: Path) -> None:
     program = (
         "import framedex_native.ffi, runpy, sys\n"
         "framedex_native.ffi.install()\n"
@@ -90,7 +90,7 @@ def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_however_often_it_is_switched_on_the_import_of_jax_passes_it_once(tmp_path: Path) -> None:
+def test_switching_on_repeatedly_hooks_the_jax_import_once(tmp_path: Path) -> None:
     program = (
         "import framedex_native, framedex_native.ffi, sys\n"
         "for _ in range(3):\n"
@@ -108,7 +108,7 @@ def test_however_often_it_is_switched_on_the_import_of_jax_passes_it_once(tmp_pa
     assert ended.stdout.splitlines() == [f"{['framedex_ffi.importing'] * 2}", "True", "[]"]
 
 
-def test_after_jax_was_imported_is_early_enough(tmp_path: Path) -> None:
+def test_switching_on_after_importing_jax_is_early_enough(tmp_path: Path) -> None:
     program = (
         "import jax, framedex_native.ffi, runpy, sys\n"
         "framedex_native.ffi.install()\n"
@@ -121,7 +121,7 @@ def test_after_jax_was_imported_is_early_enough(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_library_prints_one_line(tmp_path: Path) -> None:
     package = framedex_native.ffi_startup_path().parent
     copy = tmp_path / "elsewhere" / "ffi"
     copy.mkdir(parents=True)
@@ -136,7 +136,7 @@ def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
     assert "libframedex_ffi.so" in line
 
 
-def test_a_jax_that_is_not_what_it_was_is_imported_all_the_same(tmp_path: Path) -> None:
+def test_an_incompatible_jax_is_imported_untraced(tmp_path: Path) -> None:
     program = (
         "import framedex_native.ffi.importing as importing\n"
         "importing.after_import({'colorsys': lambda module: module.no_such_function})\n"

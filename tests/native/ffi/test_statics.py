@@ -1,4 +1,4 @@
-"""Static arguments as text: what people wrote where that can be told without running code of the program."""
+"""Static arguments as text: in the user's notation where that needs no code of the program."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Caching:
 
 
 class Hostile:
-    """Runs code whenever it is looked at."""
+    """Runs code whenever it is inspected."""
 
     def __getattribute__(self, name: str) -> Any:
         raise AssertionError(name)
@@ -72,7 +72,7 @@ def outer() -> Any:
         (Caching(2, {}), "Caching(width=2, cache=dict)"),
     ],
 )
-def test_values_read_as_they_are_written(value: Any, expected: str) -> None:
+def test_values_are_formatted_as_written(value: Any, expected: str) -> None:
     assert text(value) == expected
 
 
@@ -83,20 +83,20 @@ def test_values_read_as_they_are_written(value: Any, expected: str) -> None:
         (functools.partial(len, ()), r"partial\(len, \(\)\) #[0-9a-f]{6}"),
     ],
 )
-def test_what_is_not_known_is_told_apart_by_its_hash(value: Any, pattern: str) -> None:
+def test_unknown_values_are_distinguished_by_hash(value: Any, pattern: str) -> None:
     assert re.fullmatch(pattern, text(value))
 
 
-def test_nothing_of_a_value_is_run_but_its_hash() -> None:
+def test_only_the_hash_of_a_value_is_run() -> None:
     assert text(Hostile()) == "Hostile #000005"
     assert text(slice(Hostile(), 2)) == "slice(Hostile #000005, 2, None)"
 
 
-def test_long_values_are_cut() -> None:
+def test_long_values_are_truncated() -> None:
     assert len(text("x" * 10_000)) == 80 and len(text(Config(1, "x" * 100))) <= 80
 
 
-def test_static_arguments_have_the_names_of_their_parameters() -> None:
+def test_static_arguments_have_parameter_names() -> None:
     def function(x: int, n: int, *, mode: str = "") -> None: ...
 
     signature = inspect.signature(function)

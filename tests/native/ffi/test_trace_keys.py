@@ -1,4 +1,4 @@
-"""Notes have the facts by which JAX decides to trace again, and no code of the program runs for them."""
+"""Notes have JAX's reasons for tracing again, without running code of the program."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def keys(note: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {(kind, subject): value for kind, subject, value in note["keys"]}
 
 
-def test_another_function_has_another_number_even_in_the_same_place_of_memory(tmp_path: Path) -> None:
+def test_another_function_has_another_number_even_at_the_same_address(tmp_path: Path) -> None:
     program = "for _ in range(3):\n    jax.jit(lambda x: x + 1)(1.0)\n"
     first, second = differences(tmp_path, program, "<lambda>")
     assert first.keys() == second.keys() == {("function", "")}
     assert len({*first["function", ""], *second["function", ""]}) == 3
 
 
-def test_static_data_of_a_pytree_is_named_by_its_path(tmp_path: Path) -> None:
+def test_static_pytree_data_is_named_by_its_path(tmp_path: Path) -> None:
     program = """\
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass
@@ -63,7 +63,7 @@ step(Pair({"s": State(w, 3)}, None), extra={"n": None})
     }
 
 
-def test_an_eager_primitive_has_its_parameters_and_the_functions_of_its_body(tmp_path: Path) -> None:
+def test_an_eager_primitive_has_its_parameters_and_body_functions(tmp_path: Path) -> None:
     program = """\
 def run(c): return jax.lax.scan(lambda c, _: (c * 0.9, None), c, None, length=3)[0]
 x = jnp.float32(1)
@@ -78,13 +78,13 @@ jnp.zeros(3), jnp.zeros(4)
     assert changed[-1] == {("parameter", "shape"): ("(3,)", "(4,)")}
 
 
-def test_an_argument_that_is_passed_by_name_is_another_call(tmp_path: Path) -> None:
+def test_a_keyword_argument_makes_another_call(tmp_path: Path) -> None:
     program = "@jax.jit\ndef f(a, b): return a + b\nf(1.0, 2.0), f(1.0, b=2.0)\n"
     (found,) = differences(tmp_path, program, "f")
     assert found == {("structure", "the call"): ("2 positional", "1 positional, b=")}
 
 
-def test_a_setting_is_noted_where_it_differs_from_the_first_trace(tmp_path: Path) -> None:
+def test_a_setting_is_noted_if_it_differs_from_the_first_trace(tmp_path: Path) -> None:
     program = """\
 @jax.jit
 def f(a): return a + a
@@ -96,7 +96,7 @@ with jax.numpy_rank_promotion("raise"): f(jnp.ones(2))
     assert found["usual setting", "jax_numpy_rank_promotion"] == (None, "'allow'")
 
 
-def test_no_code_of_the_program_runs_and_nothing_is_kept_alive(tmp_path: Path) -> None:
+def test_no_program_code_runs_and_nothing_is_kept_alive(tmp_path: Path) -> None:
     program = """\
 import gc, weakref
 flattened = 0
@@ -133,7 +133,7 @@ assert gone() is None
 
 
 @pytest.mark.parametrize("leaves", [1_000, 20_000])
-def test_a_large_tree_ends_in_one_hash(tmp_path: Path, leaves: int) -> None:
+def test_a_large_tree_is_reduced_to_one_hash(tmp_path: Path, leaves: int) -> None:
     program = f"""\
 @jax.jit
 def f(t): return t[0][0]

@@ -1,4 +1,4 @@
-"""What is remembered of lines: by their form, the situation that they are read in, and the bytes that a note needs."""
+"""The cache of parsed lines: by their form, their context, and the bytes that a note needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = [(21, 28)]
 
 @pytest.fixture
 def memory() -> LineMemory:
-    """One that was told of an open stack, in which it is, and of a frame in it."""
+    """A cache that was given an open stack with its reader, and a frame in it."""
     found = LineMemory(LineScanner([b"#"], []))
     found.read(found.add_situation(True), 0)
     found.keep(0, FRAME, by_form=True, next=0, has_frame=True, counted=NAME, names=NAME, paths=[])
@@ -32,7 +32,7 @@ def is_known(memory: LineMemory, line: bytes) -> bool:
         FRAME.replace(b"#2", b"#9"),
     ],
 )
-def test_a_line_of_the_same_form_has_the_note_of_the_bytes_that_count(memory: LineMemory, line: bytes) -> None:
+def test_a_line_of_a_known_form_gets_the_note_of_its_relevant_bytes(memory: LineMemory, line: bytes) -> None:
     memory.keep_note(0, FRAME, b" -> here")
     assert memory.follow(line + b"\r\n", 0, 0, {}) == (line + b" -> here\r\n", None)
 
@@ -47,12 +47,12 @@ def test_a_line_of_the_same_form_has_the_note_of_the_bytes_that_count(memory: Li
         FRAME.replace(b"spin_12", "spin_é".encode()),
     ],
 )
-def test_a_line_of_another_form_is_not_known(memory: LineMemory, line: bytes) -> None:
+def test_a_line_of_another_form_is_unknown(memory: LineMemory, line: bytes) -> None:
     memory.keep_note(0, FRAME, b" -> here")
     assert not is_known(memory, line)
 
 
-def test_a_line_whose_form_does_not_tell_is_known_as_it_is() -> None:
+def test_a_line_without_a_form_is_cached_verbatim() -> None:
     memory = LineMemory(LineScanner([b"#"], []))
     memory.read(memory.add_situation(True), 0)
     memory.keep(0, FRAME, by_form=False, next=0, has_frame=False, counted=[], names=[], paths=[])
@@ -70,7 +70,7 @@ def test_a_line_whose_form_does_not_tell_is_known_as_it_is() -> None:
         (b"_ZN1aIiE", False),
     ],
 )
-def test_only_names_that_may_be_known_are_to_be_looked_up(memory: LineMemory, name: bytes, is_told: bool) -> None:
+def test_only_possibly_known_names_are_looked_up(memory: LineMemory, name: bytes, is_told: bool) -> None:
     line = FRAME.replace(b"spin_12", name)
     assert not is_known(memory, FRAME)
     columns = [(21, 21 + len(name))]
@@ -92,7 +92,7 @@ def test_only_names_that_may_be_known_are_to_be_looked_up(memory: LineMemory, na
         (b"_ZN3foo3bar", False),
     ],
 )
-def test_mangled_names_are_taken_apart_where_they_are_plain(name: bytes, is_told: bool) -> None:
+def test_plain_mangled_names_are_parsed(name: bytes, is_told: bool) -> None:
     memory = LineMemory(LineScanner([b"#"], []))
     memory.read(memory.add_situation(True), 0)
     memory.know_names(["spin", "operator+"])
@@ -101,7 +101,7 @@ def test_mangled_names_are_taken_apart_where_they_are_plain(name: bytes, is_told
     assert is_known(memory, name) is is_told
 
 
-def test_a_path_that_leads_nowhere_needs_no_look_up(memory: LineMemory) -> None:
+def test_a_lost_path_needs_no_lookup(memory: LineMemory) -> None:
     line = b"#1 f /gone/a.cc:12"
     memory.keep(0, line, by_form=True, next=0, has_frame=True, counted=[(5, 18)], names=[(3, 4)], paths=[(5, 15)])
     memory.know_names([])
@@ -112,7 +112,7 @@ def test_a_path_that_leads_nowhere_needs_no_look_up(memory: LineMemory) -> None:
     assert not is_known(memory, line)
 
 
-def test_the_last_frame_that_was_followed_is_told(memory: LineMemory) -> None:
+def test_the_last_followed_frame_is_returned(memory: LineMemory) -> None:
     memory.know_names([])
     assert memory.followed_frame is None
     memory.follow(FRAME + b"\n\n" + FRAME.replace(b"#2", b"#3"), 0, 0, {})
@@ -120,7 +120,7 @@ def test_the_last_frame_that_was_followed_is_told(memory: LineMemory) -> None:
     assert memory.number == 2
 
 
-def test_what_comes_once_is_not_worth_keeping(memory: LineMemory) -> None:
+def test_a_line_seen_once_is_not_cached(memory: LineMemory) -> None:
     first, again = (memory.follow(b"other\n", 0, 0, {})[1] for _ in range(2))
     assert first is not None and again is not None
     assert (first[5], again[5]) == (False, True)
@@ -135,7 +135,7 @@ def test_what_comes_once_is_not_worth_keeping(memory: LineMemory) -> None:
         b"xla::Some_Name<int>::Do1(Foo::Bar const&) 10:09:59",
     ],
 )
-def test_a_sibling_has_the_words_of_its_line_in_the_same_columns(line: bytes) -> None:
+def test_a_sibling_line_has_its_words_in_the_same_columns(line: bytes) -> None:
     sibling = sibling_of(line)
     assert sibling != line
     assert len(sibling) == len(line)

@@ -1,4 +1,4 @@
-"""Which lines have a needle, and what decides them: against the same question asked of each line by itself."""
+"""Which lines contain a needle, and which needles decide: compared with checking each line separately."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_lines_with_a_needle_are_found() -> None:
         assert [line[:4] for line in LineScanner(NEEDLES, WORD_NEEDLES).scan(text)] == expected(text), seed
 
 
-def test_lines_are_followed_as_far_as_the_notes_of_their_words_are_known() -> None:
+def test_lines_are_skipped_while_notes_of_their_words_are_known() -> None:
     memory = LineMemory(LineScanner([], [b".c:"]))
     memory.read(memory.add_situation(False), 0)
     text = b"nothing\nx.c:1\ny.c:1 z.c:1\ny.c:1\nrest"
@@ -66,12 +66,12 @@ def test_lines_are_followed_as_far_as_the_notes_of_their_words_are_known() -> No
     assert memory.follow(text, 32, 31, answers) == (b"\nrest", None)
 
 
-def test_words_of_no_reasonable_length_or_number_do_not_decide() -> None:
+def test_overlong_or_too_many_words_do_not_decide() -> None:
     scanner = LineScanner([], [b".c:"])
     assert [line[3] for line in scanner.scan(b"x" * 5000 + b".c:1\n" + b"x.c:1 " * 65 + b"\n")] == [None, None]
 
 
 @pytest.mark.parametrize("needle", [b"", b"a\n", b"\x1b[0m"])
-def test_needles_that_cannot_be_found_are_refused(needle: bytes) -> None:
+def test_unsearchable_needles_are_refused(needle: bytes) -> None:
     with pytest.raises(ValueError, match="a needle is some bytes"):
         LineScanner([needle], [])

@@ -1,4 +1,4 @@
-"""Arrays of every dtype, shape and layout reach the mock's memory and come back bit for bit."""
+"""Arrays of every dtype, shape and layout reach the mock's memory and return bit for bit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reading import Call, calls_of
 
 # NumPy's name -> PJRT's. JAX's complex types are C64 and C128; a bool is a predicate.
 PJRT_TYPES = {"bool": "PRED", "bfloat16": "BF16", "complex64": "C64", "complex128": "C128"}
-# What newer versions of jaxlib have and the ABI's description has not.
+# Types of newer jaxlib versions that the ABI's description lacks.
 NEWER_TYPES = {"float6_e2m3fn": 32, "float6_e3m2fn": 33}
 
 
@@ -27,7 +27,7 @@ def test_every_array_comes_back_bit_for_bit(sent: tuple[dict[str, Any], list[Cal
     assert result["problems"] == []
 
 
-def test_every_dtype_of_jax_is_among_them(sent: tuple[dict[str, Any], list[Call]]) -> None:
+def test_every_jax_dtype_is_tested(sent: tuple[dict[str, Any], list[Call]]) -> None:
     result, _ = sent
     wanted = {"bool", "bfloat16", "complex64", "complex128", "float4_e2m1fn", "float8_e4m3fn", "float8_e5m2"}
     wanted |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (2, 4, 8, 16, 32, 64)}
@@ -44,7 +44,7 @@ def test_every_transfer_is_recorded_with_type_shape_and_size(sent: tuple[dict[st
 
 
 def pjrt_type(dtype: str) -> str | int:
-    """PJRT's name of a dtype: `F8E4M3FN` for `float8_e4m3fn`, `S32` for `int32`; a number where the ABI has none."""
+    """PJRT's name of a dtype: `F8E4M3FN` for `float8_e4m3fn`, `S32` for `int32`; a number if the ABI has none."""
     short = dtype.replace("_", "").upper()
     for letter, word in (("U", "UINT"), ("S", "INT"), ("F", "FLOAT")):
         if short.startswith(word):

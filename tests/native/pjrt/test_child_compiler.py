@@ -1,4 +1,4 @@
-"""The process that compiles for another one: it ends with that one, and serves nobody else."""
+"""The child process that compiles for another: it ends with its parent, and serves no other process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import framedex_native
 from tests.running import TIMEOUT
 
 CHILD = framedex_native.library_path().parent / "mock_tpu" / "child.py"
-# Starts the child and hands it a megabyte, more than a pipe takes before somebody reads: then it is ready.
+# Starts the child and sends it a megabyte, more than a pipe holds without a reader: then it is ready.
 PARENT = f"""
 import os, subprocess, sys
 command = [sys.executable, "-P", {os.fspath(CHILD)!r}, str(os.getpid()), *sys.path]
@@ -22,7 +22,7 @@ child.wait()
 """
 
 
-def test_it_ends_when_its_parent_is_killed() -> None:
+def test_the_child_ends_when_its_parent_is_killed() -> None:
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = os.pidfd_open(int(parent.stdout.readline()))
@@ -34,7 +34,7 @@ def test_it_ends_when_its_parent_is_killed() -> None:
     parent.stdout.close()
 
 
-def test_it_does_nothing_for_a_parent_that_is_gone() -> None:
+def test_the_child_does_nothing_for_a_dead_parent() -> None:
     not_the_parent = str(os.getppid())
     command = [sys.executable, "-P", os.fspath(CHILD), not_the_parent, *sys.path]
     ended = subprocess.run(command, input=b"", capture_output=True, timeout=TIMEOUT)

@@ -1,4 +1,4 @@
-"""Functions of clients, devices and memories that JAX calls seldom or not at all, called through the table."""
+"""Functions of clients, devices and memories that JAX calls seldom or never, called through the table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_devices_are_found_by_global_and_by_local_id(result: dict[str, Any]) -> None:
+def test_devices_are_found_by_global_and_local_id(result: dict[str, Any]) -> None:
     assert result["process_index"] == 1
     assert result["ids"] == [0, 1, 4, 5, 2, 3, 6, 7]
     assert result["local"] == result["found_by_hardware_id"] == [2, 3, 6, 7]
@@ -27,19 +27,19 @@ def test_devices_are_found_by_global_and_by_local_id(result: dict[str, Any]) -> 
     assert result["found_by_id"] is True
 
 
-def test_an_id_that_is_not_there_is_named(result: dict[str, Any]) -> None:
+def test_an_unknown_id_is_named(result: dict[str, Any]) -> None:
     assert result["no_such_id"] == ["INVALID_ARGUMENT", "no device with id 1000; there are 8 devices"]
     assert result["no_such_hardware_id"][0] == "INVALID_ARGUMENT"
 
 
-def test_memories_have_the_kinds_of_a_tpu(result: dict[str, Any]) -> None:
+def test_memories_have_the_same_kinds_as_on_a_tpu(result: dict[str, Any]) -> None:
     kinds = [["device", -569941144], ["pinned_host", -1650963262], ["unpinned_host", -2062524483]]
     assert [memory[1:3] for memory in result["memories"]] == kinds * 4
     assert [memory[0] for memory in result["memories"]] == list(range(12))
     assert result["memories"][0][3:] == ["TPU_2:device", [2]]
 
 
-def test_devices_of_other_processes_have_no_memory_here(result: dict[str, Any]) -> None:
+def test_devices_of_other_processes_have_no_local_memory(result: dict[str, Any]) -> None:
     foreign = result["foreign"]
     assert foreign.pop("memories") == []
     for name, (code, message) in foreign.items():
@@ -49,13 +49,13 @@ def test_devices_of_other_processes_have_no_memory_here(result: dict[str, Any]) 
         )
 
 
-def test_programs_are_assigned_to_own_devices_where_they_suffice(result: dict[str, Any]) -> None:
+def test_programs_are_assigned_to_local_devices_if_enough(result: dict[str, Any]) -> None:
     assert result["assignments"]["local"] == result["local"]
     assert result["assignments"]["all"] == result["ids"]
     assert result["assignments"]["too many"][0] == "INVALID_ARGUMENT"
 
 
-def test_statistics_start_anew_from_what_is_in_use(result: dict[str, Any]) -> None:
+def test_reset_statistics_start_at_the_current_use(result: dict[str, Any]) -> None:
     assert result["statistics"] == {"before": [1024, 1024 + 5120, 2, 5120], "cleared": [1024, 1024, 0, 0]}
 
 

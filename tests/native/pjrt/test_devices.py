@@ -1,4 +1,4 @@
-"""The simulated machine: its devices, the arrays on them, and what it says it cannot do."""
+"""The simulated machine: its devices, the arrays on them, and its unsupported features."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def result(ran: Run) -> dict[str, Any]:
-    """What it printed."""
+    """The program's output."""
     found: dict[str, Any] = ran.result
     return found
 
 
-def test_eight_devices_stand_in_two_columns(result: dict[str, Any]) -> None:
+def test_eight_devices_form_two_columns(result: dict[str, Any]) -> None:
     places = [[x, y, 0] for y in range(4) for x in range(2)]
     assert result["platform"] == "tpu"
     assert result["devices"] == [[i, "tpu", "TPU v5 lite", place, 0, 0] for i, place in enumerate(places)]
@@ -35,20 +35,20 @@ def test_every_device_has_its_memories(result: dict[str, Any]) -> None:
     assert result["default_memory"] == "device"
 
 
-def test_the_version_names_the_mock_and_a_build_date(result: dict[str, Any]) -> None:
+def test_the_version_names_the_mock_and_its_build_date(result: dict[str, Any]) -> None:
     assert "framedex mock TPU\n" in result["version"]
     assert re.search(r"Built on \w{3} \d{2} \d{4} \d{2}:\d{2}:\d{2}", result["version"])
 
 
-def test_copies_shards_replicas_and_host_memories_hold_their_values(result: dict[str, Any]) -> None:
+def test_copies_shards_replicas_and_host_memories_keep_their_values(result: dict[str, Any]) -> None:
     assert result["problems"] == []
 
 
-def test_a_deleted_array_cannot_be_read(result: dict[str, Any]) -> None:
+def test_a_deleted_array_is_unreadable(result: dict[str, Any]) -> None:
     assert "has been deleted" in result["deleted"]
 
 
-def test_a_kernel_for_real_tpus_is_refused_with_a_way_out(result: dict[str, Any]) -> None:
+def test_a_kernel_for_real_tpus_is_refused_with_a_remedy(result: dict[str, Any]) -> None:
     assert result["compile"].startswith("UNIMPLEMENTED: framedex's mock TPU does not run Mosaic kernels")
     assert "interpret=True" in result["compile"]
 

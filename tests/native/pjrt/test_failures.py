@@ -1,4 +1,4 @@
-"""Failures on demand: calls, events and devices that fail when rules say so, and nothing else."""
+"""Injected failures: calls, events and devices fail by rules, and nothing else fails."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def failing(folder: Path, rules: str) -> Run:
 
 
 def failures(done: Run) -> dict[int, str]:
-    """The steps that failed, with their errors."""
+    """The failed steps with their errors."""
     return {index: text for index, text in enumerate(done.result["steps"]) if text != "ok"}
 
 
@@ -40,7 +40,7 @@ def test_the_nth_call_fails_and_is_recorded_as_the_functions_own_error(tmp_path:
 
 def test_every_call_from_the_nth_on_fails(tmp_path: Path) -> None:
     done = failing(tmp_path, f"{PUT}:3+=INTERNAL;PJRT_Buffer_CopyToMemory=ABORTED;PJRT_Buffer_CopyToDevice=ABORTED")
-    # The program ends with its last put, which it does not expect to fail.
+    # The program ends with its last put, whose failure it does not handle.
     assert done.status == 1
     assert (
         "INTERNAL: This failure was asked for (framedex run --fail 'PJRT_Client_BufferFromHostBuffer:3+" in done.stderr
@@ -51,20 +51,20 @@ def test_every_call_from_the_nth_on_fails(tmp_path: Path) -> None:
 def test_an_event_becomes_an_error(tmp_path: Path) -> None:
     done = failing(tmp_path, "event:PJRT_Buffer_ReadyEvent:1=DATA_LOSS:bits fell out")
     assert failures(done) == {4: "DATA_LOSS: bits fell out"}
-    # The call that hands out the event is not what fails.
+    # The call that returns the event does not fail.
     assert {call.error for call in calls_of(done.capture, "PJRT_Buffer_ReadyEvent")} == {0}
 
 
-def test_what_a_failed_device_is_asked_to_do_is_unavailable(tmp_path: Path) -> None:
+def test_a_request_to_a_failed_device_is_unavailable(tmp_path: Path) -> None:
     done = failing(tmp_path, "device:1")
     text = "UNAVAILABLE: TPU_1 has failed. This failure was asked for (framedex run --fail 'device:1')."
-    # The put on device 1, and the move to it; its array was never made.
+    # The put on device 1, and the move to it; its array was never created.
     assert done.result["steps"].count("ok") == STEPS - 2 - 2
     assert failures(done) == {3: text, STEPS - 1 - 2: text}
     assert done.result["usable"] is True
 
 
-def test_a_device_fails_from_a_moment_on(tmp_path: Path) -> None:
+def test_a_device_fails_after_a_given_time(tmp_path: Path) -> None:
     rules = "device:0@999999ms=INTERNAL;device:1@0ms=INTERNAL:melted"
     assert set(failures(failing(tmp_path, rules)).values()) == {"INTERNAL: TPU_1 has failed. melted"}
 
@@ -84,13 +84,13 @@ REFUSED = {
 
 @pytest.mark.exhaustive(keep=["PJRT_Client_Compil=INTERNAL", "device:1@soon"])
 @pytest.mark.parametrize("rule", REFUSED)
-def test_a_rule_that_makes_no_sense_is_refused_with_what_does(tmp_path: Path, rule: str) -> None:
+def test_an_invalid_rule_is_refused_with_valid_ones(tmp_path: Path, rule: str) -> None:
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_FAIL=rule)
     assert f"framedex: the mock TPU cannot be opened: the failure '{rule}' {REFUSED[rule]}" in done.stderr
 
 
 def programs(folder: Path, rules: str) -> dict[str, list[object]]:
-    """How the runs on devices 0 and 1 ended."""
+    """The end states of the runs on devices 0 and 1."""
     ended: dict[str, list[object]] = run(
         "failing_programs.py", folder=folder, FRAMEDEX_DEVICES="2", FRAMEDEX_FAIL=rules
     ).result
@@ -100,20 +100,20 @@ def programs(folder: Path, rules: str) -> dict[str, list[object]]:
 RIGHT = [1.0, 2.0, 3.0, 4.0]
 
 
-def test_a_device_fails_after_so_many_programs(tmp_path: Path) -> None:
+def test_a_device_fails_after_a_number_of_programs(tmp_path: Path) -> None:
     ended = programs(tmp_path, "device:1@2executes")
     assert ended["0"] == [RIGHT] * 5
-    # The second result is computed, and cannot be read any more.
+    # The second result is computed, but can no longer be read.
     assert ended["1"][0] == RIGHT
     assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in ended["1"][1:])
 
 
-def test_a_program_is_refused(tmp_path: Path) -> None:
+def test_a_program_is_refused_by_a_rule(tmp_path: Path) -> None:
     ended = programs(tmp_path, "PJRT_LoadedExecutable_Execute:4=ABORTED:not this one")
     assert ended["0"] == [RIGHT, RIGHT, RIGHT, "ABORTED: not this one", RIGHT]
     assert ended["1"] == [RIGHT] * 5
 
 
-def test_compiling_runs_out_of_memory_on_demand(tmp_path: Path) -> None:
+def test_compiling_runs_out_of_memory_by_a_rule(tmp_path: Path) -> None:
     ended = programs(tmp_path, "PJRT_Client_Compile:1=RESOURCE_EXHAUSTED:too big")
     assert ended["0"] == ["RESOURCE_EXHAUSTED: too big", RIGHT, RIGHT, RIGHT, RIGHT]

@@ -1,4 +1,4 @@
-"""Programs that a user would write, one check for each feature of JAX: they compute on the mock what NumPy computes.
+"""User-like programs with one check for each JAX feature: the mock computes the same as NumPy.
 
 Each program of tests/programs/features runs in one process for each way of running it.
 """
@@ -20,18 +20,17 @@ from tests.running import PROGRAMS, Run, mock_environment, run
 
 FEATURES = PROGRAMS / "features"
 SETTINGS = {"out_of_memory": {"FRAMEDEX_HBM": str(1 << 20)}}
-WHOLE = 1200  # seconds for a program, whose every check has a limit of its own: each beside much else takes minutes
+WHOLE = 1200  # timeout in seconds for a program, whose checks have limits of their own: in parallel, each takes minutes
 UNRECORDED, RECORDED = "unrecorded", "recorded"
-# What the mock's own objects, threads and memory do. The numbers of all others come from what was compiled, recorded or
-# not.
+# Tests of the mock's own objects, threads and memory. All other results come from the compiled code, recorded or not.
 ALSO_UNRECORDED = ("asynchrony", "callbacks", "memory", "out_of_memory", "sharding")
-# Recorded, too, with every release of jaxlib that there is an interpreter for.
+# Also recorded, with every installed release of jaxlib.
 JAXLIBS = ("0.8", "0.9", "0.10", "0.11", "0.12")
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What a run of a program found: the outcome and the reason of each check it came to, and how it ended."""
+    """The results of a program run: the outcome and reason of each executed check, and the exit."""
 
     outcomes: dict[str, tuple[str, str]]
     ending: str
@@ -43,7 +42,7 @@ def checked(program: str, way: str, names: tuple[str, ...], folder: Path) -> Che
     """Run these checks of a program, once for each way."""
     python = own_python() if way in (UNRECORDED, RECORDED) else pythons.with_jaxlib(way)
     assert python is not None
-    # Every program finds eight devices but the one that fills a single one.
+    # Every program has eight devices, except the one that fills a single device.
     settings = SETTINGS.get(program, {"FRAMEDEX_DEVICES": "8"}) | {"JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == UNRECORDED else {}
     command = [python.path, str(FEATURES / f"{program}.py"), *names]
@@ -70,7 +69,7 @@ def quick_checks_of(program: str) -> tuple[str, ...]:
 
 
 PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path.stem))
-# Only `make test-all` runs these checks: XLA compiles each for half a second to five seconds, or they are stress tests.
+# Only `make test-all` runs these checks: XLA takes half a second to five seconds for each, or they are stress tests.
 COSTLY = {
     "ahead_of_time": ("exported_for_several_platforms", "exported_with_symbolic_sizes_and_gradients"),
     "asynchrony": ("blocking_on_many_arrays_at_once", "threads_that_compile_and_run"),
@@ -119,28 +118,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("program", PROGRAM_NAMES)
-def test_features_of_jax_give_the_right_numbers(program: str, folder: Path) -> None:
+def test_jax_features_compute_correct_results(program: str, folder: Path) -> None:
     assert_checks_pass(program, RECORDED, quick_checks_of(program), folder)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("program", COSTLY)
-def test_costly_features_give_the_right_numbers(program: str, folder: Path) -> None:
+def test_slow_features_compute_correct_results(program: str, folder: Path) -> None:
     assert_checks_pass(program, RECORDED, COSTLY[program], below(folder, "costly"))
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("program", ALSO_UNRECORDED)
-def test_features_give_the_right_numbers_without_a_recording(program: str, folder: Path) -> None:
+def test_features_compute_correct_results_without_a_recording(program: str, folder: Path) -> None:
     assert_checks_pass(program, UNRECORDED, checks_of(program), folder)
 
 
-def test_costly_checks_exist() -> None:
+def test_slow_checks_exist() -> None:
     assert all(set(names) < set(checks_of(program)) for program, names in COSTLY.items())
 
 
 def assert_checks_pass(program: str, way: str, names: tuple[str, ...], folder: Path) -> None:
-    """Run these checks of a program; each passes or says why it makes no sense here."""
+    """Run these checks of a program; each passes or says why it does not apply."""
     found = checked(program, way, names, below(folder, program, way))
     failed = {name: reason for name, (outcome, reason) in found.outcomes.items() if outcome == "failed"}
     assert not failed, "\n".join(f"{name}: {reason}" for name, reason in failed.items())
@@ -150,7 +149,7 @@ def assert_checks_pass(program: str, way: str, names: tuple[str, ...], folder: P
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("jaxlib", JAXLIBS)
 @pytest.mark.parametrize("program", PROGRAM_NAMES)
-def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, folder: Path) -> None:
+def test_features_work_with_other_jaxlib_releases(program: str, jaxlib: str, folder: Path) -> None:
     if own_python().jaxlib.startswith(f"{jaxlib}.") or pythons.with_jaxlib(jaxlib) is None:
         pytest.skip(f"no other Python with jaxlib {jaxlib} here: FRAMEDEX_TEST_PYTHONS names some")
     assert_checks_pass(program, jaxlib, checks_of(program), folder)
@@ -162,11 +161,11 @@ def test_every_execution_is_recorded(program: str, folder: Path) -> None:
     (capture,) = checked(program, RECORDED, quick_checks_of(program), below(folder, program, RECORDED)).captures
     executed = calls_of(capture, "PJRT_LoadedExecutable_Execute")
     assert len(executed) >= 5
-    # Every call returned; those that failed are told by their error.
+    # Every call returned; failed calls have their errors.
     assert all(call.duration >= 0 for call in executed)
 
 
-def test_a_second_process_finds_the_first_ones_programs_in_the_persistent_cache(tmp_path: Path) -> None:
+def test_a_second_process_loads_programs_from_the_persistent_cache(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu"}
     first = run("compilation_cache.py", str(cache), folder=below(tmp_path, "first"), **settings)

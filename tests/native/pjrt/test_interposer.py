@@ -1,4 +1,4 @@
-"""A PJRT plug-in behind framedex: what its callers see, and what is recorded of it."""
+"""framedex's library as an interposer for a PJRT plug-in: what callers see, and what is recorded."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def only(calls: list[Call], function: str) -> Call:
     return found[0]
 
 
-def test_the_first_call_of_a_capture_says_which_plugin_it_is(interposed: Any, plugin: Path) -> None:
+def test_the_first_call_of_a_capture_identifies_the_plugin(interposed: Any, plugin: Path) -> None:
     first = calls_of(interposed("usual").capture)[0]
     assert first.function == "GetPjrtApi"
     assert first.arguments == {
@@ -56,7 +56,7 @@ def test_the_first_call_of_a_capture_says_which_plugin_it_is(interposed: Any, pl
     }
 
 
-def test_every_known_extension_is_traced_and_an_unknown_one_passed_on(interposed: Any) -> None:
+def test_known_extensions_are_traced_and_unknown_ones_passed_through(interposed: Any) -> None:
     result = interposed("usual", "extensions").result
     assert result["types"] == result["types_of_the_plugin"]
     assert result["unknown_is_the_plugins_own"]
@@ -64,14 +64,14 @@ def test_every_known_extension_is_traced_and_an_unknown_one_passed_on(interposed
     assert result["serialized"] == "{1,0}"
 
 
-def test_an_extension_keeps_the_size_that_the_plugin_gave_it(interposed: Any) -> None:
+def test_an_extension_keeps_the_size_set_by_the_plugin(interposed: Any) -> None:
     result = interposed("usual", "extensions").result
     assert result["lacking"] is None
     assert result["beyond_a_shorter_struct"] is None
     assert result["added"] == 42
 
 
-def test_calls_into_extensions_are_recorded_with_their_arguments(interposed: Any) -> None:
+def test_extension_calls_are_recorded_with_arguments(interposed: Any) -> None:
     calls = calls_of(interposed("usual", "extensions").capture)
     serialized = only(calls, "PJRT_Layouts_MemoryLayout_Serialize").arguments
     assert (serialized["layout"], serialized["serialized_bytes"]) == ("0x42", "{1,0}")
@@ -79,7 +79,7 @@ def test_calls_into_extensions_are_recorded_with_their_arguments(interposed: Any
     assert layouts == {"executable": "0x43", "layouts": ["0x510", "0x520"]}
 
 
-def test_errors_of_extensions_and_of_the_profiler_are_recorded(interposed: Any) -> None:
+def test_extension_and_profiler_errors_are_recorded(interposed: Any) -> None:
     calls = calls_of(interposed("usual", "extensions").capture)
     failed = only(calls, "PJRT_FFI_UserData_Add")
     assert (failed.error, failed.arguments["error_message"]) == (5, "no user data")
@@ -87,7 +87,7 @@ def test_errors_of_extensions_and_of_the_profiler_are_recorded(interposed: Any) 
     assert (profiler.error, profiler.arguments["error_message"]) == (5, "no profiler here")
 
 
-def test_the_lists_of_an_execution_are_recorded_by_device(interposed: Any) -> None:
+def test_execution_lists_are_recorded_by_device(interposed: Any) -> None:
     calls = calls_of(interposed("usual", "execute").capture, "PJRT_LoadedExecutable_Execute")
     for call in calls:
         assert call.arguments["argument_lists"] == [["0xa1", "0xa2"], ["0xb1", "0xb2"]]
@@ -96,19 +96,19 @@ def test_the_lists_of_an_execution_are_recorded_by_device(interposed: Any) -> No
     assert len(calls) == 6
 
 
-def test_a_plugin_is_asked_once_for_an_executables_outputs_until_that_is_destroyed(interposed: Any) -> None:
+def test_the_outputs_of_an_executable_are_queried_once_until_it_is_destroyed(interposed: Any) -> None:
     ended = interposed("usual", "execute")
     assert ended.result["asked"] == [1, 1, 2, 2, 3, 3]
     assert not calls_of(ended.capture, "PJRT_Executable_NumOutputs")
 
 
-def test_a_plugin_that_cannot_say_how_many_outputs_there_are_is_not_asked(interposed: Any) -> None:
+def test_a_plugin_without_output_counts_is_not_queried(interposed: Any) -> None:
     call, *_ = calls_of(interposed("older", "execute").capture, "PJRT_LoadedExecutable_Execute")
     assert call.arguments["argument_lists"] == [["0xa1", "0xa2"], ["0xb1", "0xb2"]]
     assert call.arguments["output_lists"] == []
 
 
-def test_an_older_plugin_lacks_what_it_lacks(interposed: Any) -> None:
+def test_missing_functions_of_an_older_plugin_stay_missing(interposed: Any) -> None:
     result = interposed("older", "table").result
     assert result["minor"] == 54
     assert result["struct_size"] < 40 + 8 * FUNCTIONS
@@ -117,7 +117,7 @@ def test_an_older_plugin_lacks_what_it_lacks(interposed: Any) -> None:
     assert result["platform"] == "small"
 
 
-def test_what_an_older_plugin_never_wrote_is_not_recorded(interposed: Any) -> None:
+def test_fields_unknown_to_an_older_plugin_are_not_recorded(interposed: Any) -> None:
     function = "PJRT_Executable_GetCompiledMemoryStats"
     assert only(calls_of(interposed("usual", "table").capture), function).arguments["total_size_in_bytes"] == 0x5A5A
     older = only(calls_of(interposed("older", "table").capture), function).arguments
@@ -125,7 +125,7 @@ def test_what_an_older_plugin_never_wrote_is_not_recorded(interposed: Any) -> No
     assert "total_size_in_bytes" not in older
 
 
-def test_a_newer_plugin_is_recorded_as_far_as_it_is_known(interposed: Any) -> None:
+def test_a_newer_plugin_is_recorded_as_far_as_known(interposed: Any) -> None:
     ended = interposed("newer", "table")
     assert ended.result["minor"] == MINOR + 5
     assert ended.result["added"] == [42, 42, 42]
@@ -146,11 +146,11 @@ def test_a_newer_plugin_is_recorded_as_far_as_it_is_known(interposed: Any) -> No
         ("none", "its GetPjrtApi returned no table."),
     ],
 )
-def test_what_cannot_be_traced_is_refused_with_the_reason(interposed: Any, kind: str, message: str) -> None:
+def test_an_untraceable_plugin_is_refused_with_the_reason(interposed: Any, kind: str, message: str) -> None:
     assert_refused(interposed(kind, "refused"), message)
 
 
-def test_what_is_no_plugin_is_refused_with_the_reason(interposed: Any, tmp_path: Path) -> None:
+def test_a_library_that_is_not_a_plugin_is_refused_with_the_reason(interposed: Any, tmp_path: Path) -> None:
     recorder = framedex_native.library_path().with_name("libframedex_recorder.so")
     assert_refused(
         interposed("usual", "refused", library=recorder), "is not a PJRT plug-in: it has no function GetPjrtApi"
@@ -161,7 +161,7 @@ def test_what_is_no_plugin_is_refused_with_the_reason(interposed: Any, tmp_path:
 
 
 def assert_refused(ended: Run, message: str) -> None:
-    """The program has a table that says why, and stderr says it as well."""
+    """The program's table has the reason, and so does stderr."""
     assert message in next(line for line in ended.stderr.splitlines() if line.startswith("framedex: "))
     for code, text in ended.result["answers"]:
         assert code == "FAILED_PRECONDITION"
@@ -170,7 +170,7 @@ def assert_refused(ended: Run, message: str) -> None:
 
 @pytest.mark.exhaustive
 def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
-    """Given a copy of the mock as the plug-in, when JAX uses its devices, then every call is there once."""
+    """With a copy of the mock as the plug-in, JAX's calls are recorded once each."""
     copy = tmp_path / "copy_of_the_mock.so"
     shutil.copy(framedex_native.library_path(), copy)
     ended = run("devices.py", folder=tmp_path, FRAMEDEX_PLUGIN=str(copy), FRAMEDEX_DEVICES="8")
@@ -182,7 +182,7 @@ def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
 
 
 def test_a_program_that_finds_its_plugin_by_itself_is_recorded(plugin: Path, tmp_path: Path) -> None:
-    """Given LD_PRELOAD, when a program loads the plug-in by its own path, then what it calls is recorded."""
+    """With LD_PRELOAD, a program that loads the plug-in by its own path is recorded."""
     ended = preloaded(plugin, tmp_path)
     assert ended.result["slots"]
     calls = calls_of(ended.capture)
@@ -190,7 +190,7 @@ def test_a_program_that_finds_its_plugin_by_itself_is_recorded(plugin: Path, tmp
     assert only(calls, "PJRT_Client_PlatformName").arguments["platform_name"] == "small"
 
 
-def test_another_plugin_than_the_one_that_is_named_is_left_alone(plugin: Path, tmp_path: Path) -> None:
+def test_an_unselected_plugin_is_not_traced(plugin: Path, tmp_path: Path) -> None:
     ended = preloaded(plugin, tmp_path, FRAMEDEX_PLUGIN=str(tmp_path / "other.so"))
     assert ended.result["slots"]
     assert ended.captures == ()
@@ -210,7 +210,7 @@ def preloaded(plugin: Path, folder: Path, library: Path | None = None, **variabl
     return run("preloaded.py", str(library or plugin), folder=folder, **preload | variables)
 
 
-def test_asking_again_gives_the_same_table(interposed: Any) -> None:
+def test_requesting_the_table_again_returns_the_same_table(interposed: Any) -> None:
     ended = interposed("usual")
     assert ended.result["is_the_same_again"]
     only(calls_of(ended.capture), "GetPjrtApi")

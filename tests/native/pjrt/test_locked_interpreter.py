@@ -1,6 +1,6 @@
-"""Compiling ahead of time for a caller that keeps the GIL until it has its program, as jaxlib 0.10 does.
+"""Ahead-of-time compilation for a caller that holds the GIL meanwhile, as jaxlib 0.10 does.
 
-The mock compiles with the process's Python, which such a caller keeps locked; a child process does it then.
+The mock compiles with the process's Python, whose GIL such a caller holds; then a child process compiles.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def other_results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_a_program_is_the_same_wherever_it_is_compiled(ran: Run) -> None:
+def test_a_program_is_the_same_wherever_compiled(ran: Run) -> None:
     assert_same_program(*ran.result["plain"])
 
 
 @pytest.mark.exhaustive
-def test_a_program_with_a_callback_is_the_same_wherever_it_is_compiled(other_results: dict[str, Any]) -> None:
+def test_a_program_with_a_callback_is_the_same_wherever_compiled(other_results: dict[str, Any]) -> None:
     assert_same_program(*other_results["callback"])
 
 
@@ -46,21 +46,21 @@ def assert_same_program(free: dict[str, Any], locked: dict[str, Any]) -> None:
 
 
 @pytest.mark.exhaustive
-def test_it_is_the_same_with_every_python(python: str, tmp_path: Path) -> None:
+def test_a_program_is_the_same_with_every_python(python: str, tmp_path: Path) -> None:
     free, locked = run("compile_locked.py", "plain", folder=tmp_path, python=python, FRAMEDEX_RECORD="0").result[
         "plain"
     ]
     assert free == locked
 
 
-def test_handlers_of_the_process_need_not_be_in_the_child(ran: Run) -> None:
+def test_ffi_handlers_may_be_missing_in_the_child(ran: Run) -> None:
     free, locked = ran.result["handler"]
-    # Registered nowhere, it is unknown in the process; the child takes it for one that the process knows.
+    # It is not registered, so the process does not know it; the child treats it as registered.
     assert free[0] == "NOT_FOUND"
     assert locked["output_bytes"] == 32
 
 
-def test_an_error_is_the_same_wherever_it_arises(ran: Run) -> None:
+def test_a_compilation_error_is_the_same_wherever_it_arises(ran: Run) -> None:
     free, locked = ran.result["kernel"]
     assert free == locked
     assert free[0] == "UNIMPLEMENTED"
@@ -94,7 +94,7 @@ def test_the_child_is_not_recorded(ran: Run) -> None:
         pytest.param("no_client", "FAILED_PRECONDITION", "only after a client was created", id="no_client"),
     ],
 )
-def test_a_child_that_cannot_be_had_is_an_error(matter: str, code: str, said: str, tmp_path: Path) -> None:
+def test_a_child_that_cannot_start_is_an_error(matter: str, code: str, said: str, tmp_path: Path) -> None:
     # With the mock as JAX's platform, JAX itself would create a client.
     ran = run("compile_locked.py", matter, folder=tmp_path, JAX_PLATFORMS="cpu", FRAMEDEX_RECORD="0")
     free, locked = ran.result[matter]

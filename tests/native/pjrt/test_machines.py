@@ -1,4 +1,4 @@
-"""The machine that settings ask for: its kind, its shape, its slices, and what JAX's own helpers make of it."""
+"""The machine that settings request: its kind, its shape, its slices, and how JAX's helpers use it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ KINDS = {kind["name"]: kind for kind in json.loads(DATA.read_text())["kinds"]}
 
 
 def machine(folder: Path, **environment: str) -> dict[str, Any]:
-    """What `machine.py` sees under these settings."""
+    """What `machine.py` prints with these settings."""
     seen: dict[str, Any] = run("machine.py", folder=folder, **environment).result
     return seen
 
 
 @pytest.fixture(scope="module", params=exhaustive_unless(KINDS, "v4"))
 def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[str, Any]]:
-    """A kind as the table has it, and what is seen where nothing but the kind is asked for."""
+    """A row of the table, and the machine when the settings have only the kind."""
     name: str = request.param
     return KINDS[name], machine(tmp_path_factory.mktemp(name), FRAMEDEX_DEVICE=name)
 
 
-def test_a_kind_alone_is_its_smallest_slice(alone: tuple[Any, dict[str, Any]]) -> None:
+def test_a_kind_without_shape_is_its_smallest_slice(alone: tuple[Any, dict[str, Any]]) -> None:
     kind, seen = alone
     chip = next(entry for entry in kind["configurations"] if entry["name"] == kind["client"])
     x, y, z = kind["smallest_slice"]
@@ -44,7 +44,7 @@ def test_a_kind_alone_is_its_smallest_slice(alone: tuple[Any, dict[str, Any]]) -
     assert seen["memories"] == [["device", "pinned_host", "unpinned_host"]] * len(devices)
 
 
-def test_pallas_knows_the_chip_as_the_table_does(alone: tuple[Any, dict[str, Any]]) -> None:
+def test_pallas_knows_the_chip_as_in_the_table(alone: tuple[Any, dict[str, Any]]) -> None:
     kind, seen = alone
     assert {size: seen["tensor_core"][size] for size in ("vmem", "smem", "cmem")} == kind["tensor_core"]
 
@@ -63,9 +63,7 @@ def test_pallas_knows_the_chip_as_the_table_does(alone: tuple[Any, dict[str, Any
         pytest.param({"FRAMEDEX_DEVICE": "TPU v5 lite:4x2"}, [3, 1, 0], id="TPU v5 lite:4x2"),
     ],
 )
-def test_devices_stand_in_the_shape_asked_for_or_in_the_usual_one(
-    tmp_path: Path, settings: dict[str, str], last: list[int]
-) -> None:
+def test_devices_have_the_requested_or_usual_shape(tmp_path: Path, settings: dict[str, str], last: list[int]) -> None:
     seen = machine(tmp_path, **settings)
     assert seen["devices"][-1]["coords"] == last
     assert seen["local"] == [device["id"] for device in seen["devices"]]
@@ -74,7 +72,7 @@ def test_devices_stand_in_the_shape_asked_for_or_in_the_usual_one(
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("device", ["v5e:2x4", "v4:2x2x2", "v6e:2x4", "v5p:2x2x2", "v3:2x2", "tpu7x:2x2x1"])
-def test_jax_makes_meshes_of_it(tmp_path: Path, device: str) -> None:
+def test_jax_builds_meshes_of_the_machine(tmp_path: Path, device: str) -> None:
     assert_meshes_have_every_device(machine(tmp_path, FRAMEDEX_DEVICE=device))
 
 
@@ -85,7 +83,7 @@ def assert_meshes_have_every_device(seen: dict[str, Any]) -> None:
         assert sorted(id for row in seen[mesh] for id in row) == ids, mesh
 
 
-def test_slices_of_one_process_have_ids_and_texts_as_libtpu_gives_them(tmp_path: Path) -> None:
+def test_slices_of_one_process_have_the_ids_and_texts_of_libtpu(tmp_path: Path) -> None:
     seen = machine(tmp_path, FRAMEDEX_DEVICE="v5e:2x2", FRAMEDEX_SLICES="2")
     assert [device["id"] for device in seen["devices"]] == [*range(100000, 100004), *range(200000, 200004)]
     assert [device["slice_index"] for device in seen["devices"]] == [0] * 4 + [1] * 4
@@ -94,7 +92,7 @@ def test_slices_of_one_process_have_ids_and_texts_as_libtpu_gives_them(tmp_path:
     assert seen["hybrid_mesh"] and all(len({id // 100000 for id in row}) == 1 for row in seen["hybrid_mesh"])
 
 
-def test_with_several_hosts_this_process_has_its_own_devices_only(tmp_path: Path) -> None:
+def test_with_several_hosts_a_process_has_only_its_own_devices(tmp_path: Path) -> None:
     seen = machine(tmp_path, FRAMEDEX_DEVICE="v5e:4x4", FRAMEDEX_HOSTS="4", FRAMEDEX_HOST_ID="1")
     assert seen["process"] == [1, 4]
     assert seen["local"] == [2, 3, 6, 7]
@@ -138,7 +136,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 
 @pytest.mark.exhaustive(keep=["unknown kind", "uneven hosts"])
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_machine_that_cannot_be_is_refused_with_what_can(tmp_path: Path, name: str) -> None:
+def test_an_impossible_machine_is_refused_with_possible_ones(tmp_path: Path, name: str) -> None:
     settings, message = REFUSED[name]
     done = run("endings.py", "returns", folder=tmp_path, **settings)
     assert "framedex: the mock TPU cannot be opened: " in done.stderr

@@ -1,4 +1,4 @@
-"""What JAX does between hosts and for hosts that are not there: transfers over the network, described devices."""
+"""Transfers between hosts over the network, and lowering for devices that are only described."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.running import run
 
 
 def test_arrays_move_over_the_network_and_described_devices_have_memories(tmp_path: Path) -> None:
-    """jax.experimental.transfer fills buffers in parts; lowering for host memory asks which memories there are."""
+    """jax.experimental.transfer fills buffers in parts; lowering for host memory queries the available memories."""
     done = run("network_transfer.py", folder=tmp_path, FRAMEDEX_DEVICES="2")
     assert done.result == {
         "pulled": True,

@@ -1,4 +1,4 @@
-"""Programs that end while work is pending: the right exit status, nothing lost that was promised, no crash, no hang."""
+"""Programs that end with pending work: the right exit status, no lost data, no crash, no hang."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.running import PROGRAMS, run
 
-# Statuses other than 0, and what is printed after "out".
+# Statuses other than 0, and the text printed after "out".
 STATUS = {
     "raises": 1,
     "raises_in_jax": 1,
@@ -58,7 +58,7 @@ KEPT = [
 @pytest.mark.exhaustive(keep=[f"{ending}-recorded" for ending in KEPT])
 @pytest.mark.parametrize("way", ["recorded", "unrecorded"])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_program_with_work_pending_ends_cleanly(ending: str, way: str, tmp_path: Path) -> None:
+def test_a_program_with_pending_work_exits_cleanly(ending: str, way: str, tmp_path: Path) -> None:
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
     ran = run("pending.py", ending, folder=tmp_path, **settings)
@@ -69,7 +69,7 @@ def test_a_program_with_work_pending_ends_cleanly(ending: str, way: str, tmp_pat
     assert ("Traceback" in ran.stderr) == (ending in EXCEPTIONS), ran.stderr
 
 
-def test_every_ending_of_these_tables_exists() -> None:
+def test_every_ending_in_the_tables_exists_in_the_program() -> None:
     assert {*STATUS, *PRINTED, *EXCEPTIONS, *KEPT} <= set(ENDINGS)
-    # The figure of fifty clean exits is these, recorded and not.
+    # These make up the figure of fifty clean exits, with and without recording.
     assert 2 * len(ENDINGS) >= 50

@@ -1,4 +1,4 @@
-"""The table itself: every entry is there, is traced, and says so where it is not implemented."""
+"""The table itself: every entry exists, is traced, and returns an error if unimplemented."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def result(ran: Run) -> dict[str, Any]:
-    """What it printed."""
+    """The program's output."""
     found: dict[str, Any] = ran.result
     return found
 
@@ -35,22 +35,22 @@ def test_no_entry_of_the_table_is_null(result: dict[str, Any]) -> None:
     assert len(result["slots"]) == 138
 
 
-def test_what_is_not_implemented_says_so_by_name(result: dict[str, Any]) -> None:
+def test_an_unimplemented_function_says_so_by_name(result: dict[str, Any]) -> None:
     assert result["answers"]
     assert result["answers"] == {
         name: ["UNIMPLEMENTED", f"{name} is not implemented by framedex's mock TPU."] for name in result["answers"]
     }
 
 
-def test_the_process_goes_on_after_all_of_them(result: dict[str, Any]) -> None:
+def test_the_process_continues_after_all_of_them(result: dict[str, Any]) -> None:
     assert result["devices_after"] == 1
 
 
-def test_every_one_of_those_calls_is_recorded_with_its_error(ran: Run, result: dict[str, Any]) -> None:
+def test_every_unimplemented_call_is_recorded_with_its_error(ran: Run, result: dict[str, Any]) -> None:
     recorded = {call.function: call for call in calls_of(ran.capture) if call.error == 12}
     assert set(recorded) == set(result["answers"])
     assert all(call.arguments["error_message"].startswith(name) for name, call in recorded.items())
 
 
-def test_nothing_is_written_beyond_the_struct_that_a_caller_has(result: dict[str, Any]) -> None:
+def test_nothing_is_written_beyond_the_callers_struct(result: dict[str, Any]) -> None:
     assert result["written_beyond"] is False

@@ -31,7 +31,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def seen(outputs: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What each process sees of the machine."""
+    """The machine as each process sees it."""
     return [json.loads(stdout.splitlines()[-1]) for stdout, _ in outputs]
 
 
@@ -54,23 +54,23 @@ def test_processes_agree_on_the_machine(seen: list[dict[str, Any]]) -> None:
     ]  # fmt: skip
 
 
-def test_each_has_its_own_devices(seen: list[dict[str, Any]]) -> None:
+def test_each_process_has_its_own_devices(seen: list[dict[str, Any]]) -> None:
     assert [process["local"] for process in seen] == [[0, 1, 4, 5], [2, 3, 6, 7]]
 
 
-def test_each_holds_its_shards_of_a_global_array(seen: list[dict[str, Any]]) -> None:
+def test_each_process_has_its_shards_of_a_global_array(seen: list[dict[str, Any]]) -> None:
     assert {tuple(process["shape"]) for process in seen} == {(8,)}
     values = [sorted(value for (value,) in process["shards"].values()) for process in seen]
     assert values == [[0, 1, 2, 3], [100, 101, 102, 103]]
 
 
-def test_they_run_programs_together(seen: list[dict[str, Any]]) -> None:
+def test_processes_run_programs_together(seen: list[dict[str, Any]]) -> None:
     assert [process["sum"] for process in seen] == [412, 412]
     doubled = [sorted(value for (value,) in process["doubled"].values()) for process in seen]
     assert doubled == [[0, 2, 4, 6], [200, 202, 204, 206]]
 
 
-def test_each_is_called_back_by_programs_on_its_own_devices(seen: list[dict[str, Any]]) -> None:
+def test_programs_call_back_the_process_of_their_device(seen: list[dict[str, Any]]) -> None:
     assert [process["told"] for process in seen] == [process["local"] for process in seen]
 
 

@@ -1,4 +1,4 @@
-"""A compilation that takes long is reported on stderr with its likely cause and remedies."""
+"""A slow compilation is reported on stderr with its likely cause and remedies."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.running import run
 
 
-def test_report_names_the_program_the_cause_and_a_remedy(tmp_path: Path) -> None:
-    """Given a limit far below the seconds that XLA takes for the program."""
+def test_the_report_names_program_cause_and_remedy(tmp_path: Path) -> None:
+    """With a limit far below XLA's time for the program."""
     report = run("slow_compilation.py", folder=tmp_path, FRAMEDEX_SLOW_COMPILATION="0.02").stderr
 
     assert "framedex: The mock TPU has compiled jit_unrolled with XLA's CPU compiler for 0.02 s." in report

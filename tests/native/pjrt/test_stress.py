@@ -19,7 +19,7 @@ SECONDS = os.environ.get("FRAMEDEX_TEST_STRESS", "4")
 
 
 @pytest.mark.parametrize("way", ["unrecorded", "recorded"])
-def test_mixed_work_of_six_threads_gives_the_right_numbers(way: str, tmp_path: Path) -> None:
+def test_six_threads_with_mixed_work_compute_correct_results(way: str, tmp_path: Path) -> None:
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu", "JAX_NUM_CPU_DEVICES": "2"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
     command = [sys.executable, str(PROGRAMS / "stress.py"), SECONDS]

@@ -1,4 +1,4 @@
-"""Topologies made ahead of time, without devices: as libtpu makes them, and as JAX asks for them."""
+"""Ahead-of-time topologies without devices: as libtpu makes them, and as JAX requests them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.running import run
 
-# Device order, hosts and ids were read off libtpu 0.0.51; `test_they_are_as_libtpus` reads them off another.
+# Device order, hosts and ids were read from libtpu 0.0.51.
 TOPOLOGIES: list[dict[str, Any]] = [
     {"name": "v2:2x2"},
     {"name": "v3:4x4"},
@@ -48,14 +48,14 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 def topologies(folder: Path, wanted: list[dict[str, Any]], **environment: str) -> list[Any]:
-    """What `topologies.py` prints of each."""
+    """The output of `topologies.py` for each."""
     found: list[Any] = run("topologies.py", *map(json.dumps, wanted), folder=folder, **environment).result
     return found
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Every topology of TOPOLOGIES, serialized as well."""
+    """Every topology of TOPOLOGIES, including its serialized form."""
     return topologies(tmp_path_factory.mktemp("made"), [{**wanted, "serialize": True} for wanted in TOPOLOGIES])
 
 
@@ -64,7 +64,7 @@ def topology(made: list[Any], name: str) -> Any:
     return made[[wanted["name"] for wanted in TOPOLOGIES].index(name)]
 
 
-def test_devices_are_listed_host_by_host_and_numbered_by_place(made: list[Any]) -> None:
+def test_devices_are_listed_by_host_and_numbered_by_position(made: list[Any]) -> None:
     devices = topology(made, "v5e:4x2")["devices"]
     assert [device["id"] for device in devices] == [0, 1, 4, 5, 2, 3, 6, 7]
     assert [device["process_index"] for device in devices] == [0] * 4 + [1] * 4
@@ -72,7 +72,7 @@ def test_devices_are_listed_host_by_host_and_numbered_by_place(made: list[Any]) 
     assert devices[4]["text"] == "TpuDevice(id=2, process_index=1, coords=(2,0,0), core_on_chip=0)"
 
 
-def test_chips_of_two_cores_are_two_devices_or_one_as_configured(made: list[Any]) -> None:
+def test_chips_of_two_cores_are_two_devices_or_one_by_configuration(made: list[Any]) -> None:
     split, megacore = topology(made, "v4:2x2x1")["devices"], topology(made, "v4:2x2x2")["devices"]
     assert [device["attributes"]["core_on_chip"] for device in split] == [0, 1] * 4
     assert {device["attributes"]["num_cores"] for device in split} == {1}
@@ -87,7 +87,7 @@ def test_options_are_applied(made: list[Any]) -> None:
     assert (slices[0]["id"], slices[-1]["id"], slices[-1]["process_index"]) == (100000, 200015, 7)
 
 
-def test_a_serialized_topology_is_the_same_again(made: list[Any]) -> None:
+def test_a_serialized_topology_is_restored(made: list[Any]) -> None:
     for found in made:
         copy = found.pop("deserialized")
         damaged = found.pop("damaged")
@@ -96,14 +96,14 @@ def test_a_serialized_topology_is_the_same_again(made: list[Any]) -> None:
     assert len({found["fingerprint"] for found in made}) == len(made)
 
 
-def test_what_cannot_be_is_refused_with_what_can(tmp_path: Path) -> None:
+def test_an_impossible_topology_is_refused_with_possible_ones(tmp_path: Path) -> None:
     answers = topologies(tmp_path, [wanted for wanted, _ in REFUSED], FRAMEDEX_RECORD="0")
     for (wanted, message), (code, text) in zip(REFUSED, answers, strict=True):
         assert code == "INVALID_ARGUMENT", wanted
         assert message in text, wanted
 
 
-def test_jax_gets_them_by_name(tmp_path: Path) -> None:
+def test_jax_finds_topologies_by_name(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(
         "import json\n"
         "from jax.experimental import topologies\n"
@@ -113,7 +113,7 @@ def test_jax_gets_them_by_name(tmp_path: Path) -> None:
     assert run(str(tmp_path / "program.py"), folder=tmp_path).result == [8, "TPU v5 lite"]
 
 
-def test_they_are_as_libtpus(made: list[Any], tmp_path: Path) -> None:
+def test_topologies_equal_those_of_libtpu(made: list[Any], tmp_path: Path) -> None:
     libtpu = os.environ.get("FRAMEDEX_TEST_LIBTPU")
     if libtpu is None:
         pytest.skip("FRAMEDEX_TEST_LIBTPU names no libtpu.so, such as that of the PyPI package libtpu")
@@ -124,7 +124,7 @@ def test_they_are_as_libtpus(made: list[Any], tmp_path: Path) -> None:
 
 
 def comparable(device: dict[str, Any]) -> dict[str, Any]:
-    """A device without its memory, of which libtpu keeps a little back, and its slice, named only among several."""
+    """A device without its memory, of which libtpu reserves some, and its slice, named only if there are several."""
     attributes = {
         name: value
         for name, value in device["attributes"].items()

@@ -1,4 +1,4 @@
-"""JAX's transfer guard on the mock TPU: the mock's own arrays on the CPU are no transfers to it."""
+"""JAX's transfer guard on the mock TPU: the mock's internal CPU arrays are not transfers to it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.running import run
 
 
-def test_programs_run_whose_guard_disallows_what_they_do_not_ask_for(tmp_path: Path) -> None:
+def test_a_program_that_disallows_implicit_transfers_runs(tmp_path: Path) -> None:
     ran = run("transfer_guard.py", folder=tmp_path, FRAMEDEX_DEVICES="4")
     assert ran.status == 0, ran.stderr
     squares, doubles = [float(n * n) for n in range(8)], [float(n + n) for n in range(8)]

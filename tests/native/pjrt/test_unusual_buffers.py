@@ -1,4 +1,4 @@
-"""Buffers that JAX seldom makes, made through the table itself: of errors, of other buffers, of memory, in parts."""
+"""Buffers that JAX makes seldom, made through the table: of errors, of other buffers, of memory, in parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA_LOSS = ["DATA_LOSS", "the disk is gone"]
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `unusual_buffers.py` printed, run once."""
+    """The output of `unusual_buffers.py`, run once."""
     found: dict[str, Any] = run("unusual_buffers.py", folder=tmp_path_factory.mktemp("buffers")).result
     return found
 
@@ -22,7 +22,7 @@ def test_a_program_runs_on_an_ordinary_buffer(result: dict[str, Any]) -> None:
     assert result["program"] == [2, 3, 4]
 
 
-def test_an_error_buffer_passes_its_error_on(result: dict[str, Any]) -> None:
+def test_an_error_buffer_propagates_its_error(result: dict[str, Any]) -> None:
     error = result["error"]
     assert (error["reading"], error["computing"], error["copying"]) == (DATA_LOSS, DATA_LOSS, DATA_LOSS)
 
@@ -31,22 +31,22 @@ def test_an_error_keeps_its_payloads(result: dict[str, Any]) -> None:
     assert result["error"]["payloads"] == {"where": "rack 7"}
 
 
-def test_an_error_buffer_needs_an_error(result: dict[str, Any]) -> None:
+def test_creating_an_error_buffer_requires_an_error(result: dict[str, Any]) -> None:
     assert result["error"]["without one"] == "INVALID_ARGUMENT"
 
 
-def test_what_uses_an_alias_waits_until_it_is_fulfilled(result: dict[str, Any]) -> None:
+def test_users_of_an_alias_wait_until_it_is_fulfilled(result: dict[str, Any]) -> None:
     assert result["alias"]["before"] == [False, False]
     assert result["alias"]["after"] == [[4, 5, 6], [5, 6, 7]]
 
 
-def test_an_alias_stands_for_a_result_or_an_error_but_not_for_another_shape(result: dict[str, Any]) -> None:
+def test_an_alias_accepts_a_result_or_an_error_but_no_other_shape(result: dict[str, Any]) -> None:
     assert result["alias"]["of a result"] == [8, 9, 10]
     assert result["alias"]["of an error"] == DATA_LOSS
     assert result["alias"]["of another shape"] == "INVALID_ARGUMENT"
 
 
-def test_a_view_looks_at_the_callers_memory_and_gives_it_back(result: dict[str, Any]) -> None:
+def test_a_view_reads_the_callers_memory_and_releases_it(result: dict[str, Any]) -> None:
     assert result["view"] == {"read": [10, 1, 2], "held": [], "given back": [[True, 42]]}
 
 
@@ -81,19 +81,19 @@ def test_a_raw_copy_waits_for_its_target(result: dict[str, Any]) -> None:
     }
 
 
-def test_a_transfer_manager_tells_of_its_buffers(result: dict[str, Any]) -> None:
+def test_a_transfer_manager_describes_its_buffers(result: dict[str, Any]) -> None:
     transfer = result["transfer"]
     assert (transfer["count"], transfer["size"], transfer["device"]) == (3, 16, True)
     assert transfer["before"] == [False] * 4
 
 
-def test_buffers_are_ready_with_their_last_part_or_their_error(result: dict[str, Any]) -> None:
+def test_buffers_are_ready_after_their_last_part_or_error(result: dict[str, Any]) -> None:
     transfer = result["transfer"]
     assert (transfer["data"], transfer["literal"]) == ([1, 2, 3, 4], [1, 2, 3, 4])
     assert (transfer["error"], transfer["computed with it"]) == (DATA_LOSS, DATA_LOSS)
 
 
-def test_a_transfer_that_makes_no_sense_is_refused(result: dict[str, Any]) -> None:
+def test_an_invalid_transfer_is_refused(result: dict[str, Any]) -> None:
     transfer = result["transfer"]
     assert transfer["beyond"] == transfer["no such buffer"] == transfer["retrieved twice"] == "INVALID_ARGUMENT"
     assert transfer["more after the last"] == "FAILED_PRECONDITION"

@@ -1,4 +1,4 @@
-"""The file descriptors of a process are the program's: the recorder takes none, and says what it could not write."""
+"""The recorder leaves all file descriptors to the program, and reports data that it could not write."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 
 @pytest.mark.exhaustive
-def test_forty_threads_are_recorded_where_only_thirty_files_may_be_open(tmp_path: Path) -> None:
+def test_forty_threads_are_recorded_with_a_limit_of_thirty_open_files(tmp_path: Path) -> None:
     ended = run("few_files.py", "30", folder=tmp_path)
     assert ended.result == 40
     assert len({call.tid for call in calls_of(ended.capture, PUT)}) == 40
     assert read_capture(ended.capture).problems == ()
 
 
-def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_path: Path) -> None:
+def test_a_thread_without_a_file_is_not_recorded_and_the_capture_says_so(tmp_path: Path) -> None:
     ended = run("blocked_thread.py", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
     assert [call.arguments["dims"] for call in calls_of(ended.capture, PUT)] == [[1], [3]]
@@ -33,7 +33,7 @@ def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_pat
 
 
 @pytest.mark.exhaustive
-def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> None:
+def test_a_missing_thread_is_reported_after_a_stop(tmp_path: Path) -> None:
     ended = run("blocked_thread.py", "stop", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
     assert read_capture(ended.capture).stops.lacks_threads
@@ -41,7 +41,7 @@ def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> 
 
 
 @pytest.mark.exhaustive
-def test_the_last_descriptor_is_never_taken_and_none_is_needed(tmp_path: Path) -> None:
+def test_the_last_descriptor_is_never_taken_or_needed(tmp_path: Path) -> None:
     ended = run("last_descriptor.py", "15", str(tmp_path / "rounds"), folder=tmp_path, FRAMEDEX_RECORD="0")
     assert ended.result["opened"] > 1_000
     assert ended.result["failed"] == 0
@@ -66,7 +66,7 @@ def free(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.exhaustive(keep=["5", "3"])
 @pytest.mark.parametrize("files", [12, 8, 5, 3, 1])
-def test_with_hardly_a_file_a_recording_is_whole_or_refused_and_the_program_as_ever(
+def test_with_very_few_files_a_recording_is_complete_or_refused_and_the_program_unchanged(
     tmp_path: Path, files: int, free: dict[str, Any]
 ) -> None:
     tiny = run("tiny_limit.py", str(files), str(tmp_path / "tiny"), folder=tmp_path, FRAMEDEX_RECORD="0").result

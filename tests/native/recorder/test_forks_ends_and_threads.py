@@ -1,4 +1,4 @@
-"""Programs that fork, end in every way, are killed, or start many threads: what was called is in the capture."""
+"""Programs that fork, end in every way, are killed, or start many threads: the capture has all their calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RING_KILLS = 12
 KILLS = int(os.environ.get("FRAMEDEX_TEST_KILLS", "4"))  # `make test-all` sets 200
 
 
-def test_every_call_of_eight_threads_is_there_with_its_arguments() -> None:
+def test_every_call_of_eight_threads_is_recorded_with_arguments() -> None:
     done = recorded("threads.py")
     calls = calls_of(done.capture, PUT)
     for number, tid in done.result.items():
@@ -52,7 +52,7 @@ ENDINGS = {
 
 @pytest.mark.exhaustive(keep=["exits_at_once", "raises", "is_terminated"])
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_a_capture_is_whole_however_the_program_ends(tmp_path: Path, ending: str) -> None:
+def test_a_capture_is_complete_however_the_program_ends(tmp_path: Path, ending: str) -> None:
     done = run("endings.py", ending, folder=tmp_path)
     assert done.status == ENDINGS[ending]
     assert sizes(calls_of(done.capture, PUT))[:5] == [1, 2, 3, 4, 5]
@@ -60,7 +60,7 @@ def test_a_capture_is_whole_however_the_program_ends(tmp_path: Path, ending: str
     assert all(call.duration >= 0 for call in calls_of(done.capture))
 
 
-def test_a_crash_inside_a_call_shows_that_call_as_never_returned(tmp_path: Path) -> None:
+def test_a_crash_inside_a_call_shows_an_unfinished_call(tmp_path: Path) -> None:
     done = run("endings.py", "segfaults_in_a_call", folder=tmp_path)
     assert done.status == -signal.SIGSEGV
     *before, crashed = calls_of(done.capture, PUT)
@@ -71,14 +71,14 @@ def test_a_crash_inside_a_call_shows_that_call_as_never_returned(tmp_path: Path)
     assert read_capture(done.capture).problems == ()
 
 
-def test_a_program_killed_at_any_moment_leaves_every_call_that_it_completed(tmp_path: Path) -> None:
+def test_a_kill_at_any_moment_keeps_every_completed_call(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         lost = list(pool.map(lambda seed: calls_lost_in_a_kill(tmp_path / str(seed), seed), range(KILLS)))
     assert lost == [[]] * KILLS
 
 
 @pytest.mark.exhaustive
-def test_a_ring_of_a_program_killed_at_any_moment_has_the_newest_calls_and_no_problem(tmp_path: Path) -> None:
+def test_a_kill_at_any_moment_leaves_a_ring_with_the_newest_calls(tmp_path: Path) -> None:
     ring = {"FRAMEDEX_LIMIT": str(2 * _native.SEGMENT_SIZE), "FRAMEDEX_RING": "1"}
     for seed in range(RING_KILLS):
         folder = tmp_path / str(seed)
@@ -98,7 +98,7 @@ def test_a_ring_of_a_program_killed_at_any_moment_has_the_newest_calls_and_no_pr
 
 
 def calls_lost_in_a_kill(folder: Path, seed: int) -> list[str]:
-    """Kill a program that never ends after a random number of its reports; returns what its capture lacks."""
+    """Kill an endless program after a random number of its reports; return the calls that its capture lacks."""
     folder.mkdir()
     command = [sys.executable, str(PROGRAMS / "endless.py")]
     with subprocess.Popen(command, env=mock_environment(folder), cwd=folder, stdout=subprocess.PIPE) as process:
@@ -113,13 +113,13 @@ def calls_lost_in_a_kill(folder: Path, seed: int) -> list[str]:
     if returned != list(range(1, len(returned) + 1)):
         lost.append("order")
     open_calls = [read.functions[function].name for function in read.calls.function[read.calls.duration < 0]]
-    # The boundary nests: an allocation may be under way within a transfer.
+    # Boundary functions nest: an allocation may be in progress within a transfer.
     if len(open_calls) > 2:
         lost.append(f"open: {open_calls}")
     return lost + list(read.problems)
 
 
-def test_parent_and_child_of_a_fork_have_a_capture_each(tmp_path: Path) -> None:
+def test_parent_and_child_of_a_fork_have_separate_captures(tmp_path: Path) -> None:
     done = run("forking.py", "plain", folder=tmp_path)
     parent, child = parent_and_child(done.captures, done.result["child"])
     assert done.result["status"] == 0
@@ -135,7 +135,7 @@ def test_a_child_forked_inside_a_call_does_not_write_into_its_parents_capture(tm
     assert sizes(calls_of(parent, PUT)) == [1, 2, 500, *range(1000, 1200), 3]
     assert sizes(calls_of(child, PUT)) == [101, 102]
     assert [read_capture(capture).problems for capture in (parent, child)] == [(), ()]
-    # JAX has calls of this function too; this one came straight from the program.
+    # JAX also calls this function; this call came directly from the program.
     (forked_in,) = [call for call in calls_of(parent, "PJRT_Event_OnReady") if names(call)[-1] == "Table._enter"]
     assert forked_in.error == 0
     assert forked_in.start + forked_in.duration < calls_of(parent, PUT)[-1].start
@@ -162,7 +162,7 @@ def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path
 
 
 @pytest.mark.own_start
-def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_path: Path, python: str) -> None:
+def test_a_stack_too_deep_for_the_recorder_is_marked_with_the_reason(tmp_path: Path, python: str) -> None:
     done = run("too_deep.py", folder=tmp_path, python=python)
     assert done.status == 0, done.stderr
     read = read_capture(done.capture)
@@ -179,14 +179,14 @@ def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_p
     assert read.problems == ()
 
 
-def test_nothing_is_recorded_when_recording_is_switched_off(tmp_path: Path) -> None:
+def test_nothing_is_recorded_if_recording_is_switched_off(tmp_path: Path) -> None:
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_RECORD="0")
     assert (done.status, done.stdout, done.stderr) == (0, "out\n", "err\n")
     assert done.captures == ()
     assert not (tmp_path / "captures").exists()
 
 
-def test_a_folder_that_cannot_be_made_is_named_and_the_program_runs(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_named_and_the_program_runs(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_OUT=str(tmp_path / "file" / "captures"))
     assert (done.status, done.stdout) == (0, "out\n")
@@ -196,7 +196,7 @@ def test_a_folder_that_cannot_be_made_is_named_and_the_program_runs(tmp_path: Pa
     assert program_said == "err"
 
 
-def test_a_disk_that_fills_up_ends_the_recording_and_not_the_program(tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_recording_but_not_the_program(tmp_path: Path) -> None:
     done = run("full_disk.py", folder=tmp_path)
     assert done.result == {"sent": 2000}
     read = read_capture(done.capture)
@@ -206,7 +206,7 @@ def test_a_disk_that_fills_up_ends_the_recording_and_not_the_program(tmp_path: P
 
 
 def sizes(calls: list[Call]) -> list[int]:
-    """The first dimension of each array sent: what the programs tell their arrays by."""
+    """The first dimension of each sent array: programs identify their arrays by it."""
     return [call.arguments["dims"][0] for call in calls]
 
 

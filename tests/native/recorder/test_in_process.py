@@ -39,7 +39,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def recorded(result: dict[str, Any], name: str) -> list[int]:
-    """The sizes of the arrays whose sending a recording has."""
+    """The sizes of the sent arrays in a recording."""
     return [call.arguments["dims"][0] for call in calls_of(Path(result["recordings"][name]), PUT)]
 
 
@@ -47,22 +47,22 @@ def test_start_stop_and_current_capture_agree(result: dict[str, Any]) -> None:
     assert result["problems"] == []
 
 
-def test_each_recording_has_the_calls_between_its_start_and_its_stop(result: dict[str, Any]) -> None:
+def test_each_recording_has_the_calls_between_start_and_stop(result: dict[str, Any]) -> None:
     assert recorded(result, "first") == [2, 3]
     assert recorded(result, "second") == [5, 6]
 
 
-def test_a_second_start_is_refused_and_the_recording_goes_on(result: dict[str, Any]) -> None:
+def test_a_second_start_is_refused_and_the_recording_continues(result: dict[str, Any]) -> None:
     running = result["recordings"]["refused a second"]
     assert result["refusals"][0] == f"a recording is already running, into {running}. Stop it first."
     assert recorded(result, "refused a second") == [7]
 
 
-def test_a_folder_that_cannot_be_made_is_an_error(result: dict[str, Any]) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(result: dict[str, Any]) -> None:
     assert result["refusals"][1].startswith("cannot create the folder file/captures: Not a directory.")
 
 
-def test_a_call_under_way_when_its_recording_stops_is_completed_there(result: dict[str, Any]) -> None:
+def test_a_call_in_progress_at_the_stop_is_completed_in_the_capture(result: dict[str, Any]) -> None:
     ended, begun = (Path(result["recordings"][name]) for name in ("ended inside", "begun inside"))
     (call,) = entered_by_the_program(ended)
     assert (call.error, call.duration > 0) == (0, True)
@@ -71,7 +71,7 @@ def test_a_call_under_way_when_its_recording_stops_is_completed_there(result: di
     assert entered_by_the_program(begun) == []
 
 
-def test_a_call_made_inside_a_call_has_both_on_its_stack(result: dict[str, Any]) -> None:
+def test_a_nested_call_has_both_calls_on_its_stack(result: dict[str, Any]) -> None:
     (inner,) = calls_of(Path(result["recordings"]["ended inside"]), PUT)
     names = [frame.name for frame in inner.frames]
     assert "callback" in names
@@ -79,7 +79,7 @@ def test_a_call_made_inside_a_call_has_both_on_its_stack(result: dict[str, Any])
     assert library[0] < names.index("callback") < library[-1]
 
 
-def test_recordings_come_and_go_under_busy_threads(result: dict[str, Any]) -> None:
+def test_busy_threads_survive_starting_and_stopping_recordings(result: dict[str, Any]) -> None:
     for number in range(20):
         capture = Path(result["recordings"][f"restart {number}"])
         assert read_capture(capture).problems == ()
@@ -88,7 +88,7 @@ def test_recordings_come_and_go_under_busy_threads(result: dict[str, Any]) -> No
         assert all(call.outcome is MergeOutcome.MERGED for call in calls)
 
 
-def test_captures_are_listed_in_the_order_in_which_they_began(result: dict[str, Any]) -> None:
+def test_captures_are_listed_by_start_time(result: dict[str, Any]) -> None:
     listed = capture_folders(result["folder"] / "captures")
     starts = [read_capture(capture).metadata.started_clock_ns or 0 for capture in listed]
     assert starts == sorted(starts)
@@ -102,18 +102,18 @@ def entered_by_the_program(capture: Path) -> list[Call]:
 
 
 def sent(call: Call) -> list[int]:
-    """The dimensions of the array sent, empty for other calls."""
+    """The dimensions of the sent array; empty for other calls."""
     dims: list[int] = call.arguments.get("dims", []) if call.function == PUT else []
     return dims
 
 
-def test_a_capture_that_was_stopped_says_so(result: dict[str, Any]) -> None:
+def test_a_stopped_capture_is_marked(result: dict[str, Any]) -> None:
     stopped = {name: _native.count_records(os.fsencode(path))["stopped"] for name, path in result["recordings"].items()}
     assert stopped
     assert all(stopped.values())
 
 
-def test_a_child_records_where_its_parent_did_after_it_went_elsewhere(tmp_path: Path) -> None:
+def test_a_forked_child_records_in_its_parents_folder_after_chdir(tmp_path: Path) -> None:
     program = (
         "import os\n"
         "import jax, numpy as np, framedex_native\n"
@@ -134,7 +134,7 @@ def test_a_child_records_where_its_parent_did_after_it_went_elsewhere(tmp_path: 
     assert sorted(sizes) == [[3], [4]]
 
 
-def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+def test_a_folder_with_an_undecodable_name_is_recorded_to(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
     program = (
         "import sys\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.captures import CaptureStream, matches_content_name, read_kept_source
+from framedex.captures import CaptureStream, matches_content_name, read_stored_source
 from tests.running import PROGRAMS, Run, run
 
 PROGRAM = """\
@@ -41,15 +41,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ran(tmp_path_factory.mktemp("sources")).capture
 
 
-def test_a_text_is_that_of_the_first_recorded_frame(recorded: Path) -> None:
+def test_a_text_has_the_content_at_the_first_recorded_frame(recorded: Path) -> None:
     found = sources(recorded)
-    assert read_kept_source(recorded, str(found["program.py"]["kept"])) == PROGRAM.encode()
+    assert read_stored_source(recorded, str(found["program.py"]["kept"])) == PROGRAM.encode()
     assert found["program.py"]["kept"] == found["program.py"]["content"]
-    # This file was edited between its import and its first frame, which its modification time tells.
-    assert read_kept_source(recorded, str(found["helper.py"]["kept"])) == b"edited = 1\n" * 9
+    # This file was edited between its import and its first frame, as its modification time shows.
+    assert read_stored_source(recorded, str(found["helper.py"]["kept"])) == b"edited = 1\n" * 9
 
 
-def test_of_installed_packages_the_content_is_only_named(recorded: Path) -> None:
+def test_installed_packages_are_stored_by_name_only(recorded: Path) -> None:
     found = sources(recorded)
     assert "kept" not in found["api.py"]
     assert matches_content_name(Path(str(found["api.py"]["path"])).read_bytes(), str(found["api.py"]["content"]))
@@ -58,15 +58,15 @@ def test_of_installed_packages_the_content_is_only_named(recorded: Path) -> None
     }
 
 
-def test_a_changed_text_is_none(recorded: Path, tmp_path: Path) -> None:
+def test_a_changed_text_is_not_stored(recorded: Path, tmp_path: Path) -> None:
     name = str(sources(recorded)["program.py"]["kept"])
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / name).write_bytes(PROGRAM.encode().replace(b"3", b"4"))
-    assert read_kept_source(tmp_path, name) is None
-    assert read_kept_source(recorded, "../capture.json") is None
+    assert read_stored_source(tmp_path, name) is None
+    assert read_stored_source(recorded, "../capture.json") is None
 
 
-def test_no_text_is_stored_if_that_is_switched_off(tmp_path: Path) -> None:
+def test_no_text_is_stored_if_switched_off(tmp_path: Path) -> None:
     capture = ran(tmp_path, FRAMEDEX_SOURCES="0").capture
     assert sources(capture)["program.py"]["kept"] == "not kept: FRAMEDEX_SOURCES=0"
     assert not (capture / "sources").exists()

@@ -1,4 +1,4 @@
-"""The merged stack is what the interpreter itself says, frame by frame, for every way into the runtime."""
+"""The merged stack matches the interpreter's own, frame by frame, for every way into the runtime."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 
 class Noted:
-    """A run of `sandwiches.py`: its notes, each with the call that it was taken for, and all its calls."""
+    """A run of `sandwiches.py`: its notes, each with its call, and all its calls."""
 
     def __init__(self, folder: Path, python: str) -> None:
-        # With the switch, the recorder walks every stack a second time with libgcc's unwinder and compares.
+        # This setting makes the recorder walk every stack a second time with libgcc's unwinder and compare.
         done = run("sandwiches.py", folder=folder, python=python, FRAMEDEX_VERIFY="1")
         self.counts = _native.count_records(os.fsencode(done.capture))
         self.calls = calls_of(done.capture)
@@ -55,7 +55,7 @@ def noted(python: str, tmp_path_factory: pytest.TempPathFactory) -> Noted:
     return Noted(tmp_path_factory.mktemp("sandwiches"), python)
 
 
-def test_every_call_has_the_python_frames_that_the_interpreter_sees(noted: Noted) -> None:
+def test_every_call_has_the_same_python_frames_as_the_interpreter(noted: Noted) -> None:
     wrong = [note["case"] for note, call in (*noted.probes, *noted.puts) if call.python_frames != note["stack"]]
     assert wrong == []
     assert len(noted.probes) > 150
@@ -66,18 +66,18 @@ def test_every_stack_is_merged(noted: Noted) -> None:
     assert {call.outcome for call in noted.calls} == {MergeOutcome.MERGED}
 
 
-def test_every_stack_is_the_one_that_libgccs_unwinder_finds(noted: Noted) -> None:
+def test_every_stack_equals_that_of_the_libgcc_unwinder(noted: Noted) -> None:
     assert noted.counts["verified"] == len(noted.calls)
     assert noted.counts["different"] == 0
 
 
-def test_every_stack_begins_in_the_process_and_ends_in_the_library(noted: Noted) -> None:
+def test_every_stack_begins_at_the_process_entry_and_ends_in_the_library(noted: Noted) -> None:
     assert {Path(call.frames[-1].file).name for call in noted.calls} == {"libtpu.so"}
     assert not any(call.frames[0].is_python for call in noted.calls)
     assert not any(frame.file == "" for call in noted.calls for frame in call.frames)
 
 
-# The user's function just below jaxlib is `noting`, which stands in for the C++ function that all of JAX's end up in.
+# The user's function just below jaxlib is `noting`, which replaces the C++ function behind all of JAX's.
 @pytest.mark.parametrize(
     ("case", "expected"),
     [
@@ -88,13 +88,13 @@ def test_every_stack_begins_in_the_process_and_ends_in_the_library(noted: Noted)
         ("trees", "uj+x(j*u)+(j+u)?xt"),
     ],
 )
-def test_python_and_native_frames_interleave_as_they_called_each_other(noted: Noted, case: str, expected: str) -> None:
+def test_python_and_native_frames_interleave_in_call_order(noted: Noted, case: str, expected: str) -> None:
     found = {layers(call) for call in noted.of(case)}
     assert [text for text in found if not re.fullmatch(expected, text)] == []
     assert len(found) > 1
 
 
-def test_a_python_function_called_back_from_jaxlib_stands_between_its_frames(noted: Noted) -> None:
+def test_a_python_function_called_from_jaxlib_is_between_its_frames(noted: Noted) -> None:
     # tree_map (Python) -> unflatten (C++) -> a generator and the user's lambda (Python) -> device_put -> C++.
     sandwich = next(call for call in noted.of("trees") if call.function == PUT)
     position = [frame.name for frame in sandwich.frames].index("trees.<locals>.<lambda>")
@@ -102,7 +102,7 @@ def test_a_python_function_called_back_from_jaxlib_stands_between_its_frames(not
     assert "x" in {layer(frame) for frame in sandwich.frames[position:]}
 
 
-def test_callbacks_through_ctypes_keep_every_level(noted: Noted) -> None:
+def test_ctypes_callbacks_keep_every_level(noted: Noted) -> None:
     levels = [layers(call).count("cu") for call in noted.of("ctypes_callbacks")]
     assert max(levels) == 4
 
@@ -113,7 +113,7 @@ def test_recursion_through_c_keeps_every_level(noted: Noted) -> None:
 
 
 def layers(call: Call) -> str:
-    """The stack as letters, one per run of frames of a kind; the interpreter's own frames are left out."""
+    """The stack as letters, one per run of frames of a kind; the interpreter's own frames are omitted."""
     runs = "".join(letter for letter, _ in itertools.groupby(map(layer, call.frames)))
     return runs.replace("n", "")
 

@@ -1,4 +1,4 @@
-"""Stacks that only native code makes: every one is what libgcc finds, and none of them harms the program."""
+"""Purely native stacks: each matches libgcc's, and none of them harms the program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.exhaustive  # test_recording_settings.py compares stack
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """The program run once, every stack compared with libgcc's."""
+    """The program run once, with every stack compared with libgcc's."""
     folder = tmp_path_factory.mktemp("native_roads")
     libraries = [folder / name for name in ("roads.so", "first.so", "second.so")]
     for library, options in zip(libraries, (["-O1"], ["-O1"], ["-O0", "-fno-omit-frame-pointer"]), strict=True):
@@ -30,7 +30,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture(scope="module")
 def capture(ended: Run) -> Capture:
-    """What was recorded."""
+    """The recorded capture."""
     return read_capture(ended.capture)
 
 
@@ -45,20 +45,20 @@ def stacks(capture: Capture, function: str) -> list[list[str]]:
 
 
 def place(capture: Capture, index: int) -> str:
-    """Where a frame is."""
+    """The location of a frame."""
     frame = capture.frames[index]
     if not isinstance(frame, NativeFrame):
         return "python"
     return os.path.basename(capture.modules[frame.module].path) if frame.module >= 0 else "nowhere"  # noqa: PTH119
 
 
-def test_every_stack_is_what_libgcc_finds(ended: Run) -> None:
+def test_every_stack_equals_that_of_libgcc(ended: Run) -> None:
     counts = _native.count_records(os.fsencode(ended.capture))
     assert counts["verified"] > 100_000
     assert counts["different"] == 0
 
 
-def test_calls_while_an_exception_passes_and_from_a_foreign_thread_are_whole(capture: Capture) -> None:
+def test_calls_during_an_exception_and_from_a_foreign_thread_are_complete(capture: Capture) -> None:
     exception, foreign = (stack for stack in stacks(capture, "PJRT_Client_ProcessIndex") if "roads.so" in stack)
     assert "python" in exception
     assert exception[-1] == "libtpu.so"
@@ -67,7 +67,7 @@ def test_calls_while_an_exception_passes_and_from_a_foreign_thread_are_whole(cap
     assert foreign[-1] == "libtpu.so"
 
 
-def test_code_made_at_run_time_is_where_the_native_stack_ends_and_the_python_frames_stand_apart(
+def test_native_stacks_end_at_jitted_code_with_separate_python_frames(
     capture: Capture,
 ) -> None:
     assert ["nowhere", "libtpu.so"] in stacks(capture, "PJRT_Client_ProcessIndex")
@@ -76,16 +76,16 @@ def test_code_made_at_run_time_is_where_the_native_stack_ends_and_the_python_fra
     assert place(capture, stack.python[-1]) == "python"
 
 
-def test_a_native_stack_deeper_than_the_recorder_follows_is_merged_all_the_same_and_marked(capture: Capture) -> None:
+def test_a_native_stack_too_deep_for_the_recorder_is_merged_and_marked(capture: Capture) -> None:
     (stack,) = (stack for stack in capture.stacks if stack.is_truncated)
     assert stack.outcome is MergeOutcome.MERGED
     assert (len(stack.frames), stack.python) == (4096, ())
     assert place(capture, stack.frames[0]) == "libtpu.so"
 
 
-def test_calls_by_a_signal_handler_are_left_out_and_neither_hang_nor_disturb(ended: Run, capture: Capture) -> None:
+def test_calls_in_a_signal_handler_are_omitted_without_hanging(ended: Run, capture: Capture) -> None:
     assert ended.result > 50
-    # What the signal interrupted may hold any lock, malloc's among them, so nothing can be kept of these.
+    # The interrupted code may hold any lock, including malloc's, so these stacks cannot be stored.
     assert all("roads.so" not in stack for stack in stacks(capture, "PJRT_Client_PlatformName"))
     puts = stacks(capture, "PJRT_Client_BufferFromHostBuffer")
     assert len(puts) == 20001
@@ -101,7 +101,7 @@ def calls_of_puts(capture: Capture) -> list[int]:
     return [call for call in range(len(capture.calls)) if capture.calls.function[call] == number]
 
 
-def test_a_library_loaded_where_another_was_is_not_taken_for_it(capture: Capture) -> None:
+def test_a_library_loaded_at_a_reused_address_is_distinguished(capture: Capture) -> None:
     through = [stack[-2] for stack in stacks(capture, "PJRT_Client_PlatformVersion")][-40:]
     assert through == ["first.so", "second.so"] * 20
     assert Path(capture.path).is_dir()

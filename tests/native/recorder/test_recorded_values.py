@@ -1,4 +1,4 @@
-"""What a call was given and gave back is recorded as it was, however many bytes it needs."""
+"""Inputs and outputs of a call are recorded exactly, whatever their number of bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_integers_of_any_size_and_sign_are_recorded(tmp_path: Path) -> None:
     ]
 
 
-def test_calls_come_back_in_a_later_segment_than_they_began_in() -> None:
+def test_calls_may_return_in_a_later_segment() -> None:
     capture = recorded("many_puts.py", "1200").capture
     assert (capture / "thread-0.fdx").stat().st_size > 2 * _native.SEGMENT_SIZE
     calls = calls_of(capture)

@@ -1,4 +1,4 @@
-"""What is recorded, and how much of it, is up to the environment."""
+"""The environment configures what is recorded, and how much."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sizes(capture: Path | Capture) -> list[int]:
     return [call.arguments["dims"][0] for call in calls_of(capture, PUT)]
 
 
-def test_patterns_choose_functions(tmp_path: Path) -> None:
+def test_patterns_select_functions(tmp_path: Path) -> None:
     patterns = {"FRAMEDEX_INCLUDE": "PJRT_Buffer_*,*Allocate", "FRAMEDEX_EXCLUDE": "*_Destroy,*_Device"}
     names = {call.function for call in calls_of(run("many_puts.py", "3", folder=tmp_path, **patterns).capture)}
     assert "DeviceMemory::Allocate" in names
@@ -33,7 +33,7 @@ def test_patterns_choose_functions(tmp_path: Path) -> None:
     assert not any(name.endswith(("_Destroy", "_Device")) or name == PUT for name in names)
 
 
-def test_every_fourth_call_is_recorded_with_its_stack_and_its_result(tmp_path: Path) -> None:
+def test_every_fourth_call_is_recorded_with_stack_and_result(tmp_path: Path) -> None:
     (tmp_path / "every").mkdir()
     every = calls_of(run("many_puts.py", "200", folder=tmp_path / "every").capture)
     fourth = calls_of(run("many_puts.py", "200", folder=tmp_path, FRAMEDEX_SAMPLE="4").capture)
@@ -42,11 +42,11 @@ def test_every_fourth_call_is_recorded_with_its_stack_and_its_result(tmp_path: P
 
 
 @pytest.mark.parametrize("puts", exhaustive_unless([3000, 5000], 3000))
-def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path, puts: int) -> None:
+def test_recording_stops_at_the_limit_and_says_so(tmp_path: Path, puts: int) -> None:
     ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
     assert ended.result == puts
     sent = sizes(ended.capture)
-    assert 0 < len(sent) < puts  # how many fit depends on how many calls this JAX makes for each
+    assert 0 < len(sent) < puts  # the number depends on how many calls this JAX makes for each
     assert sent == list(range(1, len(sent) + 1))
     stops = read_capture(ended.capture).stops
     assert (stops.reasons, stops.threads, stops.lacks_threads) == ((StopReason.LIMIT,), 1, False)
@@ -54,7 +54,7 @@ def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path, puts: int) -> 
 
 
 @pytest.mark.parametrize("puts", exhaustive_unless([6000, 20_000], 6000))
-def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path, puts: int) -> None:
+def test_a_ring_keeps_the_newest_calls_complete(tmp_path: Path, puts: int) -> None:
     ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
     sent = sizes(ended.capture)
     assert sent[-1] == puts
@@ -75,14 +75,16 @@ def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path, puts: int) -> None:
         ("FRAMEDEX_RING", "1", "FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT"),
     ],
 )
-def test_a_malformed_setting_is_said_and_the_program_runs(tmp_path: Path, name: str, value: str, message: str) -> None:
+def test_a_malformed_setting_is_reported_and_the_program_runs(
+    tmp_path: Path, name: str, value: str, message: str
+) -> None:
     ended = run("many_puts.py", "2", folder=tmp_path, **{name: value})
     assert ended.result == 2
     assert message in ended.stderr
     assert ended.captures == ()
 
 
-def test_a_program_that_is_told_to_record_without_a_folder_makes_the_usual_one(tmp_path: Path) -> None:
+def test_recording_without_a_folder_uses_the_default_one(tmp_path: Path) -> None:
     environment = mock_environment(tmp_path) | {"FRAMEDEX_RECORD": "1"}
     del environment["FRAMEDEX_OUT"]
     subprocess.run([sys.executable, PROGRAMS / "many_puts.py", "2"], env=environment, cwd=tmp_path, check=True)
@@ -111,7 +113,7 @@ def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path, reads: int) -
 
 
 @pytest.mark.exhaustive
-def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
+def test_a_ring_can_be_read_while_it_is_overwritten(tmp_path: Path) -> None:
     ring = {"FRAMEDEX_LIMIT": str(2 * SEGMENT), "FRAMEDEX_RING": "1"}
     environment = mock_environment(tmp_path) | ring
     command = [sys.executable, str(PROGRAMS / "many_puts.py"), "30000"]
@@ -130,7 +132,7 @@ def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rounds", "least"), [(40, 4_000), pytest.param(150, 17_000, marks=pytest.mark.exhaustive)])
-def test_every_stack_is_what_libgcc_finds(python: str, tmp_path: Path, rounds: int, least: int) -> None:
+def test_every_stack_equals_that_of_libgcc(python: str, tmp_path: Path, rounds: int, least: int) -> None:
     ended = run("many_stacks.py", str(rounds), folder=tmp_path, python=python, FRAMEDEX_VERIFY="1")
     counts = _native.count_records(os.fsencode(ended.capture))
     assert counts["verified"] == counts["calls"] > least

@@ -1,4 +1,4 @@
-"""A table of integers as the bytes of an SQLite file: SQLite itself finds it sound, and reads what was put in."""
+"""An integer table written as the bytes of an SQLite file: SQLite accepts it and reads the same values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def opened(*columns: np.ndarray) -> sqlite3.Connection:
 
 @pytest.mark.exhaustive(keep=["0", "1", "300000"])
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5_000, 300_000])
-def test_sqlite_reads_the_rows_that_were_written(rows: int) -> None:
+def test_sqlite_reads_the_written_rows(rows: int) -> None:
     random = np.random.default_rng(rows)
     keys = np.cumsum(random.integers(1, 4, rows))
     values = random.integers(-(2**62), 2**62, rows) >> random.integers(0, 63, rows)
@@ -38,7 +38,7 @@ def test_numbers_of_every_width_are_kept() -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_table_of_millions_of_rows_has_several_levels_of_pages_and_is_sound() -> None:
+def test_a_table_of_millions_of_rows_has_several_page_levels_and_is_sound() -> None:
     keys = np.arange(1, 5_000_001)
     connection = opened(keys, keys << 31)
     assert connection.execute("SELECT count(*), max(c0), sum(c1 >> 31 = c0) FROM rows").fetchone() == (5_000_000,) * 3
@@ -58,7 +58,7 @@ def test_rows_can_be_copied_into_a_table_of_another_database() -> None:
     assert connection.execute("SELECT count(*), sum(kind = 2 * id) FROM calls").fetchone() == (first - 1, first - 1)
 
 
-def test_columns_that_are_no_table_are_refused() -> None:
+def test_malformed_columns_are_refused() -> None:
     ones = np.ones(1, np.int64)
     for columns in ([], [ones] * 65, [ones, np.ones(2, np.int64)]):
         with pytest.raises(ValueError, match="column"):

@@ -1,4 +1,7 @@
-"""JAX 0.4.13, the last that calls the TPU C API, and how its programs are run; the scripts of native/abi as modules."""
+"""JAX 0.4.13, the last version that uses the TPU C API, and runs of its programs.
+
+Also the scripts of native/abi as modules.
+"""
 
 from __future__ import annotations
 
@@ -42,12 +45,12 @@ def run_legacy(legacy_python: str) -> RunLegacy:
 
 @pytest.fixture(scope="module")
 def result(ran: Run) -> dict[str, Any]:
-    """What the program printed that a module has `ran`."""
+    """The output of the program that a module has `ran`."""
     found: dict[str, Any] = ran.result
     return found
 
 
 @pytest.fixture(scope="module")
 def calls(ran: Run) -> list[Call]:
-    """What was recorded of it."""
+    """The recording of that run."""
     return calls_of(ran.capture)

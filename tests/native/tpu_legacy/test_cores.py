@@ -1,4 +1,4 @@
-"""The mock's cores as JAX 0.4.13 sees them: listing, values there and back, threads, memory, and what is refused."""
+"""The mock's cores in JAX 0.4.13: listing, transfers, threads, memory, and errors."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_legacy("legacy_transfers.py", str(TOO_LARGE), folder=folder, FRAMEDEX_HBM=str(2 * MIB))
 
 
-def test_eight_cores_are_two_to_a_chip(result: dict[str, Any]) -> None:
+def test_eight_cores_are_two_per_chip(result: dict[str, Any]) -> None:
     chips = [[x, y, 0] for y in range(2) for x in range(2)]
     expected = [[2 * chip + core, "TPU v3", place, core] for chip, place in enumerate(chips) for core in range(2)]
     assert result["devices"] == expected
 
 
-def test_values_come_back_as_they_went(result: dict[str, Any]) -> None:
+def test_values_survive_a_round_trip(result: dict[str, Any]) -> None:
     assert set(result["kinds"].values()) == {True}
     assert set(result["shapes"].values()) == {True}
     assert result["copied"] == [0, 1, 2, 3, 4, 5]
 
 
-def test_eight_threads_do_not_disturb_one_another(result: dict[str, Any], calls: list[Call]) -> None:
+def test_eight_threads_do_not_interfere(result: dict[str, Any], calls: list[Call]) -> None:
     assert result["threads"] == []
     assert {call.outcome for call in calls} == {MergeOutcome.MERGED}
 
 
-def test_over_the_limit_is_resource_exhausted_and_the_rest_goes_on(result: dict[str, Any], calls: list[Call]) -> None:
+def test_an_allocation_over_the_limit_is_resource_exhausted_and_others_continue(
+    result: dict[str, Any], calls: list[Call]
+) -> None:
     assert "RESOURCE_EXHAUSTED: Failed to allocate request for 3.00MiB" in result["too large"]
     assert result["after that"] is True
     failed = [call for call in calls if call.function == "TpuExecutor_Allocate" and call.error]
@@ -51,7 +53,7 @@ def test_over_the_limit_is_resource_exhausted_and_the_rest_goes_on(result: dict[
     ]
 
 
-def test_memory_is_given_back(calls: list[Call]) -> None:
+def test_memory_is_freed(calls: list[Call]) -> None:
     allocated = [call for call in calls if call.function == "TpuExecutor_Allocate" and not call.error]
     assert len(allocated) == len([call for call in calls if call.function == "TpuExecutor_Deallocate"])
 
@@ -67,14 +69,14 @@ def test_arguments_are_decoded(calls: list[Call]) -> None:
 
 
 @pytest.mark.parametrize("cores", [1, 3])
-def test_fewer_cores(run_legacy: RunLegacy, tmp_path: Path, cores: int) -> None:
+def test_fewer_cores_are_supported(run_legacy: RunLegacy, tmp_path: Path, cores: int) -> None:
     settings = {"FRAMEDEX_DEVICES": str(cores), "FRAMEDEX_DEVICE": "v2"}
     result = run_legacy("legacy_transfers.py", "1", folder=tmp_path, **settings).result
     assert [device[:2] for device in result["devices"]] == [[core, "TPU v2"] for core in range(cores)]
     assert result["threads"] == []
 
 
-def test_a_machine_that_cannot_be_is_an_error_of_jax(run_legacy: RunLegacy, tmp_path: Path) -> None:
+def test_an_impossible_machine_is_a_jax_error(run_legacy: RunLegacy, tmp_path: Path) -> None:
     done = run_legacy("legacy_transfers.py", "1", folder=tmp_path, FRAMEDEX_DEVICES="9", JAX_PLATFORMS="tpu")
     assert done.status == 1
     assert "FRAMEDEX_DEVICES=9 is not a number of cores from 1 to 8" in done.stderr

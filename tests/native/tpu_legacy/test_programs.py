@@ -22,7 +22,7 @@ def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_legacy("legacy_programs.py", folder=tmp_path_factory.mktemp("programs"), FRAMEDEX_DEVICES=str(CORES))
 
 
-def test_results_are_those_of_the_program(result: dict[str, Any]) -> None:
+def test_results_are_correct(result: dict[str, Any]) -> None:
     assert result["several results"] == [[[4, 4], [13, 13]], 15, {"positive": [[0, 1, 1], [1, 1, 1]]}]
     assert result["gradient"] == [0, 3, 12]
     assert result["scan"] == [10, [0, 0, 2, 9, 24]]
@@ -30,14 +30,12 @@ def test_results_are_those_of_the_program(result: dict[str, Any]) -> None:
     assert result["no elements"] == [0, 3]
 
 
-def test_threads_that_compile_and_run_at_once_do_not_disturb_one_another(
-    result: dict[str, Any], calls: list[Call]
-) -> None:
+def test_concurrent_compilations_and_runs_do_not_interfere(result: dict[str, Any], calls: list[Call]) -> None:
     assert result["threads"] == []
     assert {call.outcome for call in calls} == {MergeOutcome.MERGED}
 
 
-def test_a_donated_argument_is_gone_and_its_memory_given_back(result: dict[str, Any], calls: list[Call]) -> None:
+def test_a_donated_argument_is_deleted_and_its_memory_freed(result: dict[str, Any], calls: list[Call]) -> None:
     assert result["donated"] == [[0, 2, 4, 6], True, CORES - 1]
     allocated = [call.arguments["returned"] for call in calls if call.function == "TpuExecutor_Allocate"]
     freed = [call.arguments["memory"] for call in calls if call.function == "TpuExecutor_Deallocate"]
@@ -55,12 +53,12 @@ def test_each_core_runs_its_part_of_a_pmap(result: dict[str, Any], calls: list[C
     ("program", "reason"),
     [("collective", "has all-reduce"), ("custom call", "has custom-call"), ("partitioned", "one is for several cores")],
 )
-def test_what_does_not_stay_on_one_core_is_refused(result: dict[str, Any], program: str, reason: str) -> None:
+def test_programs_that_leave_one_core_are_refused(result: dict[str, Any], program: str, reason: str) -> None:
     assert "UNIMPLEMENTED: The mock TPU runs programs of JAX 0.4.13 that stay on one core" in result[program]
     assert reason in result[program]
 
 
-def test_arguments_and_results_of_programs_are_decoded(calls: list[Call]) -> None:
+def test_program_arguments_and_results_are_decoded(calls: list[Call]) -> None:
     execution = next(
         call.arguments
         for call in calls

@@ -89,7 +89,7 @@ LINES_OF_A = {
 
 @dataclass(frozen=True)
 class Recorded:
-    """The demo's two calls, made `ROUNDS` times in one process: the stacks of their allocations in order, named."""
+    """The demo's two calls, made `ROUNDS` times in one process: the named stacks of their allocations in order."""
 
     traces: list[Trace]
     calls: list[Call]
@@ -127,11 +127,11 @@ print(first)
 
 
 def code_frames(trace: Trace) -> list[str]:
-    """The names of the frames, outermost first, without the interpreter's own and the glue's."""
+    """The names of the frames, outermost first, without interpreter and glue frames."""
     return [frame.function.name for frame in trace.frames if frame.function.role is FrameRole.CODE]
 
 
-def test_every_frame_of_both_calls_is_there_in_order_every_time(recorded: Recorded) -> None:
+def test_every_frame_of_both_calls_is_present_in_order_every_time(recorded: Recorded) -> None:
     assert [code_frames(trace) for trace in recorded.traces] == [CALL_A, CALL_B] * ROUNDS
 
 
@@ -141,7 +141,7 @@ def test_every_frame_of_the_gist_has_its_counterpart(recorded: Recorded) -> None
         assert [row.name for row in seed["rows"](trace, call) if row.frame is None] == []
 
 
-def test_every_python_frame_has_the_line_at_which_it_stood(recorded: Recorded) -> None:
+def test_every_python_frame_has_its_current_line(recorded: Recorded) -> None:
     lines = {
         frame.function.name: f"{Path(frame.location.path).name}:{frame.location.line}"
         for frame in recorded.traces[0].frames
@@ -154,6 +154,6 @@ def test_every_stack_is_merged(recorded: Recorded) -> None:
     assert {call.outcome for call in recorded.calls} == {MergeOutcome.MERGED}
 
 
-def test_every_stack_is_the_one_that_libgccs_unwinder_finds(recorded: Recorded) -> None:
+def test_every_stack_equals_that_of_the_libgcc_unwinder(recorded: Recorded) -> None:
     assert recorded.counts["verified"] == len(recorded.calls)
     assert recorded.counts["different"] == 0

@@ -1,4 +1,4 @@
-"""What of the TPU C API is not there says so, and leaves nothing undefined behind."""
+"""Missing functions of the TPU C API return an error, and leave no output undefined."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.running import plain_environment
 pytestmark = pytest.mark.exhaustive
 
 ABI = tpu_abi.load()
-# What TensorFlow alone called: nothing of it is implemented.
+# Functions that only TensorFlow called: none of them is implemented.
 GROUPS = ("TpuProgram_", "TpuEmbeddingEngine_", "TpuNodeContext_", "TpuProfiler_", "TpuConfigurationApi_")
 MARK = 0x5EED5EED5EED5EED
 
 
 def is_called_here(function: tpu_abi.Function) -> bool:
-    """Whether it has a status of its own, and takes no structs by value."""
+    """Whether it takes a status, and no structs by value."""
     by_value = any(parameter.type in ABI.structs for parameter in function.parameters)
     return function.name.startswith(GROUPS) and tpu_decoding.status(ABI, function) == "status" and not by_value
 
@@ -40,7 +40,7 @@ def library() -> ctypes.CDLL:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_it_answers_unimplemented_with_its_name_and_clears_its_outputs(library: ctypes.CDLL, name: str) -> None:
+def test_an_unimplemented_function_returns_its_name_and_clears_outputs(library: ctypes.CDLL, name: str) -> None:
     function = FUNCTIONS[name]
     status = ctypes.c_void_p(library.TpuStatus_New())
     outputs = {output: (ctypes.c_uint64 * 2)(MARK, MARK) for output in tpu_decoding.outputs(function)}
@@ -54,7 +54,7 @@ def test_it_answers_unimplemented_with_its_name_and_clears_its_outputs(library: 
     library.TpuStatus_Free(status)
 
 
-def test_behaviours_that_stand_on_nothing_here_are_told() -> None:
+def test_behaviours_without_effect_are_reported() -> None:
     program = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).TpuStatus_New()"
     environment = plain_environment() | {"FRAMEDEX_BEHAVIOUR": "/home/me/mine.py"}
     command = [sys.executable, "-c", program, str(framedex_native.library_path())]

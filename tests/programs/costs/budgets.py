@@ -1,6 +1,6 @@
-"""Compiles a function three times on one line and another once, moves what nobody asked for, and holds memory.
+"""Compile a function three times on one line and another once, make implicit transfers, and hold memory.
 
-With `wait` as its argument it goes on when a line comes from stdin; with `often` it runs a program 3,000 times more.
+With the argument `wait`, it continues after a line on stdin; with `often`, it runs a program 3,000 more times.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Compiles for every documented reason; each call that compiles bears the name of its case. Needs four devices."""
+"""Compile for every documented reason; each compiling call has the name of its case. Needs four devices."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Reads what `jax.profiler.device_memory_profile()` returns: a profile of pprof (profile.proto), compressed."""
+"""Parse the result of `jax.profiler.device_memory_profile()`: a compressed pprof profile (profile.proto)."""
 
 import gzip
 

@@ -1,4 +1,4 @@
-"""A loop that compiles for each size of its batches, moves them unasked, keeps what it makes, and waits for it."""
+"""A loop that compiles for each batch size, makes implicit transfers, retains its results, and waits for them."""
 
 import jax
 import numpy as np

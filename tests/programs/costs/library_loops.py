@@ -1,4 +1,4 @@
-"""Loops of a library around, within and beside loops of the program; only loops of the program have rounds."""
+"""Loops of a library around, within and beside loops of the program; only loops of the program have iterations."""
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +61,7 @@ def epochs_of_two_steps():
 
 
 def two_epochs():
-    """A loop of the library repeats more calls than these loops have rounds."""
+    """A library loop repeats more calls than these loops have iterations."""
     for _ in range(2):
         library.fit(step_of_two, jnp.ones(3), 10)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Loops, and what repeats calls without one; the first statement of each loop bears its rounds."""
+"""Loops, and repeated calls without a loop; the first statement of each loop has its number of iterations."""
 
 import jax
 import jax.numpy as jnp
@@ -66,7 +66,7 @@ def tree_beside_others():
 
 
 def tree_alone():
-    """Nothing tells how many rounds these calls are of."""
+    """The number of iterations of these calls is unknown."""
     for _ in range(5):
         jax.tree.map(jnp.negative, params)
 

@@ -1,4 +1,4 @@
-"""What programs do with device memory, one case at a time; prints what the device and JAX say of it at each look."""
+"""Patterns of device memory use, one case at a time; prints the device's and JAX's figures at each checkpoint."""
 
 import gc
 import inspect
@@ -16,7 +16,7 @@ looks = []
 
 
 def look():
-    """Note the line, and what is alive at it."""
+    """Record the line, and the live arrays there."""
     here = jax.devices()[0]
     statistics = here.memory_stats()
     arrays = [array for array in jax.live_arrays() if here in array.devices()]
@@ -27,7 +27,7 @@ def look():
 
 
 def put(kib):
-    """An array of so many KiB."""
+    """An array of this many KiB."""
     return jax.device_put(np.ones(kib * KIB // 4, np.float32))
 
 
@@ -197,7 +197,7 @@ def donates_some():
 
 def not_usable():
     total = jax.jit(lambda x: x.sum(), donate_argnums=0)
-    kept = [total(put(8)) for _ in range(5)]  # donated for nothing
+    kept = [total(put(8)) for _ in range(5)]  # donated in vain
     look()
     del kept
 
@@ -222,7 +222,7 @@ def training():
         batch = put(4)  # batch
         gradients = gradient(params, batch)  # gradients
         params, momentum = update(params, momentum, gradients)  # updated
-        jax.block_until_ready((gradients, params))  # what a run reads is given back before it is told to have ended
+        jax.block_until_ready((gradients, params))  # a run's inputs are released before its end is reported
     del gradients, batch
     look()
 
@@ -254,7 +254,7 @@ def host_memory():
 
 
 def waiting_runs():
-    """Runs that wait until all of them were asked for: the program is ahead of the device."""
+    """Runs that wait until all of them are enqueued: the program is ahead of the device."""
     gate = threading.Event()
 
     def wait(x):

@@ -1,4 +1,4 @@
-"""Compiles for reasons beside those of compiles.py; each call that compiles bears the name of its case.
+"""Compile for reasons not in compiles.py; each compiling call has the name of its case.
 
 Needs two devices.
 """

@@ -1,4 +1,4 @@
-"""Programs with temporaries of many kinds, each on a device of its own; prints what the compiler says of each."""
+"""Programs with temporaries of many kinds, each on its own device; prints the compiler's figures for each."""
 
 import json
 
@@ -60,7 +60,7 @@ def loop(x):
 
 
 def carried(x, y):
-    """The first of what the loop carries is the largest."""
+    """The first value carried by the loop is the largest."""
     sorted_rows = jnp.sort(x @ x.T)  # carried
     large, _, small = lax.while_loop(
         lambda c: c[1] < 3, lambda c: (c[0] + 1, c[1] + 1, jnp.sort(c[2] @ c[2])), (sorted_rows, 0, y)

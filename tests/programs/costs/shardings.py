@@ -1,4 +1,4 @@
-"""Results that are cut among 8 devices in several ways; prints the bytes that the first device has of each."""
+"""Results sharded over 8 devices in several ways; prints the bytes of each on the first device."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A training loop with what costs in it: it compiles again, moves data, keeps results and waits for some."""
+"""A training loop with costs: it recompiles, moves data, retains results and waits for some."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""A library that calls the functions of its user in loops of its own; the test installs it in a `site-packages`."""
+"""A library that calls its user's functions in loops; the test installs it in a `site-packages`."""
 
 import jax
 import numpy as np
@@ -26,7 +26,7 @@ def fit_while(step, value):
 
 
 class Trainer:
-    """A model, and functions that are called after each round."""
+    """A model, and functions that are called after each iteration."""
 
     def __init__(self, model, callbacks=()):
         self.model = model

@@ -1,6 +1,6 @@
-"""Moves data in every documented way, a case each, while JAX's transfer guard is at the level that is given: it logs.
+"""Move data in every documented way, one case each, with JAX's transfer guard logging at the given level.
 
-Lines that move something bear the comment `# moves`; a case is told on stderr before it begins. It needs four devices.
+Lines with a transfer have the comment `# moves`; each case is announced on stderr. It needs four devices.
 """
 
 import copy
@@ -34,12 +34,12 @@ split_add = jax.jit(add, in_shardings=split)
 
 
 def fresh():
-    """An array whose values nobody has looked at."""
+    """An array whose values have not been read."""
     return add(x, y)
 
 
 def case(function: Callable[[], object]) -> Callable[[], object]:
-    """Have a function run as a case."""
+    """Make a function a case."""
     CASES.append(function)
     return function
 

@@ -1,6 +1,6 @@
-"""Waits that calls do not show to their end: `barrier` waits for a callback, `deadlock` until the process is killed.
+"""Waits whose end is not visible in calls: `barrier` waits for a callback, `deadlock` until the process is killed.
 
-In `killed` a callback ends the process, for which `effects_barrier` waits.
+In `killed`, a callback ends the process, while `effects_barrier` waits for it.
 """
 
 import os

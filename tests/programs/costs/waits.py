@@ -1,4 +1,4 @@
-"""Waits in every way that JAX has, and loops; lines bear the names of their cases. Prints how long they took, in ns."""
+"""Wait in every way that JAX has, and loop; lines have the names of their cases. Prints the durations in ns."""
 
 import contextlib
 import json
@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-TAKES = 0.1  # seconds, of a run of `slow`
+TAKES = 0.1  # duration in seconds of a run of `slow`
 took = {}
 
 
 @contextlib.contextmanager
 def case(name):
-    """Notes how long a block took."""
+    """Records the duration of a block."""
     began = time.perf_counter_ns()
     yield
     took[name] = time.perf_counter_ns() - began
@@ -71,7 +71,7 @@ def one_by_one():
     for each in (one, many):
         slow(each).block_until_ready()
         quick(each).block_until_ready()
-    assert one > 0  # compiled before it is looked at
+    assert one > 0  # compiled before it is inspected
     result = slow(many)
     with case("block_until_ready"):
         result.block_until_ready()  # case: block_until_ready
@@ -158,7 +158,7 @@ def loader():
 
 
 def beside_a_busy_thread():
-    """While it waits, another thread makes some ten thousands of calls."""
+    """While it waits, another thread makes tens of thousands of calls."""
     enough, over = threading.Semaphore(0), threading.Event()
 
     def work():
@@ -169,7 +169,7 @@ def beside_a_busy_thread():
             enough.release()
 
     def when_enough(x):
-        for _ in range(2):  # the first may have been under way
+        for _ in range(2):  # the first may already be running
             enough.acquire()
         return np.asarray(x)
 

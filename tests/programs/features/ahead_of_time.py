@@ -1,4 +1,4 @@
-"""Lowering, compiling and inspecting ahead of time; executables and exports that are written and read again."""
+"""Lowering, compiling and inspecting ahead of time; saving and loading executables and exports."""
 
 import importlib.util
 import pickle
@@ -85,12 +85,12 @@ def sharded_executables_are_written_and_read():
 
 
 def topology_of(name, **options):
-    """Devices that are not there."""
+    """Devices that do not exist here."""
     return topologies.get_topology_desc(platform="tpu", topology_name=name, **options)
 
 
 def compiled_for(topology, function, *arguments):
-    """A program compiled for these devices, each argument laid out over all of them."""
+    """A program compiled for these devices, with each argument sharded over all of them."""
     sharding = NamedSharding(Mesh(np.array(topology.devices), ("x",)), PartitionSpec("x"))
     shapes = [jax.ShapeDtypeStruct(values.shape, values.dtype, sharding=sharding) for values in arguments]
     return jax.jit(function, out_shardings=sharding).trace(*shapes).lower(lowering_platforms=("tpu",)).compile()
@@ -136,7 +136,7 @@ def written_for_devices_that_are_not_there_and_run_on_those_that_are():
 
 
 def written_and_read(exported, **options):
-    """The exported program after it was written as bytes."""
+    """The exported program after a round trip through bytes."""
     if importlib.util.find_spec("flatbuffers") is None:
         raise SkippedError("writing exported programs needs flatbuffers: pip install flatbuffers")
     return export.deserialize(exported.serialize(**options))

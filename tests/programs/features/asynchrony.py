@@ -1,4 +1,4 @@
-"""Work in flight: calls return before it is done, results are waited for, and many threads share the devices."""
+"""Asynchronous work: calls return early, results are waited for, and many threads share the devices."""
 
 import queue
 import threading
@@ -10,7 +10,7 @@ from checks import check, close, finish, raises, same
 
 DEVICES = jax.devices()
 gate = threading.Event()
-# A program that is not done before the gate is opened.
+# A program that does not finish before the gate is opened.
 held = jax.jit(lambda x: jax.pure_callback(lambda a: gate.wait(10) and np.asarray(a) + 1, x, x))
 
 

@@ -278,7 +278,7 @@ def many_callbacks_of_many_threads():
     assert sorted(totals) == sorted(want)
 
 
-# The last, because JAX itself fails whatever is ordered after it.
+# Last, because JAX itself fails all ordered effects after it.
 @check
 def an_exception_in_an_effect():
     def bad(a):

@@ -1,7 +1,7 @@
-"""The checks of a program, each reported by itself: one that fails does not keep the others from running.
+"""The checks of a program, each with its own report: a failing one does not stop the others.
 
 A program decorates functions with `@check` and ends with `finish()`, which runs them in order and prints a JSON line
-for each: its name, then the traceback of its failure, the reason why it was skipped, or null, then the outcome.
+for each. The line has its name, the traceback of its failure, the skip reason or null, and the outcome.
 """
 
 import faulthandler
@@ -11,12 +11,12 @@ import traceback
 
 import numpy as np
 
-LIMIT = 300  # seconds for one check, which takes one or two where nothing else runs: a hang ends it with every stack
+LIMIT = 300  # timeout in seconds for one check, which normally takes one or two: a hang ends it with every stack
 CHECKS = []
 
 
 class SkippedError(Exception):
-    """This check makes no sense with this jaxlib or device."""
+    """This check does not apply to this jaxlib or device."""
 
 
 def check(function):
@@ -35,20 +35,20 @@ def finish():
 
 
 def close(result, want, tolerance=1e-5):
-    """Assert that an array has the wanted shape and, up to the tolerance, the wanted values."""
+    """Assert that an array has the expected shape and, up to the tolerance, the expected values."""
     result, want = np.asarray(result), np.asarray(want)
     assert result.shape == want.shape, (result.shape, want.shape)
-    # NumPy compares neither the small types nor those with others.
+    # NumPy compares neither the small types nor arrays with them.
     wide = np.complex128 if "c" in (result.dtype.kind, want.dtype.kind) else np.float64
     np.testing.assert_allclose(result.astype(wide), want.astype(wide), rtol=tolerance, atol=tolerance)
 
 
 def same(result, want):
-    """Assert that an array has the wanted type, shape and bytes."""
+    """Assert that an array has the expected type, shape and bytes."""
     result, want = np.asarray(result), np.asarray(want)
     assert (result.dtype, result.shape) == (want.dtype, want.shape), (result.dtype, result.shape)
     if result.dtype.name in ("int2", "int4", "uint2", "uint4"):
-        # What is in the byte beside the value is nobody's business.
+        # The unused bits of the value's byte are undefined.
         result, want = result.astype(np.int8), want.astype(np.int8)
     assert result.tobytes() == want.tobytes(), (result, want)
 

@@ -18,18 +18,18 @@ COMPLEX = ("complex64", "complex128")
 
 
 def dtype_of(name):
-    """NumPy's type of a name that only ml_dtypes may know."""
+    """NumPy's type of a name that only ml_dtypes may define."""
     return np.dtype(getattr(ml_dtypes, name, name))
 
 
 def passes_through(name):
-    """An array goes through a program unchanged, reversed, and shaped anew."""
+    """An array passes through a program unchanged, reversed, and reshaped."""
     want = np.array([0, 1, 1, 0, 1, -1 if "u" not in name and name != "bool" else 2]).astype(dtype_of(name))
     whole, backwards = jax.jit(lambda x: (x, x[::-1]))(jax.device_put(want))
     same(whole, want)
     same(backwards, want[::-1])
     if jax.__version_info__ >= (0, 9) or name not in (*SMALL_INTEGERS, "float4_e2m1fn"):
-        # XLA's CPU compiler of jaxlib 0.8 transposes values of less than a byte wrongly.
+        # XLA's CPU compiler of jaxlib 0.8 transposes values of less than a byte incorrectly.
         same(jax.jit(lambda x: x.reshape(2, 3).T)(want), want.reshape(2, 3).T)
 
 

@@ -1,4 +1,4 @@
-"""Decompositions, solvers and Fourier transforms, of single real and double complex numbers."""
+"""Decompositions, solvers and Fourier transforms, for single real to double complex numbers."""
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ def hermitian(kind, size):
 
 
 def in_types(types):
-    """Make a check of a function of a type and its tolerance."""
+    """Make a check from a function of a type and its tolerance."""
 
     def register(function):
         def run():

@@ -1,4 +1,4 @@
-"""Donation, deletion, kinds of memory, layouts, and what the device says of its memory."""
+"""Donation, deletion, kinds of memory, layouts, and the device's memory statistics."""
 
 import gc
 from pathlib import Path
@@ -15,13 +15,13 @@ ON_DEVICE = SingleDeviceSharding(DEVICE, memory_kind="device")
 
 
 def in_use():
-    """Bytes that the device has given away."""
+    """The allocated bytes of the device."""
     gc.collect()
     return DEVICE.memory_stats()["bytes_in_use"]
 
 
 def threads():
-    """The threads of this process, whoever started them."""
+    """All threads of this process."""
     return len(list(Path("/proc/self/task").iterdir()))
 
 
@@ -100,7 +100,7 @@ def deleted_while_in_use():
 @check
 def results_take_memory_and_give_it_back():
     function = jax.jit(lambda x: jnp.full((1 << 18,), x))
-    # Kept: the thread that ran a program may hold its arguments for a moment after it.
+    # Retained: the thread that ran a program may hold its arguments briefly after it.
     x = jax.device_put(np.float32(2))
     function(x).block_until_ready()
     before = in_use()

@@ -1,4 +1,4 @@
-"""A device of 1 MiB: programs whose inputs, results or work do not fit, and the process after them."""
+"""A device of 1 MiB: programs whose inputs, results or temporaries do not fit, and the process after them."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""jit, its transformations and control flow, with numbers that NumPy knows as well."""
+"""jit, its transformations and control flow, with results that NumPy can check."""
 
 import functools
 
@@ -184,7 +184,7 @@ def fifty_inputs_and_outputs():
 
 @check
 def two_thousand_inputs():
-    # So many parameters may reach the runtime as one tuple.
+    # This many parameters may reach the runtime as one tuple.
     many = [np.float32(i) for i in range(2100)]
     assert float(jax.jit(sum)(many)) == sum(range(2100))
 

@@ -1,4 +1,4 @@
-"""What users do all day: training, checkpoints, profiles, Pallas kernels in interpret mode."""
+"""Common user workflows: training, checkpoints, profiles, Pallas kernels in interpret mode."""
 
 import tempfile
 from pathlib import Path
@@ -47,7 +47,7 @@ def adam(state, x, y):
 
 
 def train(state, count, x=INPUTS, y=TARGETS):
-    """The state after so many steps, and every loss."""
+    """The state after this many steps, and every loss."""
     step = jax.jit(adam, donate_argnums=0)
     losses = []
     for _ in range(count):

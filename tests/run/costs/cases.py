@@ -1,4 +1,4 @@
-"""Programs that are run for one case after the other, recorded and indexed together; and copies of what came of it."""
+"""Programs with one run per case, recorded and indexed together; and copies of the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.running import run
 
 @dataclass(frozen=True)
 class Cases:
-    """The index of all cases, what each printed as JSON, and which capture it is."""
+    """The index of all cases, the JSON output of each, and its capture."""
 
     index: Path
     results: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Programs of which is known why they compile, recorded and indexed, and the rows of their lines."""
+"""Programs with known reasons for compilation, recorded and indexed, and the rows of their lines."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
 
 NOTED = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
-"""The environment in which JAX is asked what it knows of what it has compiled, as `framedex run` has it."""
+"""The environment in which JAX explains its compilations, as in `framedex run`."""
 
 _FINISHED = re.compile(r"Finished XLA compilation of \w+\((.+)\) in ")
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A program that was recorded and indexed."""
+    """A recorded and indexed program."""
 
     program: Path
     index: Path
     logged: Counter[str]
-    """Compilations by function, as `jax_log_compiles` has them."""
+    """Compilations by function, from the log of `jax_log_compiles`."""
 
     def invoke(self, *arguments: str) -> Result:
         """Run the verb."""
@@ -42,14 +42,14 @@ class Recorded:
             return list(latest.compiles())
 
     def row(self, case: str) -> Compiles:
-        """The row of the line that bears the name of a case."""
+        """The row of the line with the name of a case."""
         line = line_marked(self.program, f"case: {case}")
         (row,) = [row for row in self.rows() if row.line is not None and row.line.location.line == line]
         assert row.line is not None and row.line.location.path == str(self.program)
         return row
 
     def counted(self) -> Counter[str]:
-        """Compilations by function, as they are told."""
+        """Compilations by function, in the verb's output."""
         counted: Counter[str] = Counter()
         for row in self.rows():
             counted[row.function] += row.compiles

@@ -1,4 +1,4 @@
-"""`framedex check` with budgets, on a program of which it is known what it compiles, moves and holds."""
+"""`framedex check` with budgets, on a program with known compilations, transfers and memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def index() -> Path:
 
 @pytest.fixture(scope="module")
 def lacking() -> Path:
-    """The index of a run that recorded neither compilations nor buffers."""
+    """The index of a run without recorded compilations and buffers."""
     return made_once("costs-budgets-lacking", lambda folder: _record(folder, FRAMEDEX_INCLUDE="PJRT_Client_Devices"))
 
 
@@ -52,7 +52,7 @@ def check(index: Path, *arguments: str) -> Result:
 
 
 def budgets(index: Path, *arguments: str) -> list[dict[str, Any]]:
-    """What the verb tells of each budget."""
+    """The verb's output for each budget."""
     found = check(index, "--json", *arguments)
     document: list[dict[str, Any]] = json.loads(found.stdout)["budgets"]
     assert found.exit_code == (0 if all(each["is_kept"] for each in document) else 1)
@@ -60,7 +60,7 @@ def budgets(index: Path, *arguments: str) -> list[dict[str, Any]]:
 
 
 def line_of(text: str) -> int:
-    """The line of the program that has a text."""
+    """The program line with a text."""
     (number,) = [n for n, each in enumerate(PROGRAM.read_text().splitlines(), start=1) if text in each]
     return number
 
@@ -80,7 +80,7 @@ def line_of(text: str) -> int:
         (f"budgets.py:{line_of('held = [')}=1", 1),
     ],
 )
-def test_a_budget_that_is_kept(index: Path, budget: str, found: int) -> None:
+def test_a_kept_budget_passes(index: Path, budget: str, found: int) -> None:
     (told,) = budgets(index, "--max-compiles", budget)
     assert told["is_kept"], told
     assert told["found"] == found
@@ -89,13 +89,13 @@ def test_a_budget_that_is_kept(index: Path, budget: str, found: int) -> None:
 @pytest.mark.parametrize(
     "budget", ["budgets.py:*=2", "step=1", "1", "0", "s*=2", f"budgets.py:{line_of('w = step(')}=1"]
 )
-def test_a_budget_that_is_broken(index: Path, budget: str) -> None:
+def test_an_exceeded_budget_fails(index: Path, budget: str) -> None:
     (told,) = budgets(index, "--max-compiles", budget)
     assert not told["is_kept"]
     assert told["found"] == 3
 
 
-def test_what_is_broken_is_a_finding_with_its_line_and_what_changed(index: Path) -> None:
+def test_an_exceeded_budget_is_a_finding_with_line_and_cause(index: Path) -> None:
     found = check(index, "--max-compiles", "budgets.py:*=1", "--only", "compiles", "--json")
     (finding,) = json.loads(found.stdout)["findings"]
     assert (finding["kind"], finding["severity"], finding["function"], finding["count"]) == (
@@ -109,7 +109,7 @@ def test_what_is_broken_is_a_finding_with_its_line_and_what_changed(index: Path)
     ]
 
 
-def test_the_last_budget_that_fits_counts(index: Path) -> None:
+def test_the_last_matching_budget_counts(index: Path) -> None:
     general, of_step = budgets(index, "--max-compiles", "1", "--max-compiles", "step=3")
     assert general["is_kept"] and general["found"] == 1
     assert of_step["is_kept"] and of_step["found"] == 3
@@ -126,21 +126,21 @@ def test_the_last_budget_that_fits_counts(index: Path) -> None:
         ("nothing_like_it=1", "matches no compiled function"),
     ],
 )
-def test_a_budget_that_fits_nothing_does_not_pass(index: Path, budget: str, meant: str) -> None:
+def test_a_budget_without_matches_does_not_pass(index: Path, budget: str, meant: str) -> None:
     (told,) = budgets(index, "--max-compiles", budget)
     assert not told["is_kept"]
     assert meant in told["problem"]
     assert meant in check(index, "--max-compiles", budget).stdout
 
 
-def test_that_nothing_fits_a_budget_of_none_is_said(index: Path) -> None:
+def test_a_zero_budget_without_matches_is_reported(index: Path) -> None:
     (told,) = budgets(index, "--max-compiles", "stp=0")
     assert told["is_kept"]
     assert told["doubt"] == "stp matches no compiled function; did you mean step?"
 
 
 def test_implicit_transfers_are_counted_by_line(index: Path) -> None:
-    """An operand of each step, `float`, and what `jnp.ones` moves; `device_put` was asked for."""
+    """An operand of each step, `float`, and the transfer of `jnp.ones`; `device_put` was explicit."""
     (broken,) = budgets(index, "--no-implicit-transfers")
     assert not broken["is_kept"] and broken["found"] == 3
     (kept,) = budgets(index, "--max-implicit-transfers", "3")
@@ -152,7 +152,7 @@ def test_implicit_transfers_are_counted_by_line(index: Path) -> None:
     assert of_put["is_kept"] and of_put["fits"] == 1
 
 
-def test_memory_is_held_to_the_byte(index: Path) -> None:
+def test_memory_budgets_are_exact_to_the_byte(index: Path) -> None:
     (kept,) = budgets(index, "--max-memory", "1MiB")
     assert kept["is_kept"] and kept["found"] >= HELD
     peak = kept["found"]
@@ -163,14 +163,14 @@ def test_memory_is_held_to_the_byte(index: Path) -> None:
     assert f"{PROGRAM}:{line_of('held = [')}" in told
 
 
-def test_memory_that_nothing_tells_is_not_kept(lacking: Path) -> None:
-    """A recording without the calls that make buffers."""
+def test_a_memory_budget_without_memory_data_does_not_pass(lacking: Path) -> None:
+    """A recording without calls that create buffers."""
     (told,) = budgets(lacking, "--max-memory", "1TiB")
     assert not told["is_kept"]
     assert "device memory is unknown" in told["problem"]
 
 
-def test_budgets_of_the_settings_hold_and_options_go_before_them(
+def test_budgets_of_the_settings_apply_and_options_override_them(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,7 +187,7 @@ def test_budgets_of_the_settings_hold_and_options_go_before_them(
     assert "Did you mean compiles?" in found.stderr
 
 
-def test_a_budget_that_is_no_budget_is_wrong_use(index: Path) -> None:
+def test_a_malformed_budget_is_a_usage_error(index: Path) -> None:
     for option, wrong in [
         ("--max-compiles", "budgets.py:*"),
         ("--max-compiles", "12=1"),
@@ -199,7 +199,7 @@ def test_a_budget_that_is_no_budget_is_wrong_use(index: Path) -> None:
         assert option in found.output
 
 
-def test_without_budgets_all_is_as_before(index: Path) -> None:
+def test_without_budgets_nothing_changes(index: Path) -> None:
     found = check(index)
     assert found.exit_code == 0
     assert "\nbudgets\n" not in found.stdout
@@ -207,7 +207,7 @@ def test_without_budgets_all_is_as_before(index: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_each_process_has_the_budget_for_itself(index: Path, tmp_path: Path) -> None:
+def test_each_process_has_its_own_budget(index: Path, tmp_path: Path) -> None:
     (capture,) = run("costs/budgets.py", folder=tmp_path).captures
     (first,) = made_once("costs-budgets", _record).parent.glob("captures/*")
     both = index_of(tmp_path, first, capture)
@@ -216,14 +216,14 @@ def test_each_process_has_the_budget_for_itself(index: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.exhaustive
-def test_a_recording_that_lacks_calls_does_not_pass(tmp_path: Path) -> None:
+def test_a_recording_with_lost_calls_does_not_pass(tmp_path: Path) -> None:
     ran = run("costs/budgets.py", "often", folder=tmp_path, FRAMEDEX_LIMIT=str(256 << 10))
     found = check(index_of(tmp_path, *ran.captures), "--max-compiles", "9")
     assert "Recording stopped early" in found.stderr
     assert found.exit_code == 1
 
 
-def test_a_program_that_goes_on_does_not_pass(tmp_path: Path) -> None:
+def test_a_running_program_does_not_pass(tmp_path: Path) -> None:
     with _waiting_program(tmp_path) as process:
         index = index_of(tmp_path, *(tmp_path / "captures").iterdir())
         found = check(index, "--max-compiles", "3")
@@ -234,7 +234,7 @@ def test_a_program_that_goes_on_does_not_pass(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_program_that_has_ended_passes_once_it_is_indexed_again(tmp_path: Path) -> None:
+def test_an_ended_program_passes_once_it_is_indexed_again(tmp_path: Path) -> None:
     with _waiting_program(tmp_path) as process:
         index_of(tmp_path, *(tmp_path / "captures").iterdir())
         process.communicate("\n", timeout=TIMEOUT)
@@ -244,7 +244,7 @@ def test_a_program_that_has_ended_passes_once_it_is_indexed_again(tmp_path: Path
 
 @contextmanager
 def _waiting_program(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """The program, recorded into `folder`, once it waits for a line from stdin."""
+    """The program, recorded into `folder`, while it waits for a line on stdin."""
     command = [sys.executable, str(PROGRAM), "wait"]
     with subprocess.Popen(
         command, env=mock_environment(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -255,7 +255,7 @@ def _waiting_program(folder: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_a_recording_that_left_out_calls_keeps_to_nothing(lacking: Path) -> None:
+def test_a_sampled_recording_passes_no_budget(lacking: Path) -> None:
     found = check(lacking, "--max-compiles", "0")
 
     assert found.exit_code == 1 and "Budgets were checked against some calls only" in found.stderr

@@ -27,14 +27,14 @@ IN, OUT, _ = TransferDirection
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Callbacks in every way, recorded as by `framedex run`."""
+    """Callbacks of every kind, recorded as by `framedex run`."""
     folder = tmp_path_factory.mktemp("callbacks")
     ran = run("host_callbacks.py", folder=folder, PYTHONPATH=str(framedex_native.ffi_startup_path()))
     index_without_sources(folder / "index.db", ran.capture)
     return folder / "index.db"
 
 
-def test_operands_and_results_of_callbacks_are_transfers_of_the_lines_that_ask_for_them(index: Path) -> None:
+def test_callback_operands_and_results_are_transfers_of_the_requesting_lines(index: Path) -> None:
     with Index.open(index) as opened:
         rows = [row for row in opened.transfers() if row.how.startswith("jax.")]
     found = {(row.how, row.direction, row.line and row.line.function): (row.count, row.size) for row in rows}

@@ -1,4 +1,4 @@
-"""What compiles, by lines of programs that compile for a known reason, as JAX itself logs it."""
+"""Compilations by line, of programs with known reasons, as JAX itself logs them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def recorded() -> Recorded:
 
 @pytest.fixture(scope="module")
 def cached() -> Recorded:
-    """A program that is run twice with a persistent cache."""
+    """A program that runs twice with a persistent cache."""
     return made_once("costs-compiles-cached", _record_twice)
 
 
@@ -39,7 +39,7 @@ def _record_twice(folder: Path) -> Recorded:
     return recorded_and_indexed(folder, *program, FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1")
 
 
-def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded) -> None:
+def test_the_compilations_of_each_function_equal_the_jax_log(recorded: Recorded) -> None:
     assert recorded.counted() == recorded.logged
     assert not any(row.loads or row.problem for row in recorded.rows())
 
@@ -90,7 +90,7 @@ def test_there_are_as_many_as_jax_logs_of_each_function(recorded: Recorded) -> N
         ("cleared", 2, [CompileChange(ChangeCause.SAME, "")]),
     ],
 )
-def test_a_line_tells_how_often_it_compiled_and_what_changed(
+def test_a_line_has_its_compilation_count_and_causes(
     recorded: Recorded, case: str, compiles: int, changes: list[CompileChange]
 ) -> None:
     row = recorded.row(case)
@@ -101,24 +101,24 @@ def test_a_line_tells_how_often_it_compiled_and_what_changed(
 @pytest.mark.parametrize(
     ("case", "parameter"), [("shapes", "x"), ("renamed", "array argument 2"), ("static_shape", ""), ("tree", "")]
 )
-def test_a_change_of_an_argument_has_its_name(recorded: Recorded, case: str, parameter: str) -> None:
+def test_a_changed_argument_is_named(recorded: Recorded, case: str, parameter: str) -> None:
     assert [change.parameter for change in recorded.row(case).changes] == [parameter]
 
 
-def test_another_way_to_shard_inside_is_no_same_program(recorded: Recorded) -> None:
+def test_another_internal_sharding_is_not_the_same_program(recorded: Recorded) -> None:
     row = recorded.row("specs")
     assert row.compiles == 2
     assert ChangeCause.SAME not in {change.cause for change in row.changes}
 
 
-def test_ops_without_jit_are_of_the_line_that_called_them(recorded: Recorded) -> None:
+def test_ops_without_jit_belong_to_the_calling_line(recorded: Recorded) -> None:
     of_line = {row.line.location.line for row in recorded.rows() if row.line and row.function == "sort"}
     (line,) = of_line
     assert recorded.program.read_text().splitlines()[line - 1].endswith("# case: without_jit")
 
 
 @pytest.mark.exhaustive
-def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
+def test_a_cached_program_is_loaded_instead_of_compiled(cached: Recorded) -> None:
     rows = cached.rows()
     assert sum(row.compiles for row in rows) + sum(row.loads for row in rows) == cached.logged.total()
     loaded = [row for row in rows if row.loads]
@@ -127,7 +127,7 @@ def test_what_a_cache_gave_is_loaded_and_not_compiled(cached: Recorded) -> None:
     assert "(from a compilation cache)" in cached.invoke().stdout
 
 
-def test_the_lines_that_led_to_it_are_told_where_asked_for(recorded: Recorded) -> None:
+def test_the_stacks_of_a_compilation_are_listed_on_request(recorded: Recorded) -> None:
     with Index.open(recorded.index) as index:
         (row,) = [row for row in index.compiles(all_lines=True) if row.line and row.line.function == "helper"]
         assert [line.function for line in row.outward if line.location.path == str(recorded.program)] == ["<module>"]
@@ -135,18 +135,18 @@ def test_the_lines_that_led_to_it_are_told_where_asked_for(recorded: Recorded) -
     assert "called from" in recorded.invoke("--all-lines", "--limit", "0").stdout
 
 
-def test_people_read_a_sentence(recorded: Recorded) -> None:
+def test_text_output_has_sentences(recorded: Recorded) -> None:
     result = recorded.invoke("--limit", "1")
     assert result.exit_code == 0
     assert "--limit 0 shows all" in result.stdout
-    everything = recorded.invoke("--limit", "0").stdout  # which row took longest depends on the machine's load
+    everything = recorded.invoke("--limit", "0").stdout  # the slowest row depends on the machine's load
     assert "x was float32[1], [2], [3], ... [19]" in everything
     assert "recompiled an identical program: a new `jit` wrapper" in everything
     assert "constants were 2.0, 3.0, 4.0" in everything
     assert f"{recorded.logged.total():>8}" in everything.splitlines()[-1]
 
 
-def test_programs_get_every_figure(recorded: Recorded) -> None:
+def test_json_output_has_every_figure(recorded: Recorded) -> None:
     document = json.loads(recorded.invoke("--json", "--limit", "0").stdout)
     assert sum(row["compiles"] for row in document["compiles"]) == recorded.logged.total()
     (shapes,) = [row for row in document["compiles"] if row["compiles"] == 19]
@@ -154,7 +154,7 @@ def test_programs_get_every_figure(recorded: Recorded) -> None:
     assert len(json.loads(recorded.invoke("--json", "--limit", "2").stdout)["compiles"]) == 2
 
 
-def test_every_compilation_stands_in_a_view_with_its_line(recorded: Recorded) -> None:
+def test_a_view_has_every_compilation_with_its_line(recorded: Recorded) -> None:
     rows = recorded.rows()
     told = Counter({(row.line and row.line.location.line, row.function): row.compiles for row in rows if row.compiles})
 

@@ -1,4 +1,4 @@
-"""The loops that `waits` and `memory` count rounds of: statements of the program, with the rounds that it ran."""
+"""The loops whose iterations `waits` and `memory` count: program statements, with their actual number of iterations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINES = PROGRAM.read_text().splitlines()
 
 
 def _expected_rounds(program: Path) -> list[tuple[int, int]]:
-    """The lines of a program that say their number of rounds, and that number."""
+    """The program lines that state their number of iterations, and that number."""
     lines = enumerate(program.read_text().splitlines(), 1)
     return [(number, int(found[1])) for number, text in lines if (found := re.search(r"# (\d+) rounds", text))]
 
@@ -50,7 +50,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def _loops(index: Path) -> list[tuple[int, int]]:
-    """The line and the rounds of each loop."""
+    """The line and the iterations of each loop."""
     with closing(sqlite3.connect(index)) as connection:
         activity = CaptureActivity.read(connection, 1)
         query = "SELECT fr.recorded_line FROM nodes n JOIN frames fr ON fr.id = n.frame WHERE n.id = ?"
@@ -58,18 +58,18 @@ def _loops(index: Path) -> list[tuple[int, int]]:
 
 
 def _held(recorded: Recorded) -> dict[int, LineMemory]:
-    """What each line holds on the device."""
+    """The device memory of each line."""
     with Index.open(recorded.index) as index:
         (device,) = index.memory()
     return {line.line.location.line: line for line in device.lines if line.line is not None}
 
 
-def test_each_loop_has_the_rounds_that_ran_and_nothing_else_is_a_loop(recorded: Recorded) -> None:
+def test_each_executed_loop_has_its_iterations(recorded: Recorded) -> None:
     assert len(_expected_rounds(PROGRAM)) == 14
     assert sorted(_loops(recorded.index)) == _expected_rounds(PROGRAM)
 
 
-def test_the_loops_of_a_library_are_no_rounds_of_the_program(tmp_path: Path) -> None:
+def test_library_loops_are_not_program_iterations(tmp_path: Path) -> None:
     (tmp_path / "site-packages").mkdir()
     shutil.copy(LIBRARY, tmp_path / "site-packages")
     program = shutil.copy(CALLS_OF_LIBRARY, tmp_path)
@@ -82,7 +82,7 @@ def test_the_loops_of_a_library_are_no_rounds_of_the_program(tmp_path: Path) -> 
     assert {line.growth for line in device.lines} == {0}
 
 
-def test_a_statement_that_makes_several_arrays_does_not_leak(recorded: Recorded) -> None:
+def test_a_statement_that_creates_several_arrays_does_not_leak(recorded: Recorded) -> None:
     first = next(number for number, text in enumerate(LINES, 1) if "def single_statements" in text)
 
     single = [line for number, line in _held(recorded).items() if first < number <= first + 5]
@@ -91,7 +91,7 @@ def test_a_statement_that_makes_several_arrays_does_not_leak(recorded: Recorded)
     assert {(line.growth, line.rounds) for line in single} == {(0, 0)}
 
 
-def test_a_leak_has_the_rounds_of_its_loop(recorded: Recorded) -> None:
+def test_a_leak_has_the_iterations_of_its_loop(recorded: Recorded) -> None:
     with Index.open(recorded.index) as index:
         (device,) = index.memory(all_lines=True)
     number = next(number for number, text in enumerate(LINES, 1) if text.endswith("rounds: leaks"))
@@ -101,7 +101,7 @@ def test_a_leak_has_the_rounds_of_its_loop(recorded: Recorded) -> None:
     assert (leak.growth, leak.rounds) == (4096, 6)
 
 
-def test_loops_are_those_of_the_recorded_text(recorded: Recorded, tmp_path: Path) -> None:
+def test_loops_come_from_the_recorded_text(recorded: Recorded, tmp_path: Path) -> None:
     text = recorded.path.read_text()
     recorded.path.write_text(f"# changed\n{text}")
     try:
@@ -112,9 +112,7 @@ def test_loops_are_those_of_the_recorded_text(recorded: Recorded, tmp_path: Path
 
 
 @pytest.mark.parametrize("jaxlib", [None, "0.10"])
-def test_compilations_on_other_threads_count_for_the_rounds_that_waited_for_them(
-    jaxlib: str | None, tmp_path: Path
-) -> None:
+def test_compilations_on_other_threads_count_for_the_waiting_iterations(jaxlib: str | None, tmp_path: Path) -> None:
     """jaxlib 0.10 compiles on a thread without Python, other releases compile on the thread itself."""
     other = None if jaxlib is None else with_jaxlib(jaxlib)
     if jaxlib is not None and other is None:

@@ -1,4 +1,4 @@
-"""`framedex memory`: what it tells of programs of known behaviour, against the device's allocator and against JAX."""
+"""`framedex memory` on programs of known behaviour, compared with the device's allocator and with JAX."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.commands.verbs.memory import memory_lines
+from framedex.commands.output.render_memory import memory_lines
 from framedex.index import Index, Store
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.memory import write_memory
@@ -37,15 +37,15 @@ KEPT = (
     *("kept_list", "freed", "donation", "jit_outputs", "leak_in_a_loop", "two_devices", "out_of_memory", "by_callers"),
     "training",
 )
-# Where JAX has let go of what a run reads while it still runs, or arrays are no whole rows of the device.
+# Cases where JAX has released a run's inputs while it still runs, or where arrays are not whole device rows.
 BEHIND = ("replaced", "leak_in_a_loop", "numpy_operands", "not_usable", "waiting_runs")
 
 
 class Recorded(Cases):
-    """All cases; each printed what JAX and the allocator told where it looked."""
+    """All cases; each printed JAX's and the allocator's figures at its checkpoints."""
 
     def devices(self, case: str, *, all_lines: bool = False) -> list[DeviceMemory]:
-        """What the index tells of the devices of a case, by their numbers."""
+        """The index's memory data for the devices of a case, by number."""
         with self.within(case) as narrow:
             return sorted(narrow.memory(all_lines=all_lines), key=lambda device: device.device)
 
@@ -65,7 +65,7 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
 
 @pytest.fixture
 def line_of(recorded: Recorded) -> Callable[[str, str], LineMemory]:
-    """What was told of the line with a comment, of the first device of a case."""
+    """The memory of the line with a comment, on the first device of a case."""
     return lambda case, comment: _line(recorded.devices(case)[0], comment)
 
 
@@ -76,36 +76,36 @@ def _line(device: DeviceMemory, comment: str) -> LineMemory:
 
 
 def _from(device: DeviceMemory, comment: str) -> LineMemory:
-    """What was made by way of the line with this comment."""
+    """The memory allocated through the line with this comment."""
     number = line_marked(PROGRAM, comment)
     (found,) = (line for line in device.lines if any(each.location.line == number for each in line.outward))
     return found
 
 
-# Against the allocator and JAX
+# Compared with the allocator and JAX
 
 
 @pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_alive_is_what_the_allocator_and_jax_say(recorded: Recorded, case: str) -> None:
+def test_live_memory_equals_that_of_the_allocator_and_jax(recorded: Recorded, case: str) -> None:
     device = recorded.devices(case)[0]
     said = _said_by_device(recorded, case)
     for begin, end, in_use, peak in said:
-        # What other threads give back in the meantime is counted, or is not.
+        # Memory released by other threads meanwhile may be counted or not.
         assert in_use in {_alive_at(device, time) for time in [begin, *_events(device, begin, end)]}
         assert peak == max((size for when, size in device.over_time if when < end), default=0)
     looks = recorded.results[case]
     assert {(in_use, peak) for _, in_use, peak, *_ in looks} <= {(in_use, peak) for _, _, in_use, peak in said}
     if case not in BEHIND:
         assert [live for *_, live, _ in looks] == [in_use for _, in_use, *_ in looks]
-    if case != "host_memory":  # which JAX's own profile does not tell apart
+    if case != "host_memory":  # JAX's own profile does not distinguish them
         assert [profiled for *_, profiled in looks] == [live for *_, live, _ in looks]
     assert device.peak == max(size for _, size in device.over_time) >= max(peak for _, _, peak, *_ in looks)
     assert device.unsized == 0
 
 
 def _said_by_device(recorded: Recorded, case: str) -> list[tuple[int, int, int, int]]:
-    """From when to when the device of the looks was asked, and the bytes that it said were in use then, and at most."""
+    """The time range of the device's checkpoint, and its bytes in use and peak bytes then."""
     with Index.open(recorded.index) as index, index.restrict_to_captures([recorded.captures[case]]) as narrow:
         calls = narrow.calls.find(CallFilter(function="PJRT_Device_MemoryStats"), 10_000)
     device = calls[-1].arguments["device"]
@@ -136,10 +136,10 @@ def test_lines_add_up_to_their_device(recorded: Recorded, case: str) -> None:
             assert all(before[0] <= after[0] for before, after in pairwise(device.over_time))
 
 
-# What is told of lines
+# Memory of lines
 
 
-def test_a_donated_array_is_of_the_line_that_it_was_donated_to(recorded: Recorded) -> None:
+def test_a_donated_array_belongs_to_the_line_it_was_donated_to(recorded: Recorded) -> None:
     (device, *_) = recorded.devices("donation")
     donated = _line(device, "donated")
     assert (donated.buffers, donated.most, donated.allocated) == (5, 16 * KIB, 5 * 16 * KIB)
@@ -156,26 +156,26 @@ def test_several_donated_arrays_keep_their_sizes(line_of: Callable[[str, str], L
 
 @pytest.mark.exhaustive
 def test_of_several_donated_arrays_each_result_has_its_own(line_of: Callable[[str, str], LineMemory]) -> None:
-    """Given two arrays that are donated to results in another order, when one of these is donated again."""
+    """Two arrays are donated to results in another order, and one of these is donated again."""
     assert (line_of("donates_some", "swapped").most, line_of("donates_some", "swapped").buffers) == (12 * KIB, 2)
     assert line_of("donates_some", "of the larger").most == 8 * KIB
 
 
 @pytest.mark.exhaustive
-def test_what_is_donated_for_nothing_is_of_the_line_that_made_it(recorded: Recorded) -> None:
+def test_an_unusable_donation_belongs_to_the_line_that_created_it(recorded: Recorded) -> None:
     (device, *_) = recorded.devices("not_usable")
-    made = _line(device, "donated for nothing")
+    made = _line(device, "donated in vain")
     assert (made.buffers, made.at_end, made.allocated) == (5, 0, 5 * 512)
 
 
-def test_a_training_step_has_its_state_once(recorded: Recorded) -> None:
+def test_a_training_step_counts_its_state_once(recorded: Recorded) -> None:
     updated = _line(recorded.devices("training")[0], "updated")
     assert (updated.buffers, updated.most, updated.growth) == (32, 34 * KIB, 0)
 
 
 @pytest.mark.exhaustive
-def test_who_has_donated_memory_does_not_hang_on_when_runs_end(recorded: Recorded) -> None:
-    """Given runs that wait until the program has asked for all of them."""
+def test_donated_memory_is_released_when_runs_end(recorded: Recorded) -> None:
+    """Runs that wait until the program has enqueued all of them."""
     (device, *_) = recorded.devices("waiting_runs", all_lines=True)
     assert _from(device, "let go").growth == 0
     waiting = _line(device, "waits, too")
@@ -183,7 +183,7 @@ def test_who_has_donated_memory_does_not_hang_on_when_runs_end(recorded: Recorde
 
 
 @pytest.mark.exhaustive
-def test_results_in_the_memory_of_the_host_are_not_the_devices(recorded: Recorded) -> None:
+def test_results_in_host_memory_do_not_count_as_device_memory(recorded: Recorded) -> None:
     made = _line(recorded.devices("host_memory")[0], "half of it on the host")
     assert (made.buffers, made.allocated) == (5, 20 * KIB)
 
@@ -194,12 +194,12 @@ def test_donation_is_followed_on_each_device(recorded: Recorded) -> None:
         assert (_line(device, "sharded donated").buffers, _line(device, "sharded donated").most) == (3, 8 * KIB)
 
 
-def test_results_of_programs_are_of_their_line(line_of: Callable[[str, str], LineMemory]) -> None:
+def test_program_results_belong_to_their_line(line_of: Callable[[str, str], LineMemory]) -> None:
     made = line_of("jit_outputs", "outputs made")
     assert (made.buffers, made.at_peak, made.at_end) == (2, 5 * KIB, 0)
 
 
-def test_devices_are_told_apart(recorded: Recorded) -> None:
+def test_devices_are_separate(recorded: Recorded) -> None:
     first, second = recorded.devices("two_devices")
     assert [first.peak, second.peak] == [16 * KIB, 24 * KIB]
     assert _line(first, "first").at_peak == 16 * KIB
@@ -210,7 +210,7 @@ def test_devices_are_told_apart(recorded: Recorded) -> None:
 # Growth
 
 
-def test_a_leak_in_a_loop_is_told_with_what_a_round_leaves(recorded: Recorded) -> None:
+def test_a_leak_in_a_loop_is_reported_per_iteration(recorded: Recorded) -> None:
     (device,) = recorded.devices("leak_in_a_loop", all_lines=True)
     leaking = _from(device, "leaks")
     assert (leaking.growth, leaking.rounds) == (4 * KIB, 12)
@@ -222,18 +222,18 @@ def test_a_leak_in_a_loop_is_told_with_what_a_round_leaves(recorded: Recorded) -
     ("case", "growth"),
     [("kept_list", 4 * KIB), ("reference_cycle", 4 * KIB), ("by_threads", 4 * KIB), ("freed", 0)],
 )
-def test_growth_is_what_each_round_leaves(recorded: Recorded, case: str, growth: int) -> None:
+def test_growth_is_the_memory_left_by_each_iteration(recorded: Recorded, case: str, growth: int) -> None:
     assert [line.growth for line in recorded.devices(case)[0].lines] == [growth]
 
 
-def test_what_is_donated_again_and_again_does_not_grow(recorded: Recorded) -> None:
+def test_repeatedly_donated_memory_does_not_grow(recorded: Recorded) -> None:
     assert not any(line.growth for line in recorded.devices("donation")[0].lines)
 
 
 # Failures
 
 
-def test_failures_for_want_of_memory_say_what_was_alive(recorded: Recorded) -> None:
+def test_out_of_memory_errors_list_live_memory(recorded: Recorded) -> None:
     failures = recorded.devices("out_of_memory")[0].failures
     assert [failure.wanted for failure in failures] == [KIB * KIB] * 3
     for failure in failures:
@@ -246,19 +246,19 @@ def test_failures_for_want_of_memory_say_what_was_alive(recorded: Recorded) -> N
 # The verb
 
 
-def test_all_lines_tell_the_callers_apart(recorded: Recorded) -> None:
+def test_the_callers_option_separates_callers(recorded: Recorded) -> None:
     (device,) = recorded.devices("by_callers", all_lines=True)
     assert (_from(device, "thrice").buffers, _from(device, "once").buffers) == (3, 1)
     shown = recorded.read("memory", "by_callers", "--all-lines").stdout
     assert re.search(rf"^ +called from \S+:{line_marked(PROGRAM, 'thrice')} in by_callers$", shown, re.M)
 
 
-def test_what_is_left_out_is_counted(recorded: Recorded) -> None:
+def test_omitted_lines_are_counted(recorded: Recorded) -> None:
     *_, last = recorded.read("memory", "leak_in_a_loop", "--limit", "1").stdout.splitlines()
     assert last == "  and 1 more line: --limit 0 shows all."
 
 
-def test_devices_with_the_same_figures_are_shown_once(recorded: Recorded) -> None:
+def test_devices_with_equal_figures_are_shown_once(recorded: Recorded) -> None:
     (device,) = recorded.devices("donation")
     other = replace(device, device="9", peak=2 * device.peak)
     alike = [replace(device, device=str(number), peak_time=number, peak_call=number) for number in (0, 1, 2, 5)]
@@ -270,7 +270,7 @@ def test_devices_with_the_same_figures_are_shown_once(recorded: Recorded) -> Non
     assert re.findall(r"^devices? .*?  ", text, re.MULTILINE) == ["devices 0-2, 5, each  ", "device 9  "]
 
 
-def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
+def test_the_output_fits_and_names_its_captures(recorded: Recorded) -> None:
     shown = recorded.read("memory", "out_of_memory")
     assert shown.exit_code == 0, shown.stderr
     head, _, device, *_ = shown.stdout.splitlines()
@@ -279,7 +279,7 @@ def test_the_verb_fits_and_says_of_what_it_is(recorded: Recorded) -> None:
     assert "ran out of memory when 1 MiB were requested, 512 KiB alive" in shown.stdout
 
 
-def test_json_has_what_python_has(recorded: Recorded) -> None:
+def test_json_output_equals_the_python_api(recorded: Recorded) -> None:
     told = json.loads(recorded.read("memory", "donation", "--json").stdout)
     (device,) = told["devices"]
     (expected,) = recorded.devices("donation")
@@ -287,7 +287,7 @@ def test_json_has_what_python_has(recorded: Recorded) -> None:
     assert [line["most"] for line in device["lines"]] == [line.most for line in expected.lines]
 
 
-def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tmp_path: Path) -> None:
+def test_removing_a_capture_removes_its_memory_rows(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     with Store(copy) as store:
@@ -298,12 +298,12 @@ def test_a_capture_that_is_removed_takes_its_memory_along(recorded: Recorded, tm
     assert CliRunner().invoke(cli, ["--index", str(copy), "memory"]).exit_code == 1
 
 
-# Other plug-ins, which have no allocator that is recorded
+# Other plug-ins, without a recorded allocator
 
 
 @pytest.fixture(scope="module")
 def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """The same, had no call of the allocator been recorded."""
+    """The same without recorded allocator calls."""
     copy = tmp_path_factory.mktemp("without allocator") / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     with closing(sqlite3.connect(copy)) as connection, connection:
@@ -317,7 +317,7 @@ def without_allocator(recorded: Recorded, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_alive_without_an_allocator_is_what_jax_says(
+def test_live_memory_without_an_allocator_equals_that_of_jax(
     recorded: Recorded, without_allocator: Recorded, case: str
 ) -> None:
     (device,) = (each for each in without_allocator.devices(case) if each.device == "memory#1")
@@ -327,8 +327,8 @@ def test_what_is_alive_without_an_allocator_is_what_jax_says(
         assert _alive_at(device, begin) == live
 
 
-def test_results_of_unknown_size_are_counted_and_in_no_sum(without_allocator: Recorded, tmp_path: Path) -> None:
-    """Given programs that were not kept."""
+def test_results_of_unknown_size_are_counted_but_not_summed(without_allocator: Recorded, tmp_path: Path) -> None:
+    """Programs that were not stored."""
     copy = tmp_path / "index.db"
     copy.write_bytes(without_allocator.index.read_bytes())
     with closing(sqlite3.connect(copy)) as connection, connection:
@@ -343,7 +343,7 @@ def test_results_of_unknown_size_are_counted_and_in_no_sum(without_allocator: Re
     assert max(device.peak for device in devices) == 4 * KIB
 
 
-def test_memories_are_told_apart_without_an_allocator(without_allocator: Recorded) -> None:
+def test_memory_kinds_are_separate_without_an_allocator(without_allocator: Recorded) -> None:
     first, second = without_allocator.devices("two_devices")
     assert (first.device[:7], second.device[:7]) == ("memory#", "memory#")
     assert (first.peak, second.peak) == (16 * KIB, 24 * KIB)
@@ -352,19 +352,19 @@ def test_memories_are_told_apart_without_an_allocator(without_allocator: Recorde
 
 @pytest.mark.exhaustive(keep=["freed", "kept_list"])
 @pytest.mark.parametrize("case", ["freed", "by_del", "kept_list", "donated_tree"])
-def test_it_comes_to_the_same_without_an_allocator(recorded: Recorded, without_allocator: Recorded, case: str) -> None:
+def test_figures_are_equal_without_an_allocator(recorded: Recorded, without_allocator: Recorded, case: str) -> None:
     (expected, *_), (found, *_) = recorded.devices(case), without_allocator.devices(case)
     assert (found.peak, found.at_end, found.buffers) == (expected.peak, expected.at_end, expected.buffers)
     assert [line.growth for line in found.lines] == [line.growth for line in expected.lines]
 
 
-def test_a_failure_without_an_allocator_wants_what_its_message_says(without_allocator: Recorded) -> None:
+def test_an_out_of_memory_error_without_an_allocator_has_the_size_in_its_message(without_allocator: Recorded) -> None:
     failures = [each for device in without_allocator.devices("out_of_memory") for each in device.failures]
     assert [failure.wanted for failure in failures] == [KIB * KIB] * 3
     assert {failure.alive for failure in failures} == {512 * KIB}
 
 
-def test_what_lines_held_stands_in_a_view(recorded: Recorded) -> None:
+def test_a_view_has_the_memory_of_lines(recorded: Recorded) -> None:
     (device, *_) = recorded.devices("kept_list")
     told = {(held.line and held.line.location.line, held.at_peak, held.buffers) for held in device.lines}
 

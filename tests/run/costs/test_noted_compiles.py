@@ -1,4 +1,4 @@
-"""What compiles where JAX is asked what it knows of it: weak types, static and unused arguments; and options."""
+"""Compilations with JAX's explanations: weak types, static and unused arguments; and options."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def recorded() -> Recorded:
 
 @pytest.fixture(scope="module")
 def more() -> Recorded:
-    """A program that compiles for yet other reasons."""
+    """A program that compiles for further reasons."""
     return made_once("costs-more-compiles", lambda folder: _record(folder, "costs/more_compiles.py"))
 
 
@@ -32,7 +32,7 @@ def _record(folder: Path, program: str) -> Recorded:
 
 @pytest.mark.exhaustive(keep=["more"])
 @pytest.mark.parametrize("name", ["recorded", "more"])
-def test_there_are_as_many_as_jax_logs_of_each_function(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_compilations_of_each_function_equal_the_jax_log(name: str, request: pytest.FixtureRequest) -> None:
     found: Recorded = request.getfixturevalue(name)
     assert found.counted() == found.logged
 
@@ -59,7 +59,7 @@ def test_there_are_as_many_as_jax_logs_of_each_function(name: str, request: pyte
         ("cleared", 2, [CompileChange(ChangeCause.SAME, AS_BEFORE)]),
     ],
 )
-def test_a_line_tells_what_only_jax_knows(
+def test_a_line_has_facts_only_known_to_jax(
     recorded: Recorded, case: str, compiles: int, changes: list[CompileChange]
 ) -> None:
     row = recorded.row(case)
@@ -123,7 +123,7 @@ def test_a_line_tells_what_only_jax_knows(
         ("random", 2, [CompileChange(ChangeCause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
     ],
 )
-def test_a_line_tells_why_it_compiled_again(
+def test_a_line_has_the_cause_of_its_recompilation(
     more: Recorded, case: str, compiles: int, changes: list[CompileChange]
 ) -> None:
     row = more.row(case)
@@ -133,15 +133,13 @@ def test_a_line_tells_why_it_compiled_again(
 @pytest.mark.parametrize(
     ("case", "value"), [("new_lambda", "<lambda> #"), ("method", "Model #"), ("unprintable", "Unprintable #")]
 )
-def test_objects_that_are_made_anew_are_told_apart_without_their_representations(
-    more: Recorded, case: str, value: str
-) -> None:
+def test_recreated_objects_are_distinguished_without_their_repr(more: Recorded, case: str, value: str) -> None:
     (change,) = more.row(case).changes
     assert change.cause is ChangeCause.STATIC
     assert all(each.startswith(value) for each in change.values[-2:]) and len(set(change.values)) > 1
 
 
-def test_a_compilation_that_failed_is_marked_and_no_one_before(more: Recorded) -> None:
+def test_only_a_failed_compilation_is_marked(more: Recorded) -> None:
     row = more.row("failed")
     assert (row.compiles, row.failed) == (1, 1)
     assert CompileChange(ChangeCause.OPTIONS, "no_such_option", ("not set", "1")) in row.changes
@@ -150,7 +148,7 @@ def test_a_compilation_that_failed_is_marked_and_no_one_before(more: Recorded) -
     assert "more_compiles.py" in lines[number - 1]
 
 
-def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
+def test_text_output_names_the_static_argument_and_the_option(more: Recorded) -> None:
     told = more.invoke("--limit", "0").stdout
     assert "static argument n was 2, 3" in told
     assert "compile option xla_backend_optimization_level was 0, 1" in told
@@ -158,7 +156,7 @@ def test_people_read_which_static_argument_and_option(more: Recorded) -> None:
     assert "_fun is a new function object, which JAX has not traced before" in told
 
 
-def test_a_function_that_a_loop_makes_is_a_new_one_each_time(recorded: Recorded) -> None:
+def test_a_function_created_in_a_loop_is_new_each_time(recorded: Recorded) -> None:
     (change,) = recorded.row("in_loop").changes
     assert (change.cause, change.what, len(set(change.values))) == (ChangeCause.FUNCTION, "<lambda>", 3)
     shape, function = recorded.row("vmapped").changes
@@ -172,7 +170,7 @@ def test_a_wrapper_around_a_new_function_has_the_function_as_its_cause(more: Rec
 
 
 @pytest.mark.exhaustive
-def test_what_a_cache_gave_has_its_functions_name_and_what_changed(tmp_path: Path) -> None:
+def test_a_cached_program_has_its_function_name_and_the_cause(tmp_path: Path) -> None:
     arguments = ("compilation_cache.py", str(tmp_path / "cache"))
     run(*arguments, folder=tmp_path, FRAMEDEX_DEVICES="4", **NOTED)
     found = recorded_and_indexed(tmp_path, *arguments, FRAMEDEX_DEVICES="4", JAX_LOG_COMPILES="1", **NOTED)
@@ -181,7 +179,7 @@ def test_what_a_cache_gave_has_its_functions_name_and_what_changed(tmp_path: Pat
     assert "(from a compilation cache)" not in found.invoke().stdout
 
 
-def test_rows_are_a_table_of_pandas(more: Recorded) -> None:
+def test_rows_convert_to_a_pandas_table(more: Recorded) -> None:
     pandas = pytest.importorskip("pandas")
     from framedex.index import Index
 

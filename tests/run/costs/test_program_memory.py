@@ -1,4 +1,4 @@
-"""The memory inside programs: totals against JAX's own analysis, and the buffers and lines of known programs."""
+"""The memory inside programs: totals compared with JAX's own analysis, and the buffers and lines of known programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAM = PROGRAMS / "costs" / "program_memory.py"
 
 
 class Recorded:
-    """The index of the program, and for each name its device, its temporaries and the device's peak in bytes."""
+    """The index of the program; for each name its device, its temporaries and the device's peak in bytes."""
 
     def __init__(self, folder: Path) -> None:
         ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="20")
@@ -48,7 +48,7 @@ def recorded() -> Recorded:
     return made_once("program-memory", Recorded)
 
 
-def test_temporaries_are_jaxs_to_the_byte_and_the_peak_is_the_devices(recorded: Recorded) -> None:
+def test_temporaries_equal_those_of_jax_and_the_peak_that_of_the_device(recorded: Recorded) -> None:
     devices = recorded.devices()
     assert len(devices) >= 15
     for name, device in devices.items():
@@ -58,7 +58,7 @@ def test_temporaries_are_jaxs_to_the_byte_and_the_peak_is_the_devices(recorded: 
         assert (name, device.peak) == (name, peak)
 
 
-def test_the_live_buffers_fill_the_compilers_allocation(recorded: Recorded) -> None:
+def test_live_buffers_fill_the_compilers_allocation(recorded: Recorded) -> None:
     for name, device in recorded.devices().items():
         program = device.program
         assert program is not None
@@ -69,7 +69,7 @@ def test_the_live_buffers_fill_the_compilers_allocation(recorded: Recorded) -> N
         assert max(alive for _, alive in program.over_time) == program.peak, name
 
 
-def test_buffers_lead_to_the_line_that_computes_them(recorded: Recorded) -> None:
+def test_buffers_have_the_line_that_computes_them(recorded: Recorded) -> None:
     devices = recorded.devices()
     for name in ("attention", "sort"):
         program = devices[name].program
@@ -79,7 +79,7 @@ def test_buffers_lead_to_the_line_that_computes_them(recorded: Recorded) -> None
         assert lines
 
 
-def test_a_large_value_that_a_loop_carries_first_is_alive_in_the_loop(recorded: Recorded) -> None:
+def test_a_large_initial_loop_value_is_alive_in_the_loop(recorded: Recorded) -> None:
     program = recorded.devices()["carried"].program
     assert program is not None
     largest = program.buffers[0]
@@ -96,7 +96,7 @@ def test_recomputed_values_lower_the_peak(recorded: Recorded) -> None:
     assert saved > 0
     assert tower.peak - remat.peak >= saved / 2
     assert not any(saving.change == "remat" for saving in remat.savings)
-    for name in ("attention", "sort", "attention_gradient"):  # no backward pass; nothing that another layer repeats
+    for name in ("attention", "sort", "attention_gradient"):  # no backward pass; no repeated layer
         program = devices[name].program
         assert program is not None
         assert not any(saving.change == "remat" for saving in program.savings), name
@@ -111,8 +111,8 @@ def test_the_command_shows_the_lines_inside_a_program(recorded: Recorded) -> Non
     assert all(device["program"]["sizes"] for device in document["devices"] if device["temporaries"])
 
 
-def test_without_the_compilers_places_the_peak_is_an_estimate(recorded: Recorded) -> None:
-    """Other plug-ins hand over the module alone: values that XLA computes in place may count twice."""
+def test_without_compiler_offsets_the_peak_is_an_estimate(recorded: Recorded) -> None:
+    """Other plug-ins supply only the module: values that XLA computes in place may count twice."""
     ratios = []
     for file in sorted(recorded.capture.joinpath("programs").iterdir()):
         exact = read_program_memory(file.read_bytes())
@@ -138,7 +138,7 @@ def test_a_damaged_program_has_no_memory(recorded: Recorded) -> None:
     assert read_program_memory(b"\xff" * 100) is None
 
 
-def test_absurd_sizes_make_a_program_unreadable() -> None:
+def test_implausible_sizes_make_a_program_unreadable() -> None:
     shape = protobuf.integer_field(2, 11) + protobuf.packed_field(3, [1 << 40] * 3)
 
     def instruction(number: int, opcode: bytes, operands: list[int]) -> bytes:

@@ -1,4 +1,4 @@
-"""The report of a real run: its figures are those of the index, and a real browser shows them, with nothing else."""
+"""The report of a real run: its figures match the index, and a real browser displays it without requests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def section(report: Path, name: str) -> Parsed:
     return Parsed.of(text[start : text.index("</section>", start) + len("</section>")])
 
 
-def test_it_has_the_rows_of_each_answer(report: Path) -> None:
+def test_the_report_has_the_rows_of_each_answer(report: Path) -> None:
     with Index.open(report.with_name("index.db")) as index:
         answers: dict[str, Sequence[object]] = {"compiles": index.compiles(), "transfers": index.transfers()}
         (device,) = index.memory()
@@ -70,7 +70,7 @@ def test_it_has_the_rows_of_each_answer(report: Path) -> None:
         ("flames", "def main", "main"),
     ],
 )
-def test_each_line_is_told_and_leads_to_the_program(report: Path, name: str, line: str, said: str) -> None:
+def test_each_line_links_to_the_program(report: Path, name: str, line: str, said: str) -> None:
     found = section(report, name)
     links = {element.attributes["href"] for element in found.all("a")}
     assert said in found.elements[0].text
@@ -78,7 +78,7 @@ def test_each_line_is_told_and_leads_to_the_program(report: Path, name: str, lin
         assert f"vscode://file{PROGRAM}:{line_of(line)}" in links
 
 
-def test_the_compilations_take_most_of_the_time_of_the_main_thread(report: Path) -> None:
+def test_compilations_take_most_time_of_the_main_thread(report: Path) -> None:
     (main, *_) = [each.text for each in section(report, "timeline").all("tr") if each.text.startswith("main")]
     assert main
     outlines = [each for each in section(report, "timeline").all("path") if each.attributes["class"] == "compile"]
@@ -95,7 +95,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, report: Path) -> Iterator[Page]:
-    """The report in a browser without a network; nothing may be complained of, or be asked for beside the file."""
+    """The report in a browser without a network; it must cause no errors and no requests besides the file."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
     page = context.new_page()
     complaints: list[str] = []
@@ -112,7 +112,7 @@ def opened(browser: Browser, report: Path) -> Iterator[Page]:
 
 @in_browser
 @pytest.mark.parametrize("width", [1280, 800, 390])
-def test_it_fits_windows_of_any_width(opened: Page, width: int) -> None:
+def test_the_report_fits_windows_of_any_width(opened: Page, width: int) -> None:
     opened.set_viewport_size({"width": width, "height": 900})
     assert opened.evaluate("document.documentElement.scrollWidth") == width
     assert opened.evaluate("document.compatMode") == "CSS1Compat"
@@ -120,7 +120,9 @@ def test_it_fits_windows_of_any_width(opened: Page, width: int) -> None:
 
 @in_browser
 @pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
-def test_it_is_light_or_dark_as_the_system_is(opened: Page, scheme: Literal["light", "dark"], is_dark: bool) -> None:
+def test_the_report_follows_the_systems_colour_scheme(
+    opened: Page, scheme: Literal["light", "dark"], is_dark: bool
+) -> None:
     opened.emulate_media(color_scheme=scheme)
     red, *_ = opened.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
     assert (red < 128) is is_dark
@@ -130,8 +132,8 @@ def test_it_is_light_or_dark_as_the_system_is(opened: Page, scheme: Literal["lig
 
 
 @in_browser
-def test_a_click_shows_a_function_alone_and_where_it_is(opened: Page) -> None:
-    """Given the flame graph, when a function is clicked, then it is as wide as the graph, and its line is a link."""
+def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
+    """A clicked function of the flame graph fills its width, and its line is a link."""
     box = opened.locator(".flames svg svg", has_text="zeros").first
     before = box.bounding_box()
     box.click()
@@ -148,7 +150,7 @@ def test_a_click_shows_a_function_alone_and_where_it_is(opened: Page) -> None:
 
 
 @in_browser
-def test_it_is_read_without_scripts_and_printed(browser: Browser, report: Path) -> None:
+def test_the_report_is_readable_without_scripts_and_in_print(browser: Browser, report: Path) -> None:
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(report.as_uri())

@@ -1,4 +1,4 @@
-"""`framedex transfers`: what it tells of programs of known behaviour, against what JAX's own transfer guard logs."""
+"""`framedex transfers` on programs of known behaviour, compared with the log of JAX's own transfer guard."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ GUARDED = re.compile(r"(host|device)-to-(host|device) transfer")
 IN, OUT, ACROSS = TransferDirection
 OPERAND = "operand of a call"
 CALLBACK = "callback"
-# What the guard counts otherwise: it speaks of arrays, and not of what lies on each device; and a copy to the device
-# that has it already is none.
+# Differences of the guard: it counts arrays, not their parts on each device, and ignores a copy to the same device.
 COUNTED_OTHERWISE = {("numpy_sharded", OUT): (4, 1), ("operand_elsewhere", ACROSS): (3, 4)}
 
 Moves = Counter[tuple[str, TransferDirection]]
@@ -37,14 +36,14 @@ Moves = Counter[tuple[str, TransferDirection]]
 
 @dataclass(frozen=True)
 class Recorded:
-    """The program, recorded and indexed, and what the guard logged: by case and direction."""
+    """The program, recorded and indexed, and the guard's log: by case and direction."""
 
     index: Path
     implicit: Moves
     all: Moves
 
     def rows(self, *, all_lines: bool = False) -> list[Transfers]:
-        """What the cases moved, without what was made ready for them."""
+        """The transfers of the cases, without their preparation."""
         with Index.open(self.index) as index, index.restrict_to_captures([1]) as narrow:
             rows = narrow.transfers(all_lines=all_lines)
         return [row for row in rows if row.line is not None and row.line.function != "<module>" and row.how != CALLBACK]
@@ -56,7 +55,7 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
-    """All cases, once where the guard logs what is implicit, and once where it logs everything."""
+    """All cases, once with the guard logging implicit transfers, and once logging all."""
     return made_once("costs-transfers", _record)
 
 
@@ -74,7 +73,7 @@ def _record(folder: Path) -> Recorded:
 
 
 def _logged(told: str) -> Moves:
-    """What went to and from the devices; callbacks have their arguments on JAX's own CPU device."""
+    """Transfers to and from the devices; callbacks have their arguments on JAX's own CPU device."""
     found: Moves = Counter()
     case = ""
     for line in told.splitlines():
@@ -86,14 +85,14 @@ def _logged(told: str) -> Moves:
 
 
 def _case(row: Transfers) -> str:
-    """The case of a row: the function that the line is in, or around it."""
+    """The case of a row: the function around the line."""
     assert row.line is not None
     name = row.line.function.partition(".<locals>")[0]
     return name if name != "helper" else row.outward[0].function
 
 
 @pytest.mark.parametrize("only_implicit", [True, False])
-def test_there_are_as_many_as_the_guard_logs(recorded: Recorded, only_implicit: bool) -> None:
+def test_the_number_of_transfers_equals_the_log_of_the_transfer_guard(recorded: Recorded, only_implicit: bool) -> None:
     logged = recorded.implicit if only_implicit else recorded.all
     counted: Moves = Counter()
     for row in recorded.rows(all_lines=True):
@@ -140,7 +139,7 @@ def test_there_are_as_many_as_the_guard_logs(recorded: Recorded, only_implicit: 
         ("on_a_thread", OUT, "NumPy", True, 1, 64),
     ],
 )
-def test_a_line_tells_what_it_moves_and_how(
+def test_a_line_has_the_size_and_kind_of_its_transfers(
     recorded: Recorded, case: str, direction: TransferDirection, how: str, is_implicit: bool, count: int, size: int
 ) -> None:
     (row,) = [row for row in recorded.rows(all_lines=True) if _case(row) == case]
@@ -152,11 +151,11 @@ def test_a_line_tells_what_it_moves_and_how(
     assert row.first_call <= row.latest_call
 
 
-def test_lines_that_move_nothing_have_no_row(recorded: Recorded) -> None:
+def test_lines_without_transfers_have_no_row(recorded: Recorded) -> None:
     assert not {"nothing", "copied"} & {_case(row) for row in recorded.rows(all_lines=True)}
 
 
-def test_callbacks_that_are_not_recorded_move_an_unknown_amount(recorded: Recorded) -> None:
+def test_unrecorded_callbacks_have_an_unknown_size(recorded: Recorded) -> None:
     """As without `framedex run`, and on other plug-ins."""
     with Index.open(recorded.index) as index, index.restrict_to_captures([1]) as narrow:
         rows = {row.direction: row for row in narrow.transfers() if row.how == CALLBACK}
@@ -165,19 +164,19 @@ def test_callbacks_that_are_not_recorded_move_an_unknown_amount(recorded: Record
     assert (rows[IN].count, rows[IN].size, rows[IN].line) == (1, 64, None)
 
 
-def test_a_helper_is_one_row_unless_the_ways_to_it_are_asked_for(recorded: Recorded) -> None:
+def test_a_helper_is_one_row_unless_callers_are_requested(recorded: Recorded) -> None:
     (row,) = [row for row in recorded.rows() if row.line and row.line.function == "helper"]
     assert (row.count, row.size, row.outward) == (3, 192, ())
 
 
-def test_most_bytes_come_first_and_implicit_ones_alone_where_asked_for(recorded: Recorded) -> None:
+def test_most_bytes_come_first_and_implicit_transfers_can_be_selected(recorded: Recorded) -> None:
     rows = json.loads(recorded.invoke("--implicit", "--limit", "0", "--json", "--capture", "1").stdout)["transfers"]
     assert rows[0]["line"]["function"] == "step_of_loop"
     assert [row["size"] for row in rows] == sorted((row["size"] for row in rows), reverse=True)
     assert all(row["is_implicit"] for row in rows)
 
 
-def test_the_view_has_what_the_rows_have(recorded: Recorded) -> None:
+def test_the_view_equals_the_rows(recorded: Recorded) -> None:
     with closing(sqlite3.connect(recorded.index)) as connection:
         viewed = connection.execute(
             "SELECT function, line, direction, moved_by, is_implicit, sum(transfers), sum(bytes), sum(unsized)"
@@ -201,7 +200,7 @@ def test_the_view_has_what_the_rows_have(recorded: Recorded) -> None:
     )
 
 
-def test_the_verb_tells_sums_and_the_rest(recorded: Recorded) -> None:
+def test_the_verb_prints_sums_and_the_remainder(recorded: Recorded) -> None:
     shown = recorded.invoke("--limit", "2", "--capture", "1").stdout
     assert re.search(r"^host to device  37 copies, 1.11 KiB, \S+ .?s; implicit 23 copies, 744 B$", shown, re.MULTILINE)
     assert re.search(r"^device to device  4 copies, 112 B, ", shown, re.MULTILINE)
@@ -211,7 +210,7 @@ def test_the_verb_tells_sums_and_the_rest(recorded: Recorded) -> None:
     assert shown.splitlines()[-1] == "and 33 more rows: --limit 0 shows all."
 
 
-def test_the_rows_of_all_captures_are_added_up_and_removed_with_each(recorded: Recorded, tmp_path: Path) -> None:
+def test_rows_of_all_captures_are_summed_and_removed_with_each(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     with Index.open(copy) as index:
@@ -224,8 +223,8 @@ def test_the_rows_of_all_captures_are_added_up_and_removed_with_each(recorded: R
 
 
 @pytest.mark.exhaustive
-def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) -> None:
-    """Given a program that calls the table itself, then questions for a size move nothing, nor do calls that fail."""
+def test_partial_transfers_count_by_the_requested_bytes(tmp_path: Path) -> None:
+    """For a program that calls the table itself, size queries and failed calls are not transfers."""
     ran = run("unusual_buffers.py", folder=tmp_path)
     index_without_sources(tmp_path / "index.db", ran.capture)
     moved = dict[str, tuple[int, int, int]]()
@@ -250,7 +249,7 @@ def test_what_is_moved_bit_by_bit_counts_by_the_bytes_asked_for(tmp_path: Path) 
 
 
 @pytest.mark.exhaustive
-def test_copies_of_results_have_their_sizes_whatever_other_threads_do_meanwhile(tmp_path: Path) -> None:
+def test_copies_of_results_have_their_sizes_despite_other_threads(tmp_path: Path) -> None:
     ran = run("costs/copies_on_threads.py", folder=tmp_path, FRAMEDEX_DEVICES="2")
     index_without_sources(tmp_path / "index.db", *ran.captures)
     with Index.open(tmp_path / "index.db") as index:
@@ -259,7 +258,7 @@ def test_copies_of_results_have_their_sizes_whatever_other_threads_do_meanwhile(
     assert (row.count, row.unsized, row.size) == (15_000, 0, 15_000 * 400)
 
 
-def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
+def test_an_unknown_enumeration_value_is_reported_as_damage(recorded: Recorded, tmp_path: Path) -> None:
     copy = changed_copy(recorded.index, tmp_path, "UPDATE transfers SET direction = 'sideways'")
 
     with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():

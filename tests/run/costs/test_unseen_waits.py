@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from framedex.captures import write_end_signal
+from framedex.captures import write_end
 from framedex.commands.main import cli
 from framedex.costtext import waits_details, waits_text
 from framedex.index import Index
@@ -22,10 +23,10 @@ MS = 1_000_000
 
 @pytest.fixture
 def index(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """The index of the case that the test is parametrised with."""
+    """The index of the case in the test's parameter."""
     ran = run("costs/unseen_waits.py", request.param, folder=tmp_path)
-    if request.param == "killed":
-        write_end_signal(ran.capture, "SIGKILL")  # as `framedex run` does
+    if ran.status == -signal.SIGKILL:
+        write_end(ran.capture, -signal.SIGKILL)  # as `framedex run` does
     index_without_sources(tmp_path / "index.db", ran.capture)
     return tmp_path / "index.db"
 
@@ -37,12 +38,13 @@ def _shown(index: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("index", ["deadlock"], indirect=True)
-def test_a_wait_that_never_ended_is_unknown(index: Path) -> None:
+def test_an_unfinished_wait_lasts_until_the_program_was_killed(index: Path) -> None:
     with Index.open(index) as opened:
         (row,) = opened.waits().lines
 
     assert row.line is not None and row.line.location.line == line_marked(PROGRAM, "never ends")
     assert (row.count, row.unended, row.unsure) == (1, 1, 0)
+    assert row.total_duration > 250 * MS  # no thread made a call in this time
     assert "1 wait had not ended when the recording ended: the duration is unknown." in _shown(index)
     assert waits_text([row]).startswith("waited at least ")
     assert waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")

@@ -1,4 +1,4 @@
-"""`framedex waits`: where threads were blocked, as the program itself measured it, and the loops that it has."""
+"""`framedex waits`: blocked threads, compared with the program's own measurements, and its loops."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "waits.py"
 MS = 1_000_000
-TAKES = 100 * MS  # of a run of `slow`, at least
-LATE = TAKES // 2  # a thread that is told of an event gets its turn, on a busy machine
+TAKES = 100 * MS  # minimum duration of a run of `slow`
+LATE = TAKES // 2  # the delay until a notified thread runs, on a busy machine
 PARTS = ("waits", "loader", "train", "tight", "epochs", "both", "busy")
 KEPT = PARTS[:5]
 """The parts of `make test`: `make test-all` records all of them."""
-# What each case waits for. Its line is blocked for no longer than the program measured, but for what is noticed late.
+# What each case waits for. Its line is blocked no longer than the program measured, except for late notification.
 WAITING = {
     **dict.fromkeys(("block_until_ready", "tree", "sleeps_after", "thread", "fails"), WaitReason.READY),
     **dict.fromkeys(
@@ -44,20 +44,20 @@ NOT_WAITING = ("again", "copy_to_host_async", "is_ready")
 
 
 class Recorded(Cases):
-    """All parts of the program; each printed how long its cases took."""
+    """All parts of the program; each printed the durations of its cases."""
 
     @property
     def took(self) -> dict[str, int]:
-        """How long each case took, ns."""
+        """The duration of each case in ns."""
         return {case: took for part in self.results.values() for case, took in part.items()}
 
     def waiting(self, part: str, *, all_lines: bool = False) -> WaitsAndLoops:
-        """What the index tells of a part."""
+        """The index's data for a part."""
         with self.within(part) as narrow:
             return narrow.waits(all_lines=all_lines)
 
     def loop(self, part: str, case: str) -> Loop:
-        """The loop that is told by the line with the name of a case."""
+        """The loop of the line with the name of a case."""
         loops = self.waiting(part).loops
         (found,) = [loop for loop in loops if loop.line is not None and loop.line.location.line == _number(case)]
         return found
@@ -88,7 +88,7 @@ def _rows(waiting: WaitsAndLoops, case: str) -> list[Waits]:
 
 
 @pytest.mark.parametrize("case", WAITING)
-def test_a_line_is_blocked_as_long_as_the_program_was(recorded: Recorded, case: str) -> None:
+def test_a_line_is_blocked_as_long_as_the_program(recorded: Recorded, case: str) -> None:
     (row,) = _rows(recorded.waiting("waits"), case)
 
     assert row.line is not None and row.line.location.path == str(PROGRAM)
@@ -99,25 +99,25 @@ def test_a_line_is_blocked_as_long_as_the_program_was(recorded: Recorded, case: 
 
 
 @pytest.mark.parametrize("case", NOT_WAITING)
-def test_what_is_there_or_only_asked_for_makes_nobody_wait(recorded: Recorded, case: str) -> None:
+def test_available_results_and_asynchronous_requests_do_not_wait(recorded: Recorded, case: str) -> None:
     assert not _rows(recorded.waiting("waits"), case)
 
 
-def test_a_wait_ends_with_what_was_waited_for(recorded: Recorded) -> None:
-    """The program sleeps three times as long afterwards, and makes no call in that time."""
+def test_a_wait_ends_when_its_result_is_ready(recorded: Recorded) -> None:
+    """The program then sleeps three times as long, without calls."""
     (row,) = _rows(recorded.waiting("waits"), "sleeps_after")
 
     assert row.total_duration < 3 * TAKES
 
 
-def test_results_on_several_devices_are_waited_for_once(recorded: Recorded) -> None:
+def test_results_on_several_devices_are_one_wait(recorded: Recorded) -> None:
     (row,) = _rows(recorded.waiting("waits"), "sharded")
 
     assert row.count == 1
     assert 0 < row.total_duration <= recorded.took["sharded"] + LATE
 
 
-def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None:
+def test_the_callers_option_separates_callers_of_a_helper(recorded: Recorded) -> None:
     (row,) = _rows(recorded.waiting("waits"), "fetch")
     by_way = _rows(recorded.waiting("waits", all_lines=True), "fetch")
 
@@ -127,21 +127,21 @@ def test_the_lines_that_call_a_helper_are_told_apart(recorded: Recorded) -> None
     assert sum(each.total_duration for each in by_way) == row.total_duration <= recorded.took["fetch"] + LATE
 
 
-def test_a_thread_waits_by_itself(recorded: Recorded) -> None:
+def test_threads_wait_separately(recorded: Recorded) -> None:
     waiting = recorded.waiting("waits")
     (row,) = _rows(waiting, "thread")
 
     assert row.thread not in {each.thread for each in _rows(waiting, "float")}
 
 
-def test_a_thread_that_sleeps_after_it_has_loaded_waits_for_no_event_of_another(recorded: Recorded) -> None:
+def test_a_sleeping_thread_does_not_wait_for_another_threads_event(recorded: Recorded) -> None:
     waiting = recorded.waiting("loader")
 
     assert _rows(waiting, "loads") == []
 
 
 @pytest.mark.exhaustive
-def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded) -> None:
+def test_threads_that_wait_for_the_same_run_have_separate_waits(recorded: Recorded) -> None:
     rows = _rows(recorded.waiting("both"), "both")
 
     assert len({row.thread for row in rows}) == 2
@@ -150,7 +150,7 @@ def test_threads_that_wait_for_the_same_run_have_a_wait_each(recorded: Recorded)
 
 
 @pytest.mark.exhaustive
-def test_a_thread_waits_no_longer_for_the_many_calls_of_another(recorded: Recorded) -> None:
+def test_a_thread_does_not_wait_for_the_many_calls_of_another(recorded: Recorded) -> None:
     waiting = recorded.waiting("busy")
     (row,) = _rows(waiting, "beside")
 
@@ -183,7 +183,7 @@ def test_the_nearest_call_of_each_thread_is_found(recorded: Recorded) -> None:
     ]
 
 
-def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
+def test_a_full_queue_blocks_in_the_executing_call(recorded: Recorded) -> None:
     waiting = recorded.waiting("waits")
     (row,) = _rows(waiting, "full_queue")
     (rest,) = _rows(waiting, "drained")
@@ -195,7 +195,7 @@ def test_a_full_queue_blocks_in_the_call_that_runs(recorded: Recorded) -> None:
     assert rest.total_duration <= recorded.took["drained"] + LATE
 
 
-def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
+def test_device_time_does_not_exceed_the_recording(recorded: Recorded) -> None:
     waiting = recorded.waiting("waits")
 
     assert waiting.device is not None
@@ -204,7 +204,7 @@ def test_the_device_ran_no_longer_than_was_recorded(recorded: Recorded) -> None:
 
 @pytest.mark.exhaustive(keep=KEPT)
 @pytest.mark.parametrize("part", PARTS)
-def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str) -> None:
+def test_thread_waits_do_not_exceed_the_recording(recorded: Recorded, part: str) -> None:
     waiting = recorded.waiting(part)
 
     for thread in {row.thread for row in waiting.lines}:
@@ -214,7 +214,7 @@ def test_no_thread_waits_longer_than_there_is_time(recorded: Recorded, part: str
 
 
 @pytest.mark.exhaustive
-def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -> None:
+def test_blocking_calls_count_with_their_duration(tmp_path: Path) -> None:
     ran = run("awaiting.py", folder=tmp_path)
     index = tmp_path / "index.db"
     index_without_sources(index, *ran.captures)
@@ -239,13 +239,13 @@ def test_calls_that_wait_themselves_count_as_long_as_they_took(tmp_path: Path) -
 # Loops
 
 
-def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
+def test_a_training_loop_has_a_step_per_iteration(recorded: Recorded) -> None:
     loop = recorded.loop("train", "batch")
 
     assert loop.rounds == 12
     assert [step.number for step in loop.steps] == [*range(1, 13)]
     compiling = [step.number for step in loop.steps if step.compile]
-    assert compiling[:2] == [1, 5]  # the step, and where it is evaluated for the first time
+    assert compiling[:2] == [1, 5]  # the step, and its first evaluation
     for step in loop.steps:
         assert step.dispatch + step.wait > 0 and step.transfer > 0  # a run may be over when its call returns
         assert step.compile + step.dispatch + step.transfer + step.wait + step.own == step.duration
@@ -256,7 +256,7 @@ def test_a_training_loop_has_a_step_for_each_round(recorded: Recorded) -> None:
     assert calls == sorted({*calls})
 
 
-def test_clocks_that_disagree_leave_a_round_nothing_of_its_own() -> None:
+def test_contradictory_clocks_give_an_iteration_no_own_time() -> None:
     assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=2, first_call=1).own == 1
     assert LoopStep(1, start=0, duration=10, compile=3, dispatch=4, transfer=0, wait=9, first_call=1).own == 0
 
@@ -269,7 +269,7 @@ def test_a_loop_on_one_line_is_found(recorded: Recorded) -> None:
     assert not any(step.compile for step in loop.steps[1:])
 
 
-def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
+def test_a_nested_loop_is_listed_separately(recorded: Recorded) -> None:
     told = recorded.waiting("epochs").loops
     loops = [(loop.line.location.line, loop.rounds) for loop in told if loop.line is not None]
 
@@ -279,7 +279,7 @@ def test_a_loop_in_a_loop_is_told_by_itself(recorded: Recorded) -> None:
 # The verb
 
 
-def test_the_verb_tells_lines_and_steps(recorded: Recorded) -> None:
+def test_the_verb_prints_lines_and_steps(recorded: Recorded) -> None:
     shown = recorded.read("waits", "waits").stdout
 
     assert "Python waited" in shown and "programs were running" in shown
@@ -299,7 +299,7 @@ def test_json_has_every_figure(recorded: Recorded) -> None:
     assert [len(loop["steps"]) for loop in document["loops"]] == [len(loop.steps) for loop in waiting.loops]
 
 
-def test_rows_are_a_table_for_pandas(recorded: Recorded) -> None:
+def test_rows_convert_to_a_pandas_table(recorded: Recorded) -> None:
     pandas = pytest.importorskip("pandas")
 
     frame = recorded.waiting("waits").lines.to_pandas()
@@ -308,7 +308,7 @@ def test_rows_are_a_table_for_pandas(recorded: Recorded) -> None:
     assert {"path", "line", "how", "total_duration"} <= {*frame.columns}
 
 
-def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tmp_path: Path) -> None:
+def test_removing_captures_removes_their_waits(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     with Store(copy) as store:
@@ -320,11 +320,11 @@ def test_captures_that_are_removed_take_their_waits_along(recorded: Recorded, tm
     assert CliRunner().invoke(cli, ["--index", str(copy), "waits"]).exit_code == 1
 
 
-# What is written
+# Written output
 
 
-def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Recorded, tmp_path: Path) -> None:
-    """As if no event had been seen to fire: what is there at once is no longer known either, but takes no time."""
+def test_a_wait_without_a_known_end_lasts_until_the_next_call(recorded: Recorded, tmp_path: Path) -> None:
+    """Without seen events: the wait for an immediate result becomes unknown too, but takes no time."""
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     capture = recorded.captures["waits"]
@@ -347,8 +347,8 @@ def test_a_wait_whose_end_nothing_tells_counts_to_the_next_call(recorded: Record
 
 @pytest.mark.exhaustive(keep=["0"])
 @pytest.mark.parametrize("seed", range(3))
-def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
-    """Times, objects and values as no recorder writes them."""
+def test_damage_does_not_raise(recorded: Recorded, seed: int) -> None:
+    """Times, objects and values that no recorder writes."""
     choose = random.Random(seed)
     odd = [0, -1, 1 << 62, -(1 << 62), (1 << 63) - 1, -(1 << 63), *(choose.randrange(10**10) for _ in range(4))]
     capture = recorded.captures["train"]
@@ -374,7 +374,7 @@ def test_damage_is_survived(recorded: Recorded, seed: int) -> None:
             assert 0 <= longest <= duration <= longest * waits
 
 
-def test_what_is_written_again_is_the_same(recorded: Recorded, tmp_path: Path) -> None:
+def test_rewriting_waits_gives_the_same_rows(recorded: Recorded, tmp_path: Path) -> None:
     copy = tmp_path / "index.db"
     copy.write_bytes(recorded.index.read_bytes())
     capture = recorded.captures["waits"]
@@ -394,7 +394,7 @@ def _written(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
     }
 
 
-def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
+def test_a_view_has_waits_with_their_lines(recorded: Recorded) -> None:
     lines = recorded.waiting("waits").lines
     told = {(row.how.value, row.line and row.line.location.line): (row.count, row.total_duration) for row in lines}
 
@@ -407,7 +407,7 @@ def test_waits_stand_in_a_view_with_their_lines(recorded: Recorded) -> None:
         assert {(how, line): (count, duration) for how, line, count, duration in rows} == told
 
 
-def test_a_word_that_no_indexer_writes_is_said_to_be_damage(recorded: Recorded, tmp_path: Path) -> None:
+def test_an_unknown_enumeration_value_is_reported_as_damage(recorded: Recorded, tmp_path: Path) -> None:
     copy = changed_copy(recorded.index, tmp_path, "UPDATE waits SET how = 'somehow'")
 
     with Index.open(copy) as index, pytest.raises(DamagedIndexError), index.reading():

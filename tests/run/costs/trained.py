@@ -1,4 +1,4 @@
-"""The training loop of `programs/costs/training.py`, recorded and indexed once for all tests that look at it."""
+"""The training loop of `programs/costs/training.py`, recorded and indexed once for all its tests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PROGRAM = PROGRAMS / "costs" / "training.py"
 
 
 def index_of_training() -> Path:
-    """The index, in a folder of its own."""
+    """The index, in its own folder."""
     return made_once("costs-training", _record)
 
 
 def line_of(text: str) -> int:
-    """The number of the first line of the program that has the text."""
+    """The number of the program's first line with the text."""
     return next(number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line)
 
 

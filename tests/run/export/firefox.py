@@ -21,9 +21,9 @@ Asking = Callable[..., dict[str, Any]]
 
 @contextmanager
 def firefox_profiler(profile: Path, folder: Path) -> Iterator[Asking]:
-    """What asks the profiler about a profile once it has loaded that. Its sockets are in the folder.
+    """A query process for the profiler with a loaded profile.
 
-    It tells its steps in a log, which is a pipe here: so there is nothing to wait for but the line that it has loaded.
+    Its sockets are in the folder. Its log is a pipe here, so tests wait for the line that reports the load.
     """
     environment = {**os.environ, "PROFILER_CLI_SESSION_DIR": str(folder)}
     log = folder / "session.log"

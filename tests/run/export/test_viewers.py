@@ -61,7 +61,7 @@ def test_perfetto_has_every_call(browser: Browser, tmp_path: Path) -> None:
         }
         step = f"training.py:{line_of('params = step(')} PJRT_LoadedExecutable_Execute"
         assert asked(page, f"SELECT count(*) FROM slice WHERE name = '{step}'") == [[30]]
-        # Callstacks of track events are newer than this engine, which says so; nothing else may be amiss.
+        # Callstacks of track events are newer than this engine, which reports that; all else must be correct.
         amiss = "SELECT DISTINCT name FROM stats WHERE severity IN ('error', 'data_loss') AND value > 0"
         assert asked(page, amiss) in ([], [["unknown_extension_fields"]])
 
@@ -73,7 +73,7 @@ def test_speedscope_finds_the_line_and_the_runtime(browser: Browser, form: str, 
     with speedscope(browser, profile) as page:
         page.get_by_text("Sandwich").click()
         page.get_by_text("Symbol Name").wait_for()
-        page.evaluate(AFTER_PAINT)  # only then the view listens to keys
+        page.evaluate(AFTER_PAINT)  # only then does the view accept keys
         page.keyboard.press("Control+f")
         for name in ("PJRT_Client_Compile", "xla::PjRtCApiClient::CompileAndLoad", "cache_miss"):
             page.locator("input:not([type])").fill(name)
@@ -97,7 +97,7 @@ def test_firefox_has_every_call(tmp_path: Path) -> None:
         assert ask("counter", "list")["counters"]
 
 
-def test_another_reader_of_pprof_has_the_same_sums(tmp_path: Path) -> None:
+def test_another_pprof_reader_has_the_same_sums(tmp_path: Path) -> None:
     profile = tmp_path / "train.pb.gz"
     export(index_of_training(), "pprof", profile)
     found = _read(_READ_PPROF, profile)

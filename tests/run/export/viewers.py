@@ -28,7 +28,7 @@ ARE_HERE = bool(
 )
 _ANYBODY = {"Access-Control-Allow-Origin": "*"}
 _SIZE: ViewportSize = {"width": 1280, "height": 800}
-_PATIENCE = 60_000  # ms, for engines that begin on a busy machine
+_PATIENCE = 60_000  # ms, for slow engine starts on a busy machine
 
 _QUERY = """async (query) => {
     const found = await window.app.trace.engine.query(query);
@@ -45,7 +45,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address that serves the files of a folder."""
+    """The address of a server for a folder's files."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

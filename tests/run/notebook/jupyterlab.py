@@ -16,13 +16,13 @@ from tests.run.notebook.notebooks import kernel_environment
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-_PATIENCE = 90_000  # ms, for kernels that begin on a busy machine
+_PATIENCE = 90_000  # ms, for slow kernel starts on a busy machine
 _TOKEN = "of-this-test"
 
 
 @contextmanager
 def serving(folder: Path, settings: Path) -> Iterator[str]:
-    """The address of a JupyterLab that serves a folder, as nobody has used it before; its settings are elsewhere."""
+    """The address of a new JupyterLab for a folder; its settings are elsewhere."""
     own = {name: str(settings / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", f"--IdentityProvider.token={_TOKEN}"]
     command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder}"]
@@ -54,6 +54,6 @@ def opened(browser: Browser, address: str, notebook: str) -> Iterator[Page]:
 
 
 def run_all(page: Page) -> None:
-    """Run all cells of the notebook; they go on when this returns."""
+    """Start all cells of the notebook without waiting."""
     page.get_by_text("Run", exact=True).first.click()
     page.get_by_text("Run All Cells", exact=True).click()

@@ -1,4 +1,4 @@
-"""Notebooks that run in a real kernel of this Python, cell by cell, as JupyterLab and VS Code have them run."""
+"""Notebooks in a real kernel of this Python, run cell by cell like in JupyterLab and VS Code."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.running import TIMEOUT, plain_environment
 
 
 def executed(cells: Sequence[str], folder: Path) -> Any:
-    """A notebook of these cells after all of them ran in `folder`, whatever became of them."""
+    """A notebook of these cells after all of them ran in `folder`, successful or not."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     return run_through(notebook, folder, is_failing=True)
 
 
 def run_through(notebook: Any, folder: Path, *, is_failing: bool = False) -> Any:
-    """The notebook with the outputs of its cells, none of which may fail unless it says so."""
+    """The notebook with its cells' outputs; cells must succeed unless marked."""
     client = NotebookClient(notebook, kernel_name="python3", timeout=TIMEOUT, allow_errors=is_failing)
     client.execute(cwd=str(folder), env=kernel_environment())
     return notebook
 
 
 def kernel_environment() -> dict[str, str]:
-    """The environment of a kernel, or of what starts one, as a user's: under pytest it would not pass on all output."""
+    """A user-like environment of a kernel or its starter: under pytest, it would not forward all output."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {name: value for name, value in plain_environment().items() if name != "PYTEST_CURRENT_TEST"} | {
         "PATH": path
@@ -36,12 +36,12 @@ def kernel_environment() -> dict[str, str]:
 
 
 def told(cell: Any) -> str:
-    """What a cell printed, and what was wrong with it."""
+    """The printed text and the errors of a cell."""
     texts = (output.get("text") or output.get("ename") or "" for output in cell.outputs)
     return "\n".join(texts)
 
 
 def shown(cell: Any, kind: str = "text/html") -> str:
-    """What a cell displays; empty where it displays nothing of that kind."""
+    """The display output of a cell; empty without output of that kind."""
     found = (output.get("data", {}).get(kind) for output in cell.outputs)
     return next(filter(None, found), "")

@@ -1,4 +1,4 @@
-"""Cells that are recorded in a real kernel: what is shown, what the index has, and what happens where a cell fails."""
+"""Cells recorded in a real kernel: their display, their index data, and failing cells."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ ODD_CELLS = {
 
 @pytest.fixture(scope="module")
 def cells() -> dict[str, Any]:
-    """The cells after they ran, by their names, with the folder in which they did."""
+    """The executed cells by name, with their folder."""
     folder, notebook = made_once("notebook", lambda folder: (folder, executed(list(CELLS.values()), folder)))
     return dict(zip(CELLS, notebook.cells, strict=True)) | {"folder": folder}
 
 
 @pytest.fixture(scope="module")
 def odd_cells() -> dict[str, Any]:
-    """The cells of ODD_CELLS after they ran."""
+    """The executed cells of ODD_CELLS."""
     notebook = made_once("odd-notebook", lambda folder: executed(list(ODD_CELLS.values()), folder))
     return dict(zip(ODD_CELLS, notebook.cells, strict=True))
 
 
-def test_a_recorded_cell_shows_its_answers_and_its_lines(cells: dict[str, Any]) -> None:
+def test_a_recorded_cell_shows_answers_and_lines(cells: dict[str, Any]) -> None:
     page = shown(cells["recorded"])
     number = list(CELLS).index("recorded") + 1
     assert f"cell In[{number}] line 4" in page
@@ -69,12 +69,12 @@ def test_a_recorded_cell_shows_its_answers_and_its_lines(cells: dict[str, Any]) 
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_the_variable_has_the_rows(cells: dict[str, Any]) -> None:
+def test_the_variable_contains_the_rows(cells: dict[str, Any]) -> None:
     assert "double 2 4" in told(cells["rows"]).splitlines()
 
 
-def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, Any]) -> None:
-    """A function of a cell that ran before, and was not recorded, has its line, too."""
+def test_cell_lines_are_in_files_with_their_text(cells: dict[str, Any]) -> None:
+    """A function of an earlier, unrecorded cell also has its line."""
     with Index.open(Path(told(cells["index"]).strip()), counted=CaptureScope.ALL) as index:
         places = [function.location for function in index.functions.find("double")]
         for place in places:
@@ -86,25 +86,25 @@ def test_the_lines_of_cells_are_in_files_that_have_their_text(cells: dict[str, A
     assert Path(compiled[0].path).read_text() == f"{RECORDED}\n"
 
 
-def test_what_was_recorded_until_an_exception_is_shown_below_it(cells: dict[str, Any]) -> None:
+def test_calls_before_an_exception_are_shown_below_it(cells: dict[str, Any]) -> None:
     _check_failed(cells["fails"], "ZeroDivisionError")
 
 
 @pytest.mark.exhaustive
-def test_what_was_recorded_until_an_interruption_is_shown_below_it(odd_cells: dict[str, Any]) -> None:
+def test_calls_before_an_interrupt_are_shown_below_it(odd_cells: dict[str, Any]) -> None:
     _check_failed(odd_cells["interrupted"], "KeyboardInterrupt")
 
 
 def _check_failed(cell: Any, error: str) -> None:
-    """The cell shows its error, and below it what was recorded."""
+    """The cell shows its error, and below it the recorded data."""
     assert [output.output_type for output in cell.outputs] == ["error", "display_data"]
     assert told(cell).strip() == error
     assert "PJRT_Client_Compile" in _flames(cell)
 
 
 @pytest.mark.exhaustive
-def test_a_cell_ends_though_its_error_cannot_be_shown(odd_cells: dict[str, Any]) -> None:
-    """Given an error that Jupyter cannot send, when its cell has ended, then so has its recording."""
+def test_a_cell_ends_even_if_its_error_cannot_be_shown(odd_cells: dict[str, Any]) -> None:
+    """After an error that Jupyter cannot send, the cell's recording has ended too."""
     assert "PJRT_Client_Compile" in _flames(odd_cells["not shown"])
 
 
@@ -119,7 +119,7 @@ def test_a_recorded_cell_may_be_timed(odd_cells: dict[str, Any]) -> None:
     assert "Error" not in told(odd_cells["timed"])
 
 
-def test_a_process_of_its_own_is_recorded(cells: dict[str, Any]) -> None:
+def test_a_child_process_is_recorded(cells: dict[str, Any]) -> None:
     number = list(CELLS).index("fresh") + 1
     assert "4.0" in told(cells["fresh"])
     assert f"cell In[{number}] line 3" in shown(cells["fresh"])
@@ -136,12 +136,12 @@ def test_a_process_of_its_own_is_recorded(cells: dict[str, Any]) -> None:
         ("as before", "`%%framedex` not found"),
     ],
 )
-def test_what_cannot_be_recorded_does_not_run(cells: dict[str, Any], name: str, why: str) -> None:
+def test_an_unrecordable_cell_does_not_run(cells: dict[str, Any], name: str, why: str) -> None:
     assert why in told(cells[name])
     assert "it ran" not in told(cells[name])
 
 
-def test_help_has_the_options_that_the_page_shows() -> None:
+def test_help_equals_the_options_on_the_page() -> None:
     assert f"```text\n{format_help()}\n```" in (ROOT / "docs" / "how-to" / "notebooks.md").read_text()
 
 
@@ -151,8 +151,8 @@ def test_a_cell_without_calls_says_so(cells: dict[str, Any]) -> None:
 
 
 @pytest.mark.exhaustive
-def test_where_jax_was_there_before_a_process_of_its_own_is_recorded(tmp_path: Path) -> None:
-    """Given JAX that has opened its devices, then the way out is told, and works."""
+def test_a_cell_after_jax_started_is_recorded_in_a_child_process(tmp_path: Path) -> None:
+    """If JAX has opened its devices, the remedy is shown, and works."""
     (tmp_path / "beside.py").write_text("SIZE = 4\n")
     opened, load, here, apart, failing = executed(
         [
@@ -188,5 +188,5 @@ def test_the_example_runs(tmp_path: Path) -> None:
 
 
 def _flames(cell: Any) -> str:
-    """The picture of a cell's flame graph, as text."""
+    """The flame graph image of a cell, as text."""
     return base64.b64decode(shown(cell).partition("base64,")[2].partition('"')[0]).decode()

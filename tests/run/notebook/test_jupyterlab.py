@@ -1,5 +1,6 @@
-"""The example notebook in a real JupyterLab: it runs, its flame graph can be clicked, and it is read without trust; as
-nbconvert exports it, too.
+"""The example notebook in a real JupyterLab: it runs, its flame graph is clickable, and it displays untrusted.
+
+It is also tested as exported by nbconvert.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example as it came, and as it was saved elsewhere with its outputs: that is not trusted."""
+    """The shipped example, and a copy saved elsewhere with its outputs, which is untrusted."""
     folder = tmp_path_factory.mktemp("notebooks")
     example = ROOT / "docs" / "notebook.ipynb"
     (folder / "new.ipynb").write_text(example.read_text())
@@ -60,30 +61,30 @@ def address(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The notebook that the test's parameter names."""
+    """The notebook in the test's parameter."""
     with opened(browser, address, request.param) as page:
         yield page
 
 
 @pytest.mark.parametrize("lab", ["new.ipynb"], indirect=True)
-def test_a_cell_is_recorded_and_its_flame_graph_is_clicked(lab: Page) -> None:
+def test_a_cell_is_recorded_and_its_flame_graph_clickable(lab: Page) -> None:
     run_all(lab)
     _is_opened_and_clicked(lab.locator(".jp-OutputArea-output .framedex").first)
 
 
-def test_an_exported_notebook_is_opened_and_clicked(browser: Browser, folder: Path) -> None:
-    exporter = importlib.import_module("nbconvert").HTMLExporter()  # which comes with JupyterLab, without types
+def test_an_exported_notebook_is_clickable(browser: Browser, folder: Path) -> None:
+    exporter = importlib.import_module("nbconvert").HTMLExporter()  # installed with JupyterLab, without types
     exported, _ = exporter.from_filename(str(folder / "saved.ipynb"))
     (folder / "saved.html").write_text(exported)
     page = browser.new_page()
-    page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own page asks for MathJax
+    page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own page requests MathJax
     page.goto((folder / "saved.html").as_uri())
     _is_opened_and_clicked(page.locator(".framedex").first)
     page.close()
 
 
 @pytest.mark.parametrize("lab", ["saved.ipynb"], indirect=True)
-def test_without_trust_the_answers_are_read_and_the_graph_is_a_picture(lab: Page) -> None:
+def test_an_untrusted_notebook_shows_answers_and_an_image(lab: Page) -> None:
     recorded = lab.locator(".jp-OutputArea-output .framedex").first
     recorded.scroll_into_view_if_needed()
     assert recorded.locator("script, style").count() == 0

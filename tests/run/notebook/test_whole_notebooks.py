@@ -1,4 +1,4 @@
-"""Notebooks and IPython that run under `framedex run`, without the extension: lines are those of their cells."""
+"""Notebooks and IPython under `framedex run`, without the extension: lines are those of their cells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CELLS = (
 
 @pytest.fixture(scope="module")
 def notebook() -> Path:
-    """The folder of a notebook that `jupyter execute` ran, with its index."""
+    """The folder of a notebook executed by `jupyter execute`, with its index."""
     return made_once("whole-notebook", _executed)
 
 
@@ -48,7 +48,7 @@ def invoke(folder: Path, *arguments: str, **environment: str) -> Result:
     return CliRunner(env=environment).invoke(cli, ["--index", str(folder / "index.db"), *arguments])
 
 
-def test_lines_are_in_files_named_after_notebook_and_cell_that_have_its_text(notebook: Path) -> None:
+def test_lines_are_in_files_named_after_notebook_and_cell(notebook: Path) -> None:
     with Index.open(notebook / "index.db") as index:
         rows = [row.line for row in index.compiles() if row.line and row.function == "double"]
     place, inner = sorted((row.location for row in rows), key=lambda location: location.path)
@@ -88,7 +88,7 @@ def test_the_report_names_notebook_cell_and_line(notebook: Path) -> None:
     assert not re.search(_NAME_IN_PYTHON, text)
 
 
-def test_a_traceback_with_the_recorded_name_of_a_cell_leads_to_its_text(notebook: Path) -> None:
+def test_a_traceback_with_a_recorded_cell_name_leads_to_its_text(notebook: Path) -> None:
     (names,) = notebook.glob("**/cells/names.json")
     recorded = next(name for name, file in json.loads(names.read_text()).items() if file == "train.ipynb.In[2].py")
     log = notebook / "log.txt"

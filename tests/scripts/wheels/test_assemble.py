@@ -1,4 +1,4 @@
-"""Wheels that scripts/wheels puts together: the same bytes of the same content, and what pip installs."""
+"""Wheels assembled by scripts/wheels: reproducible bytes, and the files that pip installs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = {
 EPOCH = 1_700_000_000
 
 
-def test_the_order_and_the_age_of_files_do_not_matter(tmp_path: Path) -> None:
+def test_order_and_age_of_files_do_not_matter(tmp_path: Path) -> None:
     first = write_wheel(FILES, TAG, EPOCH, tmp_path / "first")
     second = write_wheel(dict(reversed(FILES.items())), TAG, EPOCH, tmp_path / "second")
     assert first.name == second.name == f"example-1.0-{TAG}.whl"
@@ -35,7 +35,7 @@ def test_the_order_and_the_age_of_files_do_not_matter(tmp_path: Path) -> None:
     assert list((tmp_path / "first").iterdir()) == [first]
 
 
-def test_pip_installs_it_and_finds_every_file_as_recorded(tmp_path: Path) -> None:
+def test_pip_installs_it_and_finds_every_recorded_file(tmp_path: Path) -> None:
     wheel = write_wheel(with_licences(FILES, {"LICENSE.other": b"MIT"}), TAG, EPOCH, tmp_path)
     target = tmp_path / "installed"
     command = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", str(target), str(wheel)]
@@ -44,7 +44,7 @@ def test_pip_installs_it_and_finds_every_file_as_recorded(tmp_path: Path) -> Non
     assert (target / "example-1.0.dist-info" / "licenses" / "LICENSE.other").read_bytes() == b"MIT"
 
 
-def test_the_metadata_names_each_licence_and_keeps_its_text() -> None:
+def test_the_metadata_has_name_and_text_of_each_licence() -> None:
     files = with_licences(FILES, {"LICENSE.b": b"B", "LICENSE.a": b"A"})
     metadata = message_from_bytes(files["example-1.0.dist-info/METADATA"])
     assert metadata.get_all("License-File") == ["LICENSE", "LICENSE.a", "LICENSE.b"]
@@ -52,10 +52,10 @@ def test_the_metadata_names_each_licence_and_keeps_its_text() -> None:
 
 
 @pytest.mark.parametrize("epoch", [0, EPOCH])
-def test_every_file_has_the_one_time_and_libraries_are_executable(tmp_path: Path, epoch: int) -> None:
+def test_every_file_has_the_same_time_and_libraries_are_executable(tmp_path: Path, epoch: int) -> None:
     with zipfile.ZipFile(write_wheel(FILES, TAG, epoch, tmp_path)) as archive:
         entries = archive.infolist()
-    assert {entry.date_time[0] for entry in entries} == {2023 if epoch else 1980}  # where the times of zip begin
+    assert {entry.date_time[0] for entry in entries} == {2023 if epoch else 1980}  # the earliest time in zip files
     modes = {entry.filename: entry.external_attr >> 16 for entry in entries}
     assert (modes["example/libnative.so"], modes["example/__init__.py"]) == (0o100755, 0o100644)
 
@@ -66,7 +66,7 @@ def test_a_wheel_without_native_parts_says_so(tmp_path: Path, tag: str, is_pure:
     assert {f"Root-Is-Purelib: {is_pure}", f"Tag: {tag}"} <= set(stated)
 
 
-def test_what_was_written_is_read_and_a_folder_reads_the_same(tmp_path: Path) -> None:
+def test_a_written_wheel_is_read_back_and_equals_its_folder(tmp_path: Path) -> None:
     wheel = write_wheel(FILES, TAG, EPOCH, tmp_path)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "folder")

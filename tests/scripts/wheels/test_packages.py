@@ -1,4 +1,4 @@
-"""The packages that wheels are built with: what is pinned, and what is done with files that are not that."""
+"""The packages for building wheels: pinned versions, and handling of files with other contents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripts.wheels.packages import Package, Pins, unpack
 
 
 def _package(folder: Path, version: str = "1") -> Package:
-    """A package of Debian's format with a file, and links as libc6-dev has them; among the downloads."""
+    """A Debian package with a file, and links like libc6-dev's; among the downloads."""
     tree = folder / f"tree-{version}"
     (tree / "DEBIAN").mkdir(parents=True)
     (tree / "DEBIAN" / "control").write_text(
@@ -32,13 +32,13 @@ def _package(folder: Path, version: str = "1") -> Package:
     )
 
 
-def test_links_lead_to_the_roots_own_files(tmp_path: Path) -> None:
+def test_links_lead_to_files_inside_the_root(tmp_path: Path) -> None:
     unpack([_package(tmp_path)], tmp_path / "downloads", tmp_path / "root")
     link = tmp_path / "root" / "usr" / "lib" / "libc.so"
     assert link.resolve() == tmp_path / "root" / "lib" / "libc.so.6"
 
 
-def test_a_root_is_made_anew_only_of_other_packages(tmp_path: Path) -> None:
+def test_a_root_is_rebuilt_only_for_other_packages(tmp_path: Path) -> None:
     root, downloads = tmp_path / "root", tmp_path / "downloads"
     package = _package(tmp_path)
     unpack([package], downloads, root)
@@ -48,7 +48,7 @@ def test_a_root_is_made_anew_only_of_other_packages(tmp_path: Path) -> None:
     assert (root / "lib" / "libc.so.6").read_text() == "2"
 
 
-def test_a_file_that_is_not_what_is_pinned_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_another_hash_than_pinned_is_refused(tmp_path: Path) -> None:
     package = _package(tmp_path)
     (tmp_path / "downloads" / "example_1_amd64.deb").write_bytes(b"something else")
     with pytest.raises(SystemExit, match=r"is not the file that packages\.json pins"):
@@ -56,7 +56,7 @@ def test_a_file_that_is_not_what_is_pinned_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "root").exists()
 
 
-def test_a_package_that_has_gone_says_how_to_pin_another(tmp_path: Path) -> None:
+def test_a_missing_package_says_how_to_pin_another(tmp_path: Path) -> None:
     package = _package(tmp_path)
     (tmp_path / "downloads" / "example_1_amd64.deb").unlink()
     with pytest.raises(SystemExit, match=r"scripts\.wheels\.pins"):

@@ -126,7 +126,7 @@ function indexItem({ index }: IndexNode): vscode.TreeItem {
 function captureItem({ capture, isPicked }: CaptureNode, passing: number | undefined): vscode.TreeItem {
   const item = folder(plain(capture.name));
   const calls = `${passing === undefined ? "" : `${passing.toLocaleString("en")} of `}${count(capture.calls, "call")}`;
-  item.description = [calls, clock(capture.started), isPicked ? "picked" : ""].filter(Boolean).join(", ");
+  item.description = `capture ${capture.id}${isPicked ? ", picked" : ""}, ${calls}`;
   item.tooltip = lines([
     `capture ${capture.id}: ${capture.command}`,
     `${count(capture.calls, "call")} with ${count(capture.stacks, "stack")}, begun ${clock(capture.started)}`,

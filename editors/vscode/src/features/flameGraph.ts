@@ -44,11 +44,11 @@ function subjectOf(node: CaptureNode | BoundaryNode): Subject {
     return ofCapture(node.folder, node.capture);
   }
   const { folder, capture } = node.parent;
-  return { folder, capture: capture.id, boundary: node.boundary.id, title: plain(node.boundary.function, 60) };
+  return { folder, capture: capture.id, boundary: node.boundary.id, title: `capture ${capture.id}: ${plain(node.boundary.function, 60)}` };
 }
 
 function ofCapture(folder: string, capture: Capture): Subject {
-  return { folder, capture: capture.id, boundary: null, title: plain(capture.name, 60) };
+  return { folder, capture: capture.id, boundary: null, title: `capture ${capture.id}: ${plain(capture.name, 60)}` };
 }
 
 /** The only capture, or the one that the user chooses. */

@@ -7,7 +7,7 @@ import { Framedex } from "../framedex";
 import { cutAtWord, withoutIcons } from "../plain";
 import { Led, Way } from "../server/protocol";
 import { open } from "../show";
-import { MOST_BRIEF, sayBriefly, take } from "../why";
+import { MOST_BRIEF, openOrFetch, sayBriefly } from "../why";
 import { count } from "../words";
 
 const SHOW = "framedex.showWays";
@@ -20,7 +20,8 @@ interface WayItem extends vscode.QuickPickItem {
   readonly more?: readonly Way[];
 }
 
-export function register({ server }: Framedex): vscode.Disposable {
+export function register(framedex: Framedex): vscode.Disposable {
+  const { server } = framedex;
   const item = vscode.window.createStatusBarItem("framedex.step", vscode.StatusBarAlignment.Left, -10);
   item.name = "framedex: step";
   let last: Led | undefined;
@@ -36,8 +37,7 @@ export function register({ server }: Framedex): vscode.Disposable {
 
   async function show(): Promise<void> {
     if (last?.action) {
-      await take(last.action);
-      return;
+      return openOrFetch(framedex, last.action, last.at);
     }
     const ways = last?.request && (await server.request<Way[]>(last.request, last.at));
     if (!ways?.length) {

@@ -18,7 +18,7 @@ import { ServerCommand } from "./locate";
 import { settingsOfTheUser } from "./settings";
 
 /** The commands that the server's hovers may link to; its Markdown cannot run any other command. */
-const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts", "framedex.openGuidebook"];
+const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts", "framedex.openHowTo", "framedex.openGuidebook"];
 
 const SOURCES = ["python", "c", "cpp", "cuda-cpp"];
 // Documents in which stacks are searched, including new documents with pasted text and documents from the server.

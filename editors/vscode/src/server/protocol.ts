@@ -6,6 +6,8 @@ import { Location } from "vscode-languageclient/node";
 export interface Why {
   text: string;
   action: Action | null;
+  /** A second command, for a frame whose source is public: it fetches the source. */
+  alternative?: Action;
 }
 
 /** A server command that helps. */

@@ -42,7 +42,7 @@ def format_page(answer: ToolAnswer, find_proposals: Sequence[dict[str, Any]], fi
         )
     document = {
         "notes": _take_fitting(answer.notes, round(most_tokens * _NOTES_SHARE)),
-        "next": _take_whole(find_proposals, round(most_tokens * _PROPOSALS_SHARE)),
+        "next": _take_proposals(find_proposals, round(most_tokens * _PROPOSALS_SHARE)),
     }
     document = {name: found for name, found in document.items() if found}
     longest = {**_line_range(first, total, total, is_cut=True), **document, "lines": []}
@@ -87,7 +87,7 @@ def _truncate_to(text: str, room: int) -> str:
     return "…"
 
 
-def _take_whole(find_proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+def _take_proposals(find_proposals: Iterable[dict[str, Any]], room: int) -> list[dict[str, Any]]:
     found = []
     for proposal in find_proposals:
         room -= max_token_count(_compact_json(proposal)) + 1

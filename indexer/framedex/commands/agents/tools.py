@@ -99,7 +99,7 @@ def _with_description(schema: dict[str, Any], description: str) -> dict[str, Any
 
 _CAPTURE = Argument("capture", _with_description(_ID, "id, 3,5, latest or all"))
 _FUNCTION = Argument("function", _with_description(_TEXT, "name, part, or pattern: PJRT_Buffer_*"))
-_THROUGH = Argument("through", _with_description(_TEXT, "stack has this function, file or FILE:LINE"))
+_THROUGH_ARGUMENT = Argument("through", _with_description(_TEXT, "stack has this function, file or FILE:LINE"))
 _LIMIT = Argument("limit", _integer_up_to(1_000))
 
 PAGING = (
@@ -174,7 +174,7 @@ TOOLS = (
         " calls that do work: programs, transfers, errors.",
         (
             _FUNCTION,
-            _THROUGH,
+            _THROUGH_ARGUMENT,
             Argument("object", _with_description(_TEXT, "calls with this object: buffer#12")),
             Argument("thread", _TEXT),
             Argument("errors", _FLAG),
@@ -193,7 +193,7 @@ TOOLS = (
     Tool(
         "summary",
         "Calls by function: count, errors, own and total time, median, p99.",
-        (_FUNCTION, _THROUGH, _CAPTURE),
+        (_FUNCTION, _THROUGH_ARGUMENT, _CAPTURE),
         ("summary",),
     ),
     Tool(

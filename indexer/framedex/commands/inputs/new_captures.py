@@ -31,7 +31,7 @@ MAX_SIZE_BYTES = 32 << 20
 """The most captured data, on the disk, that a question indexes first. Usual recordings have some MiB."""
 
 _LOCK_TIMEOUT_S = 0.5  # another process that writes the index is adding captures already
-_MAX_GROWING = 3  # the latest indexed captures, whose programs may still run
+_MAX_GROWING_CAPTURES = 3  # the latest indexed captures, whose programs may still run
 
 
 def list_project_captures(index_path: Path) -> list[Path]:
@@ -90,7 +90,7 @@ def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
     """
     recorded = index.captures()
     known = {capture.path for capture in recorded}
-    latest = {capture.path for capture in sorted(recorded, key=_start_time)[-_MAX_GROWING:]}
+    latest = {capture.path for capture in sorted(recorded, key=_start_time)[-_MAX_GROWING_CAPTURES:]}
     indexed_at = max(map(_modification_time, (index.path, Path(f"{index.path}-wal"))))
     found = []
     for path in itertools.chain.from_iterable(map(_list_folders, folders)):

@@ -60,14 +60,19 @@ class CountBudget(click.ParamType["Budget"]):
 
 
 def collect_budgets(
-    compiles: Sequence[Budget], implicit_transfers: Sequence[Budget], no_implicit: bool, memory: int | None
+    compiles: Sequence[Budget],
+    implicit_transfers: Sequence[Budget],
+    no_implicit: bool,
+    memory: int | None,
+    trace_seconds: float | None,
 ) -> list[Budget]:
     """The budgets of the settings, then those of the command line; later budgets take precedence.
 
     Raises FramedexError if the settings have a malformed budget.
     """
     settings, _ = settings_here()
-    if not (settings.budgets or compiles or implicit_transfers or no_implicit or memory is not None):
+    is_limited = no_implicit or memory is not None or trace_seconds is not None
+    if not (settings.budgets or compiles or implicit_transfers or is_limited):
         return []
     from framedex.budgets.model import parse_budgets
 
@@ -76,7 +81,9 @@ def collect_budgets(
         *compiles,
         *parse_budgets({"implicit_transfers": 0 if no_implicit else None}),
         *implicit_transfers,
-        *parse_budgets({"memory": memory}),
+        *parse_budgets(
+            {"memory": memory, "startup": None if trace_seconds is None else {"trace_seconds": trace_seconds}}
+        ),
     ]
 
 

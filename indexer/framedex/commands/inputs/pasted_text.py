@@ -29,7 +29,7 @@ from framedex.commands.output.console import note, print_error
 from framedex.errors import FramedexError
 from framedex.model import Language, Location, LocationEvidence
 from framedex.model.locations import is_of_nearest_release, path_in_repository
-from framedex.path_resolution.files import HOW_TO_MAP, file_exists, is_process_path
+from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists, is_process_path
 from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore
 from framedex.releases.statements import StatedReleases
@@ -286,7 +286,7 @@ class SourceFinder:
         if self._index is not None:
             tried.append("among the files and names of the index")
         below = f", nor one {', or '.join(tried)}" if tried else ""
-        return FramedexError(f"There is no file {printable(path)}{below}.", HOW_TO_MAP)
+        return FramedexError(f"There is no file {printable(path)}{below}.", PATH_RULE_REMEDY)
 
 
 class _UnknownSymbolError(FramedexError):

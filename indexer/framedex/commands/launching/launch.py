@@ -24,7 +24,7 @@ from framedex.captures import (
     read_metadata,
     write_cells,
     write_digests,
-    write_end_signal,
+    write_end,
 )
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.options import check_mock
@@ -38,7 +38,6 @@ from framedex.model import BinaryState
 from framedex.nativepart import RECORDABLE_PYTHONS, framedex_native
 from framedex.plaintext import printable, shell_word
 from framedex.version import VERSION
-from framedex.words import signal_name
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders out of framedex's own PYTHONPATH, and passes the user's value here.
@@ -51,7 +50,8 @@ class Launch:
 
     `python` is the interpreter. `captures` is the folder for captures; None means the default folder of the working
     folder. `settings` are environment variables for the mock and the recorder; an empty value keeps the user's own.
-    `plugin` replaces the mock. `runtime` is the API by which JAX uses the mock.
+    `plugin` replaces the mock. `runtime` is the API by which JAX uses the mock. `stdout` is a file descriptor for the
+    program's output; None means that of this process.
     """
 
     python: str
@@ -60,6 +60,7 @@ class Launch:
     settings: Mapping[str, str]
     plugin: Plugin | None = None
     runtime: Runtime = Runtime.PJRT
+    stdout: int | None = None
 
 
 def find_interpreter(name: str) -> str:
@@ -128,7 +129,8 @@ def launch(parameters: Launch) -> Outcome:
     with RecorderEventFile() as report:
         environment = _program_environment(parameters, captures, run_id) | report.variables()
         try:
-            with supervise([parameters.python, *parameters.arguments], environment) as process:
+            command = [parameters.python, *parameters.arguments]
+            with supervise(command, environment, stdout=parameters.stdout) as process:
                 status = process.wait()
         except OSError as error:
             raise FramedexError(
@@ -137,8 +139,7 @@ def launch(parameters: Launch) -> Outcome:
         events = report.read()
     found = tuple(captures_of_run(captures, run_id))
     _write_cell_texts(found, events.cells, parameters.arguments)
-    if status < 0:
-        _write_end_signal(found, process.pid, signal_name(-status))
+    _write_end(found, process.pid, status)
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
         _store_binaries(found)
     return Outcome(status, found, parameters.plugin, parameters.captures, events)
@@ -154,12 +155,12 @@ def _write_cell_texts(captures: Iterable[Path], cells: Mapping[int, Sequence[Cel
                 write_cells(capture, [replace(each, notebook=each.notebook or notebook) for each in of_process])
 
 
-def _write_end_signal(captures: Iterable[Path], process: int, signal_name: str) -> None:
-    """Write the name of the signal that ended a process into its captures."""
+def _write_end(captures: Iterable[Path], process: int, status: int) -> None:
+    """Write the exit status or the signal of a process into its captures."""
     for capture in captures:
         with suppress(OSError, FramedexError):  # without the signal, `check` knows only which calls had not returned
             if read_metadata(capture).pid == process:
-                write_end_signal(capture, signal_name)
+                write_end(capture, status)
 
 
 def _store_binaries(captures: Iterable[Path]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,8 @@ _BEHAVIOUR_VARIABLE = "FRAMEDEX_BEHAVIOUR"
 def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_python: bool) -> dict[str, str]:
     """The environment variables that apply the behaviours of these files to a program.
 
-    `platform` is JAX's name for the plug-in; None if an installed package defines it. JAX_PLATFORMS makes the platform
-    mandatory: otherwise JAX silently continues on the CPU after an error in a behaviour file.
+    `platform` is JAX's name for the plug-in; None if an installed package defines it. It is mandatory: otherwise JAX
+    silently continues on the CPU after an error in a behaviour file.
 
     Raises FramedexError for an unreadable file. Under framedex's own Python, it also raises for a syntax error.
     """
@@ -96,8 +97,13 @@ def behaviour_variables(files: Sequence[Path], platform: str | None, *, is_own_p
         source = _read_behaviour_file(path)
         if is_own_python:  # another Python may have another syntax
             _check_syntax(path, source)
-    wanted = {"JAX_PLATFORMS": f"{platform},cpu"} if platform and "JAX_PLATFORMS" not in os.environ else {}
+    wanted = mandatory_platform(platform) if platform else {}
     return {_BEHAVIOUR_VARIABLE: os.pathsep.join(map(os.fspath, paths))} | wanted
+
+
+def mandatory_platform(platform: str) -> dict[str, str]:
+    """The environment variable that makes JAX fail without this platform, unless the user chose JAX_PLATFORMS."""
+    return {} if "JAX_PLATFORMS" in os.environ else {"JAX_PLATFORMS": f"{platform},cpu"}
 
 
 def _read_behaviour_file(path: Path) -> bytes:
@@ -132,8 +138,9 @@ _MACHINE_VARIABLES = {
     "slices": "FRAMEDEX_SLICES",
     "hbm": "FRAMEDEX_HBM",
     "fail": "FRAMEDEX_FAIL",
+    "dry_run": "FRAMEDEX_DRY_RUN",
 }
-_MACHINE_OPTIONS = (
+_SIZE_OPTIONS = (
     click.option("--device", metavar="KIND[:SHAPE]", help="TPU kind and shape: v4, v5e:2x4, ... Default: v5e."),
     click.option(
         "--devices", type=click.IntRange(1), metavar="N", help="Number of devices, in the kind's usual shape."
@@ -141,9 +148,18 @@ _MACHINE_OPTIONS = (
     click.option(
         "--hosts", type=click.IntRange(1), metavar="N", help="Split the devices among N hosts; simulate one of them."
     ),
+    click.option("--hbm", type=ByteSize(), help="Memory per device, such as 512MiB. Default: that of the kind."),
+)
+_MACHINE_OPTIONS = (
+    *_SIZE_OPTIONS,
     click.option("--host-id", type=click.IntRange(0), metavar="I", help="The simulated host. Default: 0."),
     click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape."),
-    click.option("--hbm", type=ByteSize(), help="Memory per device, such as 512MiB. Default: that of the kind."),
+    click.option(
+        "--dry-run",
+        flag_value="1",
+        default=None,
+        help="Compile programs and count their memory, but run none: their results are zeros.",
+    ),
     click.option(
         "--fail", multiple=True, metavar="RULE", help="Inject a failure: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."
     ),
@@ -152,7 +168,18 @@ _MACHINE_OPTIONS = (
 
 def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the machine options to a command; `machine_variables` takes their values."""
-    for option in reversed(_MACHINE_OPTIONS):
+    return _add_options(command, _MACHINE_OPTIONS)
+
+
+def machine_size_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the machine options about devices and their memory to a command."""
+    return _add_options(command, _SIZE_OPTIONS)
+
+
+def _add_options(
+    command: Callable[..., Any], options: Sequence[Callable[[Callable[..., Any]], Callable[..., Any]]]
+) -> Callable[..., Any]:
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -170,10 +197,32 @@ def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) 
     check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
     check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
     check.restype = ctypes.c_char_p
-    variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
-    problem = check((ctypes.c_char_p * (len(variables) + 1))(*variables, None))
+    problem = check(_list_variables(environment))
     if problem is not None:
         raise FramedexError(
             f"The mock TPU cannot be opened: {problem.decode(errors='replace')}.",
             f"Check {runtime.option_names}, and the FRAMEDEX_ variables.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MockMachine:
+    """The number of devices of a machine, and the memory of each in bytes."""
+
+    devices: int
+    memory: int
+
+
+def read_mock_machine(library: Path, environment: Mapping[str, str]) -> MockMachine:
+    """Return the machine that these settings describe, which `check_mock` must accept."""
+    read = ctypes.CDLL(os.fspath(library)).framedex_mock_memory
+    read.restype = ctypes.c_int64
+    devices = ctypes.c_int64()
+    memory = read(_list_variables(environment), ctypes.byref(devices))
+    return MockMachine(devices.value, memory)
+
+
+def _list_variables(environment: Mapping[str, str]) -> ctypes.Array[ctypes.c_char_p]:
+    """The variables for framedex as a list like C's `environ`."""
+    variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
+    return (ctypes.c_char_p * (len(variables) + 1))(*variables, None)

@@ -144,7 +144,7 @@ class Outcome:
         if not self.captures and self.events.has_inner_run and not self.events.failures:
             return f"{ended}the run inside the program reports the recording."
         if not self.captures:
-            return f"{ended}nothing was recorded: {self._empty_reason()}"
+            return f"{ended}nothing was recorded: {self.empty_reason()}"
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
         where = printable(_short_path(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
@@ -169,7 +169,8 @@ class Outcome:
         variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
-    def _empty_reason(self) -> str:
+    def empty_reason(self) -> str:
+        """Return the reason why there are no captures, and the remedy."""
         if self.events.failures:
             return printable(self.events.failures[0])
         if gone := self._removed_captures():

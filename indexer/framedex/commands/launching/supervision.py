@@ -64,9 +64,9 @@ class SupervisedProcess:
 
 @contextmanager
 def supervise(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None, stdout: int | None = None
 ) -> Iterator[SupervisedProcess]:
-    """Start a command, and forward signals to it while the block lasts.
+    """Start a command, and forward signals to it while the block lasts. `stdout` is a file descriptor for its output.
 
     If this process dies, the child is killed. An exception in the block kills it, too. Raises OSError if the command
     cannot be started. Call it in the main thread.
@@ -100,7 +100,11 @@ def supervise(
         ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
         try:
             process = subprocess.Popen(  # noqa: TID251
-                command, env=environment, cwd=folder, preexec_fn=_ignore_child_ends if ignores_ends else None
+                command,
+                env=environment,
+                cwd=folder,
+                stdout=stdout,
+                preexec_fn=_ignore_child_ends if ignores_ends else None,
             )
             signal_witness.guard(process.pid)
             for number in early_signals:

@@ -20,7 +20,7 @@ from framedex.commands.output.terminal import Line, Span, Terminal, paint, repla
 from framedex.errors import FramedexError
 
 _GAP = re.compile(r"(?<=\S) {2,}")
-_DEEPER = 4
+_CONTINUATION_INDENT = 4
 _LABEL = 14
 
 
@@ -87,7 +87,7 @@ def _indent(parts: Sequence[Line], width: int) -> int:
         second = "".join(span.text for span in parts[1])
         gap = len(first) - len(first.rstrip(" ")) + len(second) - len(second.lstrip(" "))
         return min(len(first.rstrip(" ")) + gap, width // 2)
-    return min(len(first) - len(first.lstrip(" ")) + _DEEPER, width // 2)
+    return min(len(first) - len(first.lstrip(" ")) + _CONTINUATION_INDENT, width // 2)
 
 
 def _parts(line: Line) -> list[Line]:
@@ -137,7 +137,7 @@ def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None
     return before, (Span(" " * indent), *after)
 
 
-_AT_ONCE = 4_096  # lines
+_LINES_PER_WRITE = 4_096  # lines
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -174,7 +174,7 @@ def print_lines(lines: Iterable[Line]) -> None:
     # Characters that the encoding of stdout lacks become escapes, not a traceback.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     rows = (f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
-    while piece := "".join(islice(rows, _AT_ONCE)):
+    while piece := "".join(islice(rows, _LINES_PER_WRITE)):
         click.echo(piece.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
 
 

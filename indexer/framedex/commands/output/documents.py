@@ -14,6 +14,8 @@ Most answers also have their captures: `{"captures": [capture], "capture": the l
 "latest" | "all" | "chosen"}`. These are calls, summary, compiles, transfers, memory, waits, check, ffi, where, callers
 and callees.
 
+`live` and `hang` print the types of `framedex.live`, see `framedex/live/documents.py`.
+
     ```
     captures   {"captures": [capture]}: each with "folder" ({"is_here", "size", "is_kept"})
     calls      {"total": int, "calls": [call]}
@@ -21,7 +23,12 @@ and callees.
                 "weight": int, "functions": [{"function", "self_weight": int, "total": int}]}]}: of samples
     compiles   {"compiles": [{"line": line | null, "outward": [line], "function", "compiles": int, "failed": int,
                 "total_duration", "longest_duration", "loads": int, "load_duration", "changes": [{"cause", "what",
-                "values": [str]}], "first_call", "latest_call", "problem"}]}
+                "values": [str]}], "first_call", "latest_call", "problem", "traces": int, "trace_duration",
+                "lowerings": int, "lower_duration", "lookups": int, "lookup_duration"}]}; with --startup {"startups":
+                [{"capture", "duration", "function", "line": line | null, "call", "parts": [{"part", "count": int,
+                "duration", "rows": [{"name", "line": line | null, "count": int, "duration"}]}], "traced_lines":
+                [{"function", "line": line, "ops": int, "repeats": int, "repeated_ops": int}], "elsewhere",
+                "is_complete": bool}]}
     transfers  {"transfers": [{"line": line | null, "outward": [line], "direction": "host to device" | "device to host"
                 | "device to device", "how", "is_implicit": bool, "count": int, "size", "unsized": int,
                 "total_duration", "first_call", "latest_call"}]}
@@ -38,7 +45,8 @@ and callees.
                 "transfer", "wait", "steps": [{"number", "start", "duration", "compile", "dispatch", "transfer",
                 "wait", "first_call"}]}]}
     check      {"findings": [finding], "unjudged": [str], "budgets": [{"about": "compiles" | "implicit-transfers" |
-                "memory", "text", "most": int, "is_kept": bool, "fits": int, "found": int, "problem", "doubt"}]}
+                "memory" | "startup.trace_seconds" (in ns), "text", "most": int, "is_kept": bool, "fits": int,
+                "found": int, "problem", "doubt"}]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
                 "outcome": of merging, "is_truncated": bool, "dispatched": [dispatch],
                 "origin": {"how", "sites": [site]} | null}
@@ -112,6 +120,7 @@ if TYPE_CHECKING:
         ProgramUse,
         PythonLine,
         StackHit,
+        Startup,
         StaticCallers,
         Trace,
         Transfers,
@@ -197,6 +206,14 @@ def compiles_document(answer: AnswerScope, rows: Iterable[Compiles]) -> Document
 def _compiles_row(row: Compiles) -> Document:
     changes = [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in row.changes]
     return asdict(row) | {"changes": changes}
+
+
+def startup_document(answer: AnswerScope, startups: Iterable[Startup]) -> Document:
+    """The time of each process until its first step."""
+    documents = [asdict(each) for each in startups]
+    for document in documents:
+        document["parts"] = [part | {"part": part["part"].value} for part in document["parts"]]
+    return {**answer_document(answer), "startups": documents}
 
 
 def transfers_document(answer: AnswerScope, rows: Iterable[Transfers]) -> Document:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
+from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, source_is_here
 from framedex.lazy import TextCache
 from framedex.model import Location, LocationEvidence
 from framedex.releases.statements import StatedReleases
@@ -17,8 +17,8 @@ from framedex.text_stacks.source_lookup.frame_context import is_inlined_in
 if TYPE_CHECKING:
     from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 
-_MOST_FRAMES = 16  # per line
-_MOST_CANDIDATES = 3
+_MAX_FRAMES = 16  # per line
+_MAX_CANDIDATES = 3
 
 # VS Code and JetBrains detect these formats themselves, and get no other links: see `Terminal`.
 _FILE_LINES = frozenset({StackFormat.PYTHON, StackFormat.FAULTHANDLER, StackFormat.PYSTACK})
@@ -61,17 +61,17 @@ class SourceNotes:
         self._arrow = " → " if _is_encodable("→", encoding) else " -> "
         self._texts: TextCache[Hashable, str] = TextCache()
 
-    def cached_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes | None:
+    def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
         """The note on the frames of a line if it is cached; otherwise None.
 
-        `inward` is the callee of the first frame, if the log has it.
+        `callee_frame` is the callee of the first frame, if the log has it.
         """
-        texts = [self._texts.get(self._key(*each)) for each in _pair_with_callees(frames, inward)]
+        texts = [self._texts.get(self._key(*each)) for each in _pair_with_callees(frames, callee_frame)]
         return None if None in texts else self._format_note([text for text in texts if text])
 
-    def find_note(self, frames: Sequence[TextFrame], inward: TextFrame | None = None) -> bytes:
+    def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         """The note on the frames of a line, as in `cached_note`; empty if there is nothing to add."""
-        texts = [self._text(*each) for each in _pair_with_callees(frames, inward)]
+        texts = [self._text(*each) for each in _pair_with_callees(frames, callee_frame)]
         return self._format_note([text for text in texts if text])
 
     def may_have_note(self, frame: TextFrame) -> bool:
@@ -91,15 +91,17 @@ class SourceNotes:
         """All names with a source, if they changed since the last call; otherwise None."""
         return self._known.names() if self._known is not None else None
 
-    def _text(self, frame: TextFrame, inward: TextFrame | None) -> str:
+    def _text(self, frame: TextFrame, callee_frame: TextFrame | None) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
         return self._texts.get_or_make(
-            self._key(frame, inward), length, lambda: paint(self._line(self._find(frame, inward)), self._terminal)
+            self._key(frame, callee_frame),
+            length,
+            lambda: paint(self._line(self._find(frame, callee_frame)), self._terminal),
         )
 
-    def _key(self, frame: TextFrame, inward: TextFrame | None) -> Hashable:
-        is_inlined = inward is not None and is_inlined_in(inward, frame)
-        callee = (_note_key(inward), is_inlined) if inward is not None and frame.place is None else None
+    def _key(self, frame: TextFrame, callee_frame: TextFrame | None) -> Hashable:
+        is_inlined = callee_frame is not None and is_inlined_in(callee_frame, frame)
+        callee = (_note_key(callee_frame), is_inlined) if callee_frame is not None and frame.place is None else None
         return self._releases.count, _note_key(frame), callee
 
     def _line(self, found: FoundFrame) -> Line:
@@ -129,13 +131,13 @@ def _is_encodable(character: str, encoding: str) -> bool:
 
 
 def _pair_with_callees(
-    frames: Sequence[TextFrame], inward: TextFrame | None
+    frames: Sequence[TextFrame], callee_frame: TextFrame | None
 ) -> Iterator[tuple[TextFrame, TextFrame | None]]:
     """The first frames of a line that can be searched, each with its callee."""
-    for frame in frames[:_MOST_FRAMES]:
+    for frame in frames[:_MAX_FRAMES]:
         if _is_searchable(frame):
-            yield frame, inward
-        inward = None
+            yield frame, callee_frame
+        callee_frame = None
 
 
 def _is_searchable(frame: TextFrame) -> bool:
@@ -187,9 +189,9 @@ def _can_be_opened(location: Location) -> bool:
 
 def _alternative_spans(locations: Sequence[Location]) -> Line:
     """The candidate locations, joined by "or", with the labels only after the last one."""
-    shown = locations[:_MOST_CANDIDATES]
+    shown = locations[:_MAX_CANDIDATES]
     if not shown:
         return ()
-    alternatives = chain.from_iterable((*place_line(place, []), Span(" or ")) for place in shown[:-1])
+    alternatives = chain.from_iterable((*location_line(place, []), Span(" or ")) for place in shown[:-1])
     more = len(locations) - len(shown)
-    return (*alternatives, *place_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))
+    return (*alternatives, *location_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.capturetext import all_problems, is_of_samples
 from framedex.commands.output.proposals import proposal_line, trace_command
-from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.commands.output.terminal import Line, Span, location_line, text_line
 from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.placetext import caller_doubt, release_labels, stale_labels
@@ -73,7 +73,7 @@ def where_lines(
     their stacks do not contain the line. At most `limit` functions are shown, longest total first.
     """
     for line, calls in sorted(counts.items()):
-        yield (*place_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
+        yield (*location_line(locations[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
         yield from _line_summary_lines(locations, summary, callers, limit)
     if hits:
@@ -100,20 +100,22 @@ def where_lines(
         )
 
 
-def relation_lines(function: FunctionRow, edges: Sequence[CallEdge], heading: str, *, inward: bool) -> Iterator[Line]:
-    """A function with its callers and call lines, or with its callees if `inward`."""
+def relation_lines(
+    function: FunctionRow, edges: Sequence[CallEdge], heading: str, *, are_callees: bool
+) -> Iterator[Line]:
+    """A function with its callers and call lines, or with its callees if `are_callees`."""
     yield (Span(printable(function.name), "head"), *_location_spans(function.location))
     if not edges:
         yield text_line(f"  no recorded {heading}", "dim")
     for edge in edges:
-        other = edge.callee if inward else edge.caller
+        other = edge.callee if are_callees else edge.caller
         first, others, label = (other.location, edge.sites, "called at")
-        if not inward:
+        if not are_callees:
             # The first line of the caller would look like the line of the call.
             first, others, label = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
         yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_location_spans(first))
         for site in others:
-            yield (Span(f"          {label} "), *place_line(site))
+            yield (Span(f"          {label} "), *location_line(site))
 
 
 def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
@@ -127,11 +129,11 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
             Span("  static  "),
             Span(printable(caller.name)),
             Span("  "),
-            *place_line(first, stale_labels(first)),
+            *location_line(first, stale_labels(first)),
             Span(f"  never recorded{caller_doubt(caller)}", "dim"),
         )
         for other in others:
-            yield (Span("          and at "), *place_line(other, stale_labels(other)))
+            yield (Span("          and at "), *location_line(other, stale_labels(other)))
     if not found.callers:
         yield text_line("  no static callers", "dim")
     if found.doubtful:
@@ -150,11 +152,11 @@ def _line_summary_lines(
         labels.append(f"the statement on line {summary.line}")
     place, *others = (locations[line] for line in summary.frame_lines)
     yield (
-        *place_line(place, [*labels, *release_labels(place), *stale_labels(place)]),
+        *location_line(place, [*labels, *release_labels(place), *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
     for other in others:
-        yield (Span("          and at "), *place_line(other))
+        yield (Span("          and at "), *location_line(other))
     boundaries = sorted(summary.boundaries, key=lambda boundary: -boundary[2])
     for name, calls, duration in boundaries[:limit]:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
@@ -170,10 +172,10 @@ def _line_summary_lines(
 
 
 def _location_spans(location: Location | None) -> Line:
-    return (Span("  "), *place_line(location)) if location is not None else ()
+    return (Span("  "), *location_line(location)) if location is not None else ()
 
 
-_MOST_PROBLEMS = 10
+_MAX_PROBLEMS = 10
 
 
 def report_lines(report: IndexingReport) -> Iterator[Line]:
@@ -239,9 +241,9 @@ def _totals_lines(totals: FrameTotals) -> Iterator[Line]:
 
 
 def _limited_problem_lines(problems: tuple[str, ...]) -> Iterator[Line]:
-    yield from problem_lines(problems[:_MOST_PROBLEMS])
-    if len(problems) > _MOST_PROBLEMS:
-        yield text_line(f"     … {len(problems) - _MOST_PROBLEMS:,} more; --json lists all", "dim")
+    yield from problem_lines(problems[:_MAX_PROBLEMS])
+    if len(problems) > _MAX_PROBLEMS:
+        yield text_line(f"     … {len(problems) - _MAX_PROBLEMS:,} more; --json lists all", "dim")
 
 
 def imported_map_lines(imported: ImportedMap) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import call_text
-from framedex.commands.output.terminal import Line, Span, column_widths, place_line, row_text, text_line
+from framedex.commands.output.terminal import Line, Span, column_widths, location_line, row_text, text_line
 from framedex.model import CallRow
 from framedex.plaintext import printable, truncate
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from framedex.model.totals import ProfileTotals
 
 _LOOK_AHEAD = 100_000  # calls examined for repetition
-_LONGEST_SEQUENCE = 256  # calls: about one step of a training loop
+_MAX_SEQUENCE_LENGTH = 256  # calls: about one step of a training loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _repeated_length(keys: Sequence[object]) -> int:
     """The length of the sequence that repeats at the start and covers the most calls; of several, the shortest."""
     best = 1, 1
     first = keys[0]
-    for length in range(1, min(_LONGEST_SEQUENCE, len(keys) // 2) + 1):
+    for length in range(1, min(_MAX_SEQUENCE_LENGTH, len(keys) // 2) + 1):
         if first != keys[length]:
             continue
         covered = length + sum(1 for _ in takewhile(bool, map(eq, keys, islice(keys, length, None))))
@@ -110,7 +110,7 @@ class _MeanDuration:
         return round(self._sum / self._count) if self._is_known else -1
 
 
-Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
+NestedLines = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
 """Takes the calls of a page, and returns a function from a call to the lines to print below it."""
 
 _PAGE = 20_000  # runs of calls
@@ -118,11 +118,14 @@ _PAGE = 20_000  # runs of calls
 _NUMBERS = 3  # the first columns, which are right-aligned
 _MIN_TEXT_WIDTH = 24  # minimum width of the call's text, in columns
 _MAX_THREAD_WIDTH = 16
-_MOST_PROFILE_ROWS = 50  # functions of an imported profile
+_MAX_PROFILE_ROWS = 50  # functions of an imported profile
 
 
 def call_lines(
-    runs: Iterable[RepeatedCalls], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
+    runs: Iterable[RepeatedCalls],
+    captures: Sequence[CaptureRow],
+    width: int | None = None,
+    below: NestedLines | None = None,
 ) -> Iterator[Line]:
     """Calls by time, nested ones indented; `below` returns lines to print below a call.
 
@@ -180,7 +183,7 @@ def python_line(line: PythonLine | None, indent: int) -> Line:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
     linked = "" if line.link is None else "dispatched from "
     how = "" if line.link is None else f" [{line.link}]"
-    place = place_line(line.location)
+    place = location_line(line.location)
     return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
 
 
@@ -208,7 +211,7 @@ def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterat
 def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     """Self and total weight by function of the samples of imported profiles, with their unit."""
     heads = ("% self", "self", "% total", "total")
-    shown = totals.functions[:_MOST_PROFILE_ROWS]
+    shown = totals.functions[:_MAX_PROFILE_ROWS]
     whole = max(totals.weight, 1)
     weight = _weight_format(totals)
     rows = [
@@ -228,7 +231,7 @@ def profile_lines(totals: ProfileTotals) -> Iterator[Line]:
     for each, cells in zip(shown, rows, strict=True):
         function = each.function
         name = Span(printable(function.name), function.language.value)
-        place = (Span("  "), *place_line(function.location)) if function.location is not None else ()
+        place = (Span("  "), *location_line(function.location)) if function.location is not None else ()
         yield (Span(f"{row_text(cells, widths)}  "), name, *place)
     if len(totals.functions) > len(shown):
         left_out = words.count(len(totals.functions) - len(shown), "more function")

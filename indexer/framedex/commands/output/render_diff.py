@@ -77,17 +77,17 @@ def _function_lines(functions: Sequence[FunctionDiff], limit: int) -> Iterator[L
 
 
 def _line_diff_lines(line: LineDiff, limit: int) -> Iterator[Line]:
-    yield from _place_lines(line.before, line.after)
+    yield from _location_lines(line.before, line.after)
     names = dict.fromkeys(each.name for each in line.quantities)
     for name in sorted(names, key=lambda each: each == _LAST_NAME):
         yield from _quantity_lines(name, [each for each in line.quantities if each.name == name], limit)
     for why in line.why[: limit or None]:
         yield text_line(f"    {printable(why)}", "dim")
     yield from hidden_rows_line(len(line.why) - limit if limit else 0, "change", indent=4)
-    yield from _stack_path_lines(line.roads, limit)
+    yield from _stack_path_lines(line.paths, limit)
 
 
-def _place_lines(before: PythonLine | None, after: PythonLine | None) -> Iterator[Line]:
+def _location_lines(before: PythonLine | None, after: PythonLine | None) -> Iterator[Line]:
     """The line in the second recording, and its earlier position if it moved."""
     shown = after or before
     if shown is None:
@@ -110,7 +110,7 @@ def _quantity_lines(name: str, quantities: Sequence[Quantity], limit: int) -> It
 
 def _loop_lines(loop: LoopDiff, limit: int) -> Iterator[Line]:
     yield (Span("loop of", "head"),)
-    yield from _place_lines(loop.before, loop.after)
+    yield from _location_lines(loop.before, loop.after)
     for each in loop.quantities:
         yield text_line(f"    {quantity_text(each)}")
     for round_ in loop.rounds[: limit or None]:
@@ -143,7 +143,7 @@ def diff_document(differences: Differences) -> Document:
         ],
         "lines": [
             asdict(each)
-            | {"quantities": _quantity_documents(each.quantities), "roads": list(map(_branch_document, each.roads))}
+            | {"quantities": _quantity_documents(each.quantities), "roads": list(map(_branch_document, each.paths))}
             for each in differences.lines
         ],
         "loops": [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
 from framedex.capturetext import why_cut_off, why_unmerged
-from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, stated_line, text_line
+from framedex.commands.output.terminal import Line, Span, location_line, source_is_here, stated_line, text_line
 from framedex.model import (
     FrameRole,
     FrameRow,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 
 _MAX_NAME_WIDTH = 72
-_MOST_OPS = 10
+_MAX_OPS = 10
 _DISPATCH_REASONS = {
     LinkEvidence.HANDED_OVER: "made no calls meanwhile, and was the first to receive the results",
     LinkEvidence.BETWEEN: (
@@ -68,7 +68,7 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
         yield _frame_line(frame, width)
         yield from _recorded_label_lines(frame, width)
         for candidate in frame.candidates:
-            yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
+            yield (Span(f"{'or ':>{width + 6}}"), *location_line(candidate))
 
 
 def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
@@ -76,7 +76,11 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
     for dispatch in trace.dispatched:
         yield ()
         if dispatch.location is not None:
-            yield (Span("dispatched from ", "head"), *place_line(dispatch.location), Span(f" [{dispatch.how}]", "dim"))
+            yield (
+                Span("dispatched from ", "head"),
+                *location_line(dispatch.location),
+                Span(f" [{dispatch.how}]", "dim"),
+            )
         else:
             thread = f"thread {printable(dispatch.thread)}"
             yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
@@ -128,8 +132,8 @@ def trace_header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
 
 
 def profiled_lines(profiled: ProfiledRun, show_all: bool) -> Iterator[Line]:
-    """The ops of a call in an imported profile, at most `_MOST_OPS` unless `show_all`."""
-    ops = profiled.ops if show_all else profiled.ops[:_MOST_OPS]
+    """The ops of a call in an imported profile, at most `_MAX_OPS` unless `show_all`."""
+    ops = profiled.ops if show_all else profiled.ops[:_MAX_OPS]
     time = words.duration(sum(op.duration for op in profiled.ops))
     yield (
         Span(f"  ran        {words.count(len(profiled.ops), 'op')} of {printable(profiled.program)}, {time}"),
@@ -156,7 +160,7 @@ def _origin_line(join: SiteEvidence, site: FfiSite) -> Line:
     line = site.lines[0]
     return (
         Span(f"{verb} from the ffi_call at ", "head"),
-        *place_line(line.location),
+        *location_line(line.location),
         Span(f" in {printable(line.function)}"),
         Span(known, "dim"),
     )
@@ -194,7 +198,7 @@ def _frame_line(frame: FrameRow, width: int) -> Line:
     if frame.stated is not None:
         return (Span(name, frame.function.language.value), *stated_line(frame.stated, frame.location, labels))
     if frame.location is not None:
-        return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
+        return (Span(name, frame.function.language.value), *location_line(frame.location, labels))
     place = Span(_binary_address(frame), "dim", elastic=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 

@@ -20,7 +20,7 @@ import click
 from framedex.errors import FramedexError
 from framedex.model.locations import path_in_repository
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels, place_text, recorded_text_labels
+from framedex.placetext import location_labels, location_text, recorded_text_labels
 from framedex.plaintext import printable
 from framedex.regularfile import host_name
 
@@ -117,7 +117,7 @@ def _terminal_columns() -> int:
     return shutil.get_terminal_size().columns
 
 
-def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
+def location_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     """`path:line` with a link if the file exists, and labels; the default labels show an inexact location.
 
     With links, a notebook cell appears by its name, and a missing file links to its public URL. Without links the URL
@@ -129,7 +129,7 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     words = [*labels] if is_here else [*labels, "not here"]
     if is_here:
         path = f"{printable(location.path)}:{location.line}"
-        text = printable(place_text(location.path, location.line))
+        text = printable(location_text(location.path, location.line))
         place = Span(text, "place", replace(location, url=None), address=path if text != path else "")
     elif location.url is not None:
         text = f"{printable(path_in_repository(location.path))}:{location.line}"

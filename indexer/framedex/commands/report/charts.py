@@ -23,8 +23,8 @@ CHART_HEIGHT = 24
 OWN = "own"
 """The field of a loop step with the program's own time: the rest beside `PARTS_OF_STEPS`."""
 
-_MOST_THREADS = 12
-_MOST_MEDIANS = 8  # height of a step chart, in medians
+_MAX_THREADS = 12
+_MAX_MEDIANS = 8  # height of a step chart, in medians
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ def common_span(memory: Sequence[Sequence[tuple[int, int]]], timeline: Timeline 
 
 
 def busy_threads(timeline: Timeline) -> tuple[ThreadTime, ...]:
-    """The threads that get a chart: at most `_MOST_THREADS`, and none that is almost idle."""
+    """The threads that get a chart: at most `_MAX_THREADS`, and none that is almost idle."""
     least = timeline.threads[0].busy // 1000 if timeline.threads else 0
-    return tuple(thread for thread in timeline.threads[:_MOST_THREADS] if thread.busy > least)
+    return tuple(thread for thread in timeline.threads[:_MAX_THREADS] if thread.busy > least)
 
 
 def thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -> Iterator[ChartLayer]:
@@ -71,7 +71,7 @@ def thread_layers(thread: ThreadTime, timeline: Timeline, span: TimeSpan) -> Ite
 def step_height(loop: Loop) -> int:
     """The duration in ns at the full height of the chart; a few much longer rounds are cut off."""
     longest = max((step.duration for step in loop.steps), default=0)
-    return max(min(longest, _MOST_MEDIANS * loop.median_duration), 1)
+    return max(min(longest, _MAX_MEDIANS * loop.median_duration), 1)
 
 
 def step_layers(loop: Loop) -> Iterator[ChartLayer]:

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
         DeviceMemory,
         FlameGraph,
         FunctionTotals,
+        Startup,
         Table,
         Timeline,
         Transfers,
         WaitsAndLoops,
     )
 
-MOST_CAPTURES = 4
+MAX_CAPTURES = 4
 """Maximum number of captures with charts of their own. The captures with the most calls get them."""
 
-_MOST_FLAMES = 1_200
+_MAX_FLAMES = 1_200
 """Maximum number of nodes in a flame graph, which keeps the page fast."""
 
 
@@ -51,6 +52,7 @@ class ReportContents:
     answer: AnswerScope
     totals: tuple[FunctionTotals, ...]
     compiles: Table[Compiles]
+    startups: Table[Startup]
     transfers: Table[Transfers]
     memory: Table[DeviceMemory]
     waits: WaitsAndLoops
@@ -62,16 +64,17 @@ class ReportContents:
         return {location.path for location in _find_locations(self)}
 
 
-def read_contents(index: Index, answer: AnswerScope, most_flames: int = _MOST_FLAMES) -> ReportContents:
+def read_contents(index: Index, answer: AnswerScope, most_flames: int = _MAX_FLAMES) -> ReportContents:
     """Query all data of a report from an index that has exactly the captures of an answer.
 
     A flame graph has at most `most_flames` nodes.
     """
-    largest = sorted(answer.captures, key=lambda each: (-each.calls, each.id))[:MOST_CAPTURES]
+    largest = sorted(answer.captures, key=lambda each: (-each.calls, each.id))[:MAX_CAPTURES]
     return ReportContents(
         answer=answer,
         totals=tuple(index.calls.totals(CallFilter(), by_thread=False)),
         compiles=index.compiles(),
+        startups=index.startup(),
         transfers=index.transfers(),
         memory=index.memory(),
         waits=index.waits(),

@@ -48,6 +48,7 @@ from framedex.errortext import abbreviate_message
 from framedex.model import PARTS_OF_STEPS, CallActivity
 from framedex.plaintext import truncate, visible
 from framedex.regularfile import open_regular
+from framedex.startuptext import startup_title, traced_line_text
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ SECTIONS = {
 }
 """The sections of a page: names of templates, and their titles."""
 
-_MOST_ROWS = 30  # rows of a table; the verb that shows all of them is below the table
-_MOST_LOOPS = 5
+_MAX_ROWS = 30  # rows of a table; the verb that shows all of them is below the table
+_MAX_LOOPS = 5
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
@@ -105,7 +106,9 @@ def report_environment(locations: ReportLocations) -> Environment:
         change=change_text,
         device=device_name,
         saving_text=saving_text,
+        startup_title=startup_title,
         temporaries_source=temporaries_source,
+        traced_line=traced_line_text,
         of_compiles=compiles_total,
         of_memory=device_memory_text,
         of_transfers=transfers_total,
@@ -123,8 +126,8 @@ def report_environment(locations: ReportLocations) -> Environment:
         busy_threads=busy_threads,
         activities=list(CallActivity),
         chart={"width": CHART_WIDTH, "height": CHART_HEIGHT, "box": BOX_HEIGHT},
-        most=_MOST_ROWS,
-        most_loops=_MOST_LOOPS,
+        most=_MAX_ROWS,
+        most_loops=_MAX_LOOPS,
     )
     return environment
 

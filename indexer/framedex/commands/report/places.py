@@ -11,7 +11,7 @@ from urllib.parse import quote
 from framedex.commands.editor.browser import is_web_address
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.locations import path_in_repository
-from framedex.placetext import cell_name, location_labels, place_text, recorded_text_labels
+from framedex.placetext import cell_name, location_labels, location_text, recorded_text_labels
 from framedex.regularfile import read_regular_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class ReportLocations:
     def format(self, location: Location) -> ReportLocation:
         """Format a location for the report."""
         if cell_name(location.path):
-            text = place_text(location.path, location.line)
+            text = location_text(location.path, location.line)
             return ReportLocation(
                 text,
                 location.path,

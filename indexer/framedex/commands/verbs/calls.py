@@ -29,7 +29,7 @@ from framedex.model import CallFilter
 from framedex.progress import SilentProgress
 
 if TYPE_CHECKING:
-    from framedex.commands.output.render_calls import Below, RepeatedCalls
+    from framedex.commands.output.render_calls import NestedLines, RepeatedCalls
     from framedex.commands.output.terminal import Line
     from framedex.index import Index
     from framedex.model import CallRow
@@ -138,7 +138,7 @@ def _with_object_names(index: Index, grouped: Iterator[RepeatedCalls]) -> Iterat
         yield from (replace(run, calls=tuple(islice(named, len(run.calls)))) for run in batch)
 
 
-def _stack_lines_below(index: Index, stack: str, width: int | None) -> Below:
+def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLines:
     """A function that returns the lines below a call: its Python line, or every frame of its stack."""
     if stack == "line":
         return lambda calls: _python_lines_below(index, calls)

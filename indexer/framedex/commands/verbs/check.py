@@ -65,7 +65,7 @@ def _format_objects(finding: Finding) -> str:
     return names if finding.size is None else f"{names}: {words.size(finding.size)}"
 
 
-_BUDGETS = ("compiles", "implicit-transfers", "memory")
+_BUDGETS = ("compiles", "implicit-transfers", "memory", "startup.trace_seconds")
 _KINDS = [
     *(
         "error",
@@ -112,6 +112,12 @@ _KINDS = [
     help="Allow no implicit transfers, except where another budget allows them.",
 )
 @click.option("--max-memory", type=ByteSize(), metavar="BYTES", help="At most this much live memory on a device: 2GiB.")
+@click.option(
+    "--max-trace-seconds",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="At most this long for tracing from the start of a process until its first step.",
+)
 @json_option
 @click.pass_context
 def check(
@@ -125,6 +131,7 @@ def check(
     max_implicit_transfers: tuple[Budget, ...],
     no_implicit_transfers: bool,
     max_memory: int | None,
+    max_trace_seconds: float | None,
     as_json: bool,
 ) -> None:
     """Report errors, crashes, leaks and broken budgets.
@@ -135,7 +142,9 @@ def check(
     Budgets (--max-compiles and the options after it) limit each process. Status 1: a budget is exceeded or matches
     nothing, or calls are missing. See docs/how-to/ci.md.
     """
-    budgets = collect_budgets(max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory)
+    budgets = collect_budgets(
+        max_compiles, max_implicit_transfers, no_implicit_transfers, max_memory, max_trace_seconds
+    )
     with open_whole_runs(ctx.obj, chosen) as (index, answer):
         checks = [index.capture(capture.id).check() for capture in answer.captures]
         verdicts = judge_budgets(index, answer, budgets) if budgets else []
@@ -195,11 +204,13 @@ _CHECKED_NOUNS = {
     BudgetSubject.COMPILES: "function",
     BudgetSubject.IMPLICIT_TRANSFERS: "transfer site",
     BudgetSubject.MEMORY: "device",
+    BudgetSubject.TRACE_TIME: "start",
 }
 _NO_MATCH_TEXTS = {
     BudgetSubject.COMPILES: "no compilations",
     BudgetSubject.IMPLICIT_TRANSFERS: "no transfers",
     BudgetSubject.MEMORY: "no recorded device memory",
+    BudgetSubject.TRACE_TIME: "no recorded start",
 }
 
 
@@ -227,6 +238,7 @@ def _outcome_text(verdict: BudgetVerdict) -> str:
     subject = verdict.budget.subject
     if not verdict.matches:
         return verdict.missing_data or _NO_MATCH_TEXTS[subject]
-    most = words.size(verdict.largest_amount) if subject is BudgetSubject.MEMORY else f"{verdict.largest_amount:,}"
+    formats = {BudgetSubject.MEMORY: words.size, BudgetSubject.TRACE_TIME: words.duration}
+    most = formats.get(subject, "{:,}".format)(verdict.largest_amount)
     outcome = f"largest {most} ({words.count(verdict.matches, _CHECKED_NOUNS[subject])} checked)"
     return f"{outcome}; {verdict.missing_data}" if verdict.missing_data else outcome

@@ -29,7 +29,7 @@ from framedex.projects import (
 )
 from framedex.regularfile import read_regular
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 
 
 @click.command()
@@ -122,8 +122,8 @@ def _no_files_error(source: Path, tree: SourceTree) -> FramedexError:
     ]
     reasons = [(f"{count:,} {why}", remedy) for count, why, remedy in left_out if count]
     remedies = [remedy for _, remedy in reasons]
-    if tree.outward:
-        remedies.append(f"Links that lead out of it are not followed: {_format_some(tree.outward)}.")
+    if tree.external_links:
+        remedies.append(f"Links that lead out of it are not followed: {_format_some(tree.external_links)}.")
     if tree.unreadable:
         remedies.append(
             f"{words.count(len(tree.unreadable), 'folder')} could not be read: {_format_some(tree.unreadable)}."
@@ -136,8 +136,8 @@ def _no_files_error(source: Path, tree: SourceTree) -> FramedexError:
 
 
 def _format_some(paths: Sequence[str]) -> str:
-    more = len(paths) - _MOST_SHOWN
-    return f"{', '.join(paths[:_MOST_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+    more = len(paths) - _MAX_SHOWN
+    return f"{', '.join(paths[:_MAX_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -191,7 +191,7 @@ def _cmake_document(project: Project, files: Mapping[str, bool]) -> dict[str, An
         "in_output": tree.in_output,
         "unnamed": tree.unnamed,
         "only_in_compile_commands": _inexpressible_paths(tree),
-        "outward_links": list(tree.outward),
+        "outward_links": list(tree.external_links),
         "unreadable": list(tree.unreadable),
         "include_folders": {"own": list(project.roots.own), "foreign": list(project.roots.foreign)},
         "includes": project.roots.includes,
@@ -221,9 +221,9 @@ def _report_lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]
             f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, because CMake cannot name them:"
         )
         yield from _path_lines(unspeakable)
-    if tree.outward:
-        yield text_line(f"{words.count(len(tree.outward), 'link')} left out, because they lead out of the tree:")
-        yield from _path_lines(tree.outward)
+    if tree.external_links:
+        yield text_line(f"{words.count(len(tree.external_links), 'link')} left out, because they lead out of the tree:")
+        yield from _path_lines(tree.external_links)
     if tree.unreadable:
         yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
         yield from _path_lines(tree.unreadable)
@@ -237,7 +237,7 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
     missing = sum(roots.missing.values())
     if not missing:
         return
-    first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_MOST_SHOWN]]
+    first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_MAX_SHOWN]]
     more = len(roots.missing) - len(first)
     yield text_line(
         f"{missing:,} of {words.count(roots.includes, '#include line')} name headers that are not here:"
@@ -247,10 +247,10 @@ def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
 
 
 def _path_lines(paths: Sequence[str]) -> Iterator[Line]:
-    for path in paths[:_MOST_SHOWN]:
+    for path in paths[:_MAX_SHOWN]:
         yield text_line(f"     {path}")
-    if len(paths) > _MOST_SHOWN:
-        yield text_line(f"     and {len(paths) - _MOST_SHOWN:,} more", "dim")
+    if len(paths) > _MAX_SHOWN:
+        yield text_line(f"     and {len(paths) - _MAX_SHOWN:,} more", "dim")
 
 
 def _inexpressible_paths(tree: SourceTree) -> list[str]:

@@ -12,7 +12,7 @@ from framedex import words
 from framedex.commands.inputs.project_index import note_incomplete_captures
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
 from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
-from framedex.commands.output.documents import compiles_document
+from framedex.commands.output.documents import compiles_document, startup_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
@@ -25,19 +25,30 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--all-lines", is_flag=True, help="Show one row per call path, with the lines that led to each line.")
+@click.option("--startup", is_flag=True, help="Show the whole time from the start of the process until its first step.")
 @click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N rows; 0: all.")
 @capture_option
 @json_option
 @click.pass_obj
 def compiles(
-    index_path: Path | None, all_lines: bool, limit: int, chosen: CaptureSelection | None, as_json: bool
+    index_path: Path | None, all_lines: bool, startup: bool, limit: int, chosen: CaptureSelection | None, as_json: bool
 ) -> None:
     """Show lines that compile, and what changed.
 
     A row is a line and a function that it compiled; the longest total comes first. Below the row is the difference
     from the previous compilation of that function: shapes, dtypes, shardings, donation, constants or code. Arguments
-    are leaves of pytrees; unused arguments are left out. `loads` came from a compilation cache.
+    are leaves of pytrees; unused arguments are left out. `loads` came from a compilation cache. `trace` and `lower` are
+    the times that JAX needed before.
+
+    With --startup, a tree shows imports, the start of backends, tracing, lowering, compilations, the cache, transfers
+    and the first step, without overlaps. The first step is the first run of the program that took longest to prepare,
+    or of one in a loop that took about as long.
     """
+    if startup:
+        if all_lines:
+            raise click.UsageError("--startup and --all-lines exclude each other.")
+        _show_startup(index_path, chosen, limit, as_json=as_json)
+        return
     with open_whole_runs(index_path, chosen, lambda index: index.captures_with_compiles()) as (index, answer):
         rows = index.compiles(all_lines=all_lines)
     if as_json:
@@ -49,16 +60,36 @@ def compiles(
         exit_nothing_found("No compilations in these captures. `framedex captures` lists the captures.")
 
 
-_HEADS = ("compiles", "time", "longest", "loads")
-_MOST_CHANGES = 6
+def _show_startup(path: Path | None, chosen: CaptureSelection | None, limit: int, *, as_json: bool) -> None:
+    with open_whole_runs(path, chosen, lambda index: index.captures_with_startup()) as (index, answer):
+        found = index.startup()
+    if as_json:
+        print_json(startup_document(answer, found[:limit] if limit else found))
+    else:
+        from framedex.commands.output.render_startup import startup_lines
+
+        note_incomplete_captures(*answer.captures)
+        print_lines([heading_line(answer), *startup_lines(found, is_complete=not limit)])
+    if not found:
+        exit_nothing_found(_NO_STARTUP)
+
+
+_NO_STARTUP = (
+    "No times of a start in these captures. Record the program again: `framedex run SCRIPT`, without FRAMEDEX_FFI=0."
+)
+_HEADS = ("compiles", "time", "longest", "trace", "lower", "loads")
+_MAX_CHANGES = 6
 _INDENT = 8
 
 
 def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
     """The first `limit` rows (0: all), and the totals of all rows."""
     shown = rows[:limit] if limit else rows
-    columns = len(_HEADS) if any(row.loads for row in rows) else len(_HEADS) - 1
-    heads, *cells, total_cells = (each[:columns] for each in (_HEADS, *map(_cells, shown), _total_cells(rows)))
+    columns = [0, 1, 2]
+    columns += [3, 4] if any(row.traces or row.lowerings for row in rows) else []
+    columns += [5] if any(row.loads for row in rows) else []
+    all_cells = (_HEADS, *map(_cells, shown), _total_cells(rows))
+    heads, *cells, total_cells = (tuple(each[column] for column in columns) for each in all_cells)
     widths = column_widths(heads, *cells, total_cells)
     yield (Span(f"{row_text(heads, widths)}  function, and the line that compiled it", "dim"),)
     for row, row_cells in zip(shown, cells, strict=True):
@@ -79,10 +110,10 @@ def compiles_lines(rows: Sequence[Compiles], limit: int) -> Iterator[Line]:
 def _reason_lines(row: Compiles) -> Iterator[Line]:
     if row.failed:
         yield text_line(f"{'':{_INDENT}}{failures_text(row)}", "error")
-    for change in row.changes[:_MOST_CHANGES]:
+    for change in row.changes[:_MAX_CHANGES]:
         yield text_line(f"{'':{_INDENT}}{printable(change_text_with_advice(change))}")
-    if len(row.changes) > _MOST_CHANGES:
-        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MOST_CHANGES, 'more change')}", "dim")
+    if len(row.changes) > _MAX_CHANGES:
+        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim")
     if row.problem:
         yield text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
 
@@ -97,6 +128,8 @@ def _cells(row: Compiles) -> tuple[str, ...]:
         f"{row.compiles:,}" if row.compiles else "",
         words.duration(row.total_duration) if row.compiles else "",
         words.duration(row.longest_duration) if row.compiles > 1 else "",
+        words.duration(row.trace_duration) if row.traces else "",
+        words.duration(row.lower_duration) if row.lowerings else "",
         f"{row.loads:,} in {words.duration(row.load_duration)}" if row.loads else "",
     )
 
@@ -107,5 +140,7 @@ def _total_cells(rows: Sequence[Compiles]) -> tuple[str, ...]:
         f"{sum(row.compiles for row in rows):,}",
         words.duration(sum(row.total_duration for row in rows)),
         "",
+        words.duration(sum(row.trace_duration for row in rows)),
+        words.duration(sum(row.lower_duration for row in rows)),
         f"{loads:,} in {words.duration(load_duration)}" if loads else "",
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from framedex.diff.model import Differences, DiffSide
     from framedex.index import Index
 
-_ABOUT = [each.value for each in DiffAspect]
+_ASPECTS = [each.value for each in DiffAspect]
 _FORMATS = ["text", "json", "html"]
 _NS_PER_MS = 1_000_000
 
@@ -75,8 +75,8 @@ class SideName(click.ParamType[NamedSide]):
 @click.command()
 @click.argument("before", metavar="A", type=SideName())
 @click.argument("after", metavar="[B]", type=SideName(), default="latest")
-@click.option("--only", multiple=True, type=Choice(_ABOUT), help="Only differences of this kind. Repeatable.")
-@click.option("--ignore", multiple=True, type=Choice(_ABOUT), help="Ignore differences of this kind. Repeatable.")
+@click.option("--only", multiple=True, type=Choice(_ASPECTS), help="Only differences of this kind. Repeatable.")
+@click.option("--ignore", multiple=True, type=Choice(_ASPECTS), help="Ignore differences of this kind. Repeatable.")
 @click.option(
     "--threshold",
     type=click.FloatRange(min=1),

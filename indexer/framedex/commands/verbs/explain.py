@@ -23,7 +23,7 @@ from framedex.commands.inputs.logs import (
 )
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
 from framedex.commands.output.proposals import proposal_line
-from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.commands.output.terminal import Line, Span, location_line
 from framedex.lazy import compiled_on_use
 from framedex.placetext import location_labels
 from framedex.plaintext import visible
@@ -186,7 +186,7 @@ def _frame_lines(found: FoundFrame) -> Iterator[Line]:
     style = frame.language.value if frame.language else ""
     name = Span(f"  {visible(found.function or '(unknown)')}  ", style)
     if found.location is not None and not found.is_found_by_name:
-        yield (name, *place_line(found.location))
+        yield (name, *location_line(found.location))
     elif frame.place is not None:
         missing = "" if frame.place.path.startswith("<") else " [not here]"  # code without a file: `<string>`
         yield (name, Span(f"{visible(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
@@ -197,9 +197,9 @@ def _frame_lines(found: FoundFrame) -> Iterator[Line]:
         yield (name, Span(_format_address(frame), "dim"))
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
     for candidate in (*by_name, *found.candidates):
-        yield (Span("      or "), *place_line(candidate))
+        yield (Span("      or "), *location_line(candidate))
     for place in found.outward:
-        yield (Span("      from "), *place_line(place, []))
+        yield (Span("      from "), *location_line(place, []))
     shown_labels = location_labels(found.location) if found.location is not None else ()
     for label in frame.labels:
         if label not in shown_labels:

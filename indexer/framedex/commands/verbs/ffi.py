@@ -16,7 +16,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.proposals import proposal_line, trace_command
 from framedex.commands.output.render_trace import folded_frames
-from framedex.commands.output.terminal import Span, place_line, text_line
+from framedex.commands.output.terminal import Span, location_line, text_line
 from framedex.errors import FramedexError
 from framedex.errortext import abbreviate_message
 from framedex.ffi.signatures import format_signature, jax_platform_name
@@ -91,8 +91,8 @@ def _find_target(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     return used
 
 
-_MOST_LINES = 3
-_MOST_SITES = 10
+_MAX_LINES = 3
+_MAX_SITES = 10
 
 
 def target_lines(target: FfiTarget) -> Iterator[Line]:
@@ -101,10 +101,10 @@ def target_lines(target: FfiTarget) -> Iterator[Line]:
     for handler in target.handlers:
         yield _handler_line(handler)
     yield from _registration_lines(target.registrations)
-    for totals in target.sites[:_MOST_SITES]:
+    for totals in target.sites[:_MAX_SITES]:
         yield _site_line(totals)
-    if len(target.sites) > _MOST_SITES:
-        left_out = words.count(len(target.sites) - _MOST_SITES, "more site")
+    if len(target.sites) > _MAX_SITES:
+        left_out = words.count(len(target.sites) - _MAX_SITES, "more site")
         yield proposal_line(f"  … {left_out}: `framedex ffi {shell_word(target.name)}`", "dim")
     yield from _trouble_lines(target)
 
@@ -137,8 +137,8 @@ def site_line(site: FfiSite) -> Line:
     if not site.lines:
         return (Span(f"site {site.key}, which another process made", "dim"),)
     spans: list[Span] = []
-    left_out = len(site.lines) - _MOST_LINES
-    shown = site.lines if left_out <= 0 else (*site.lines[: _MOST_LINES - 1], site.lines[-1])
+    left_out = len(site.lines) - _MAX_LINES
+    shown = site.lines if left_out <= 0 else (*site.lines[: _MAX_LINES - 1], site.lines[-1])
     for place, line in enumerate(shown):
         if place:
             passed = f", … {left_out} more" if left_out > 0 and place == len(shown) - 1 else ""
@@ -173,7 +173,7 @@ def _handler_line(handler: FfiHandler) -> Line:
         if implementation is not None and implementation.location is not None
         else handler.location
     )
-    spans += place_line(place) if place is not None else [Span(printable(handler.function.module), "dim")]
+    spans += location_line(place) if place is not None else [Span(printable(handler.function.module), "dim")]
     if implementation is not None:
         spans.append(Span(f", registered as {printable(handler.function.name)}", "dim"))
     return tuple(spans)
@@ -208,10 +208,10 @@ def _trouble_lines(target: FfiTarget) -> Iterator[Line]:
     if target.unjoined:
         yield text_line(f"{target.unjoined:>8,}  without a known Python line", "dim")
     for trouble in target.troubles:
-        yield from _one_trouble_lines(trouble)
+        yield from _problem_lines(trouble)
 
 
-def _one_trouble_lines(trouble: FfiProblem) -> Iterator[Line]:
+def _problem_lines(trouble: FfiProblem) -> Iterator[Line]:
     first, *others = abbreviate_message(trouble.message)
     times = f" ({trouble.count:,} times)" if trouble.count > 1 else ""
     yield text_line(f"  ! {first}{times}", "error")
@@ -228,4 +228,4 @@ def _one_trouble_lines(trouble: FfiProblem) -> Iterator[Line]:
 
 
 def _line_spans(line: PythonLine) -> list[Span]:
-    return [*place_line(line.location), Span(f" in {printable(line.function)}", "dim")]
+    return [*location_line(line.location), Span(f" in {printable(line.function)}", "dim")]

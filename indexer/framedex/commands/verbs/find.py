@@ -13,7 +13,7 @@ from framedex.commands.inputs.missing_answers import did_you_mean
 from framedex.commands.inputs.selection import CaptureSelection, capture_option, open_counted_index
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
 from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.commands.output.terminal import Line, Span, location_line
 from framedex.errors import FramedexError
 from framedex.placetext import release_labels
 from framedex.plaintext import printable
@@ -54,7 +54,7 @@ def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
     for symbol in found:
         place: Line = ()
         if symbol.location is not None:
-            place = (Span("  "), *place_line(symbol.location, release_labels(symbol.location)))
+            place = (Span("  "), *location_line(symbol.location, release_labels(symbol.location)))
         language = "" if symbol.function is None else symbol.function.language.value
         yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded_spans(symbol))
 

@@ -38,7 +38,7 @@ def compact_fleet(ctx: click.Context, store: str, as_json: bool) -> None:
     missing files is reported and left alone.
     """
     from framedex.fleet.compacting import compact
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
     with progress_on_terminal() as progress:
         done = compact(StoreRoot(store), progress)
@@ -87,15 +87,15 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: b
     if before is None and job is None:
         raise click.UsageError("Give --before DAY, --job JOB, or both.")
     from framedex.fleet.choosing import check_day
-    from framedex.fleet.dropping import drop, to_drop
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.dropping import drop, extent_to_drop
+    from framedex.fleet.store_root import StoreRoot
     from framedex.index.file.values import to_storable
 
     if before is not None:
         check_day(before)
     job = None if job is None else to_storable(job)
     place = StoreRoot(store)
-    found = to_drop(place, before, job)
+    found = extent_to_drop(place, before, job)
     swept = drop(place, before, job) if is_meant else None
     if as_json:
         dropped = {"dropped": is_meant, "captures": asdict(found) if found else None}

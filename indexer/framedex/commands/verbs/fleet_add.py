@@ -89,13 +89,13 @@ def _add_captures(
     captures: Sequence[Path], store: str, scheduler: str | None, workers: int | None, progress: Progress
 ) -> Iterator[Iterator[tuple[Path, AddedCapture | FramedexError]]]:
     """Add captures on an existing cluster, with local processes, or in this process, and yield the outcomes."""
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
     place = StoreRoot(store)
     if scheduler is None and workers is None:
-        from framedex.fleet.cluster.sizes import processes_that_pay
+        from framedex.fleet.cluster.sizes import worthwhile_processes
 
-        workers = processes_that_pay(captures)
+        workers = worthwhile_processes(captures)
     if scheduler is not None:
         from framedex.fleet.cluster.adding import add_by_cluster
         from framedex.fleet.cluster.existing import existing_cluster

@@ -86,9 +86,9 @@ def _pull_captures(
     path: Path, named_path: Path | None, store: str, chosen: CaptureFilter, settings: Settings
 ) -> tuple[list[tuple[Mapping[str, Any], ImportedFile]], list[dict[str, str]]]:
     """Pull captures into the index at a path. Prints the errors of failed captures, and returns both lists."""
-    from framedex.fleet.asking import StoreConnection
-    from framedex.fleet.place import StoreRoot
     from framedex.fleet.pulling import pull_captures
+    from framedex.fleet.store_queries import StoreConnection
+    from framedex.fleet.store_root import StoreRoot
     from framedex.index import Store
 
     pulled, refused = [], []

@@ -16,9 +16,9 @@ from framedex.plaintext import visible
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import QueryResult
+    from framedex.fleet.store_queries import QueryResult
 
-_MOST_SHOWN = 100  # rows of a prepared question
+_MAX_SHOWN = 100  # rows of a prepared question
 
 
 @click.command("query")
@@ -31,9 +31,9 @@ def query_fleet(question: str | None, store: str, as_json: bool) -> None:
     Without an argument: list the questions, and the views with their columns. SQL is one SELECT for DuckDB. With
     --json a prepared question includes its SQL.
     """
-    from framedex.fleet.asking import StoreConnection
-    from framedex.fleet.place import StoreRoot
     from framedex.fleet.questions import QUESTIONS
+    from framedex.fleet.store_queries import StoreConnection
+    from framedex.fleet.store_root import StoreRoot
 
     sql = question
     if question is not None and len(question.split()) < 2:
@@ -51,7 +51,7 @@ def query_fleet(question: str | None, store: str, as_json: bool) -> None:
             width = max(map(len, QUESTIONS))
             print_lines(text_line(f"{name:{width}}  {each.description}") for name, each in QUESTIONS.items())
             print_lines([()])
-        print_lines(_answer_lines(answer, None if sql == question else _MOST_SHOWN))
+        print_lines(_answer_lines(answer, None if sql == question else _MAX_SHOWN))
         for problem in answer.left_out:
             note(problem)
     if not answer.rows:

@@ -64,9 +64,9 @@ def compare_fleet_ranks(
     missing ranks. With clocks aligned, it reports ranks that are late in some or most steps, and the line that is
     slow. Work that only rank 0 does is a note.
     """
-    from framedex.fleet.asking import StoreConnection
-    from framedex.fleet.place import StoreRoot
     from framedex.fleet.ranks.comparing import compare
+    from framedex.fleet.store_queries import StoreConnection
+    from framedex.fleet.store_root import StoreRoot
 
     with StoreConnection(StoreRoot(store)) as asking:
         found = compare(asking, job, round(floor * _NS_PER_MS))
@@ -83,7 +83,7 @@ def compare_fleet_ranks(
         ctx.exit(1)
 
 
-_MOST_RANGES = 8
+_MAX_RANGES = 8
 
 
 def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
@@ -138,8 +138,8 @@ def _format_ranks(ranks: Sequence[int]) -> str:
         else:
             runs.append([rank])
     texts = ["-".join(map(str, run)) for run in runs]
-    more = f" and {words.count(len(texts) - _MOST_RANGES, 'other')}" if len(texts) > _MOST_RANGES else ""
-    return ", ".join(texts[:_MOST_RANGES]) + more
+    more = f" and {words.count(len(texts) - _MAX_RANGES, 'other')}" if len(texts) > _MAX_RANGES else ""
+    return ", ".join(texts[:_MAX_RANGES]) + more
 
 
 def ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:

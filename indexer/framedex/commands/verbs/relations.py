@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.functions import Functions
     from framedex.model import AnswerScope, MatchingFunctions, StaticCallers
 
-_MOST_FUNCTIONS = 20
-_MOST_LISTED = 12
+_MAX_FUNCTIONS = 20
+_MAX_LISTED = 12
 
 _all_option = click.option(
     "--all", "show_all", is_flag=True, help="Show direct neighbours, including interpreter and glue frames."
@@ -70,7 +70,7 @@ def callers(
         return
     print_lines([heading_line(answer)])
     for function, edges in groups:
-        print_lines(relation_lines(function, edges, "callers", inward=False))
+        print_lines(relation_lines(function, edges, "callers", are_callees=False))
         if with_static:
             print_lines(static_caller_lines(static[function.id]))
 
@@ -96,7 +96,7 @@ def callees(index_path: Path | None, name: str, show_all: bool, chosen: CaptureS
         return
     print_lines([heading_line(answer)])
     for function, edges in groups:
-        print_lines(relation_lines(function, edges, "callees", inward=True))
+        print_lines(relation_lines(function, edges, "callees", are_callees=True))
 
 
 def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
@@ -127,17 +127,17 @@ def _find_groups(
     if not matches.is_name:
         rank = "" if matches.count == 1 else f", and is the most likely of {matches.count:,}"
         note(f"No function is named {name}. The name of this one contains it{rank}.")
-    elif matches.count > _MOST_FUNCTIONS:
-        note(f"The {_MOST_FUNCTIONS} most called of {words.count(matches.count, 'function')} named {name}.")
+    elif matches.count > _MAX_FUNCTIONS:
+        note(f"The {_MAX_FUNCTIONS} most called of {words.count(matches.count, 'function')} named {name}.")
     note_own_function_inside_jit(index, name, matches.functions)
-    named = matches.functions[: _MOST_FUNCTIONS if matches.is_name else 1]
+    named = matches.functions[: _MAX_FUNCTIONS if matches.is_name else 1]
     queries, shown = index.functions.restrict_to_latest_run(named)
     return queries.answer_of(shown), [(function, edges(queries)(function.id)) for function in shown]
 
 
 def _ambiguous_error(name: str, matches: MatchingFunctions) -> FramedexError:
     """The error for a part of a name that matches several functions, with the most likely ones."""
-    shown = matches.functions[: min(matches.likely, _MOST_LISTED)]
+    shown = matches.functions[: min(matches.likely, _MAX_LISTED)]
     listed = [f"{printable(function.name)}" for function in shown]
     if matches.count > len(shown):
         listed.append(f"and {words.count(matches.count - len(shown), 'more function')}")

@@ -138,13 +138,13 @@ class _FrameSources:
         if self.is_index_needed:
             yield NO_INDEX
 
-    def find(self, frame: TextFrame, inward: TextFrame | None = None) -> FoundFrame:
-        """The source of a frame; `inward` is its callee, if the log has it."""
+    def find(self, frame: TextFrame, callee_frame: TextFrame | None = None) -> FoundFrame:
+        """The source of a frame; `callee_frame` is its callee, if the log has it."""
         nothing = FoundFrame(frame, frame.function, None)
         if self._failed:
             return nothing
         try:
-            found = self._find_or_recover(frame, inward)
+            found = self._find_or_recover(frame, callee_frame)
         except Exception:
             self._failed = True
             traceback.print_exc()
@@ -180,17 +180,17 @@ class _FrameSources:
         except FramedexError:
             return False
 
-    def _find_or_recover(self, frame: TextFrame, inward: TextFrame | None) -> FoundFrame:
+    def _find_or_recover(self, frame: TextFrame, callee_frame: TextFrame | None) -> FoundFrame:
         try:
             resolver = self._resolver = self._resolver or self._open_resolver()
             with self._index.reading() if self._index is not None else nullcontext():
-                return resolver.find(frame, inward=inward)
+                return resolver.find(frame, callee_frame=callee_frame)
         except FramedexError as error:
             print_error(error)
             self._stack.close()
             self._index, self._has_bad_index = None, True
             self._resolver = make_resolver(settings_here()[0], self._file, None, self.releases)
-            return self._resolver.find(frame, inward=inward)
+            return self._resolver.find(frame, callee_frame=callee_frame)
 
     def _open_resolver(self) -> Resolver:
         resolver, self._index = self._stack.enter_context(open_resolver(self._index_path, self._file, self.releases))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.sharing.redaction import Redactor
     from framedex.sharing.writing import SharingResult
 
-_MOST_SHOWN = 20  # texts that may be sensitive
+_MAX_SHOWN = 20  # texts that may be sensitive
 
 
 @click.command()
@@ -134,7 +134,7 @@ def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None
     yield text_line(f"replaced: {replaced or 'nothing'}")
     found = list(redactor.remaining_texts())
     yield text_line(f"left: {words.count(len(found), 'text')} that may be sensitive{':' if found else ''}")
-    for kind, text in islice(found, _MOST_SHOWN):
+    for kind, text in islice(found, _MAX_SHOWN):
         yield text_line(f"     {printable(text)}  {kind}")
-    if len(found) > _MOST_SHOWN:
-        yield text_line(f"     and {len(found) - _MOST_SHOWN:,} more")
+    if len(found) > _MAX_SHOWN:
+        yield text_line(f"     and {len(found) - _MAX_SHOWN:,} more")

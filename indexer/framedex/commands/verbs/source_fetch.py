@@ -164,12 +164,9 @@ def _find_wanted(
 
 def _find_suppliers(wanted: WantedCommit, references: Sequence[Path], settings: Settings) -> list[ObjectSource]:
     """The repositories that supply a source. Raises FramedexError if a reference is not a clone."""
-    from framedex.fetching.addresses import is_local, local_folder
-    from framedex.fetching.suppliers import Clone, Remote
+    from framedex.fetching.suppliers import Clone, supplier_at
 
-    address = settings.mirrors.get(wanted.component, wanted.repository)
-    last = Clone.at(Path(local_folder(address))) if is_local(address) else Remote(address)
-    return [*map(Clone.at, references), last]
+    return [*map(Clone.at, references), supplier_at(settings.mirrors.get(wanted.component, wanted.repository))]
 
 
 def _plan_lines(

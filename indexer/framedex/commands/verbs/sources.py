@@ -26,7 +26,7 @@ from framedex.errors import FramedexError
 from framedex.index.file.values import to_storable
 from framedex.model import LineSource
 from framedex.plaintext import printable, restore, shell_word, truncate
-from framedex.releases.builds import pinning_jax
+from framedex.releases.builds import pinning_jax_revision
 from framedex.releases.components import NAMES, Component
 from framedex.releases.roots import (
     COMPONENTS,
@@ -172,7 +172,7 @@ def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[L
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
         yield (Span(build_text(build), "head"), Span(": not in a source folder"))
-        jax = pinning_jax(build, builds)
+        jax = pinning_jax_revision(build, builds)
         fetch_command = "`framedex sources fetch`, or " if build.revision or jax else ""
         yield proposal_line(f"     to get it: {fetch_command}`{clone_command(build)}`", "dim")
         if build.component == "xla" and jax and not build.revision:

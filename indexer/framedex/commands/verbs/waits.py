@@ -60,8 +60,8 @@ def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, 
 
 _HEADS = ("time", "%", "waits", "longest", "for", "thread")
 _NUMBERS = 4  # the first columns, which are right-aligned
-_MOST_STEPS = 8  # rounds shown of the loop with the longest duration
-_MOST_LOOPS = 5
+_MAX_STEPS = 8  # rounds shown of the loop with the longest duration
+_MAX_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
 
@@ -73,12 +73,12 @@ def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
         yield ()
         yield from _table_lines(waiting.lines[: limit or None], waiting.recorded)
         yield from hidden_rows_line(len(waiting.lines) - limit if limit else 0, "line")
-    loops = waiting.loops[: _MOST_LOOPS if limit else None]
+    loops = waiting.loops[: _MAX_LOOPS if limit else None]
     for position, loop in enumerate(loops):
         yield ()
         yield from _loop_lines(loop)
         if position == 0 or not limit:
-            yield from _step_lines(loop, min(limit, _MOST_STEPS))
+            yield from _step_lines(loop, min(limit, _MAX_STEPS))
     yield from hidden_rows_line(len(waiting.loops) - len(loops), "loop")
 
 
@@ -128,7 +128,7 @@ def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
             reason = "measured until the thread's next call, because the end of the wait is unknown"
             yield text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")
         if row.unended:
-            reason = "had not ended when the recording ended: at least until its last call"
+            reason = "had not ended when the recording ended: at least until then"
             yield text_line(f"{'':{below}}{row.unended:,} of them {reason}", "error")
 
 

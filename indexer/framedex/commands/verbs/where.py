@@ -18,7 +18,7 @@ from framedex.commands.output.console import exit_nothing_found, json_option, no
 from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_answers import where_lines
-from framedex.commands.output.terminal import Span, place_line, text_line
+from framedex.commands.output.terminal import Span, location_line, text_line
 from framedex.errors import FramedexError
 from framedex.model import FunctionRow, Location, LocationEvidence, StackHit, Staleness
 from framedex.path_resolution.files import is_process_path, typed_file_exists
@@ -175,21 +175,21 @@ def _real_path(name: str) -> str | None:
         return None
 
 
-_MOST_OPS = 6  # kinds of ops
-_MOST_LINES = 6
-_MOST_RUNS = 5
+_MAX_OPS = 6  # kinds of ops
+_MAX_LINES = 6
+_MAX_RUNS = 5
 
 
 def use_lines(location: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
     """The programs that contain a line: its ops, their compilations, and the lines that ran them."""
-    yield (*place_line(location), Span(f"  is inside {_format_programs(uses)}"))
+    yield (*location_line(location), Span(f"  is inside {_format_programs(uses)}"))
     for use in uses:
         yield from _program_use_lines(use)
 
 
 def _format_programs(uses: Sequence[ProgramUse]) -> str:
     roots = dict.fromkeys(printable(use.root or use.name) for use in uses)
-    return ", ".join(list(roots)[:_MOST_LINES]) + (f" and {len(roots) - _MOST_LINES} more" * (len(roots) > _MOST_LINES))
+    return ", ".join(list(roots)[:_MAX_LINES]) + (f" and {len(roots) - _MAX_LINES} more" * (len(roots) > _MAX_LINES))
 
 
 def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
@@ -204,7 +204,7 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  {latest_mark}{words.duration(latest.duration)}"),
             Span(f"  {trace_command(latest.call)}", "dim", whole=True),
         )
-    for runs in use.runs[:_MOST_RUNS]:
+    for runs in use.runs[:_MAX_RUNS]:
         each = " each" if runs.calls > 1 else ""
         yield (
             Span(f"  run      {_format_times(runs.calls)}"),
@@ -212,15 +212,15 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
             Span(f"  {trace_command(runs.latest_call)}", "dim", whole=True),
         )
-    if len(use.runs) > _MOST_RUNS:
-        yield text_line(f"           and from {words.count(len(use.runs) - _MOST_RUNS, 'more line')}", "dim")
+    if len(use.runs) > _MAX_RUNS:
+        yield text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
     if not use.runs:
         yield text_line("  never run in these captures", "dim")
-    for line in use.inward[:_MOST_LINES]:
+    for line in use.inward[:_MAX_LINES]:
         yield _neighbour_line("calls    ", line)
     lines = [each.line for each in use.compilations] + [runs.line for runs in use.runs]
     shown_locations = {line.location for line in lines if line is not None}
-    for line in [line for line in use.outward if line.location not in shown_locations][:_MOST_LINES]:
+    for line in [line for line in use.outward if line.location not in shown_locations][:_MAX_LINES]:
         yield _neighbour_line("called   ", line, "from ")
     if use.problem:
         yield text_line(f"  Incomplete data on this program: {use.problem}.", "dim")
@@ -228,14 +228,14 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
 
 def _neighbour_line(word: str, line: ProgramLine, before: str = "") -> Line:
     name = (Span(printable(line.function), "python"), Span("  ")) if line.function else ()
-    return (Span(f"  {word}{before}"), *name, *place_line(line.location), Span(f"  {words.count(line.ops, 'op')}"))
+    return (Span(f"  {word}{before}"), *name, *location_line(line.location), Span(f"  {words.count(line.ops, 'op')}"))
 
 
 def _format_ops(use: ProgramUse) -> str:
     if not use.ops:
         return "no ops of its own; it calls functions with ops"
-    shown = [f"{printable(kind)} x {count:,}" if count > 1 else printable(kind) for kind, count in use.ops[:_MOST_OPS]]
-    more = f" and {len(use.ops) - _MOST_OPS} more" if len(use.ops) > _MOST_OPS else ""
+    shown = [f"{printable(kind)} x {count:,}" if count > 1 else printable(kind) for kind, count in use.ops[:_MAX_OPS]]
+    more = f" and {len(use.ops) - _MAX_OPS} more" if len(use.ops) > _MAX_OPS else ""
     word = "op" if sum(count for _, count in use.ops) == 1 else "ops"
     return f"{word} {', '.join(shown)}{more}"
 
@@ -247,7 +247,7 @@ def _format_times(count: int) -> str:
 def _caller_spans(line: PythonLine | None) -> Line:
     if line is None:
         return ()
-    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *place_line(line.location))
+    return (Span(" from "), Span(printable(line.function), "python"), Span("  "), *location_line(line.location))
 
 
 def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
@@ -264,11 +264,11 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
         )
         if run.problem:
             yield text_line(f"          Unknown program: {run.problem}.", "dim")
-        for line in run.lines[:_MOST_LINES]:
+        for line in run.lines[:_MAX_LINES]:
             name = f" in {printable(line.function)}" if line.function else ""
-            yield (Span("          "), *place_line(line.location), Span(f"{name}  {words.count(line.ops, 'op')}"))
-        if len(run.lines) > _MOST_LINES:
-            yield text_line(f"          and {words.count(len(run.lines) - _MOST_LINES, 'more line')}", "dim")
+            yield (Span("          "), *location_line(line.location), Span(f"{name}  {words.count(line.ops, 'op')}"))
+        if len(run.lines) > _MAX_LINES:
+            yield text_line(f"          and {words.count(len(run.lines) - _MAX_LINES, 'more line')}", "dim")
 
 
 def nearby_text(place: str, nearest: NearestLines) -> str:
@@ -292,6 +292,6 @@ def mark_lines(marks: Sequence[ProgramMark], locations: Mapping[int, Location]) 
     yield ()
     yield text_line("lines in compiled programs:", "head")
     for mark in marks:
-        names = ", ".join(map(printable, mark.programs[:_MOST_LINES]))
-        more = f" and {len(mark.programs) - _MOST_LINES} more" if len(mark.programs) > _MOST_LINES else ""
-        yield (*place_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))
+        names = ", ".join(map(printable, mark.programs[:_MAX_LINES]))
+        more = f" and {len(mark.programs) - _MAX_LINES} more" if len(mark.programs) > _MAX_LINES else ""
+        yield (*location_line(locations[mark.line]), Span(f"  {words.count(mark.ops, 'op')} of {names}{more}"))

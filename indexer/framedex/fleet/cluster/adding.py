@@ -25,12 +25,12 @@ from framedex.plaintext import printable
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
     from framedex.progress import Progress
 
-_LOOK = 1.0  # seconds between two checks of the workers
+_CHECK_INTERVAL_S = 1.0  # seconds between two checks of the workers
 _ANSWER = 10.0  # seconds to fetch a result of some hundred bytes from a worker that may be dead
-_AGAIN = "Run the same command again when the cluster is back: it continues."
+_RETRY_REMEDY = "Run the same command again when the cluster is back: it continues."
 
 
 class Cluster(Protocol):
@@ -112,7 +112,7 @@ class _ClusterAdder:
         looked = time.monotonic()
         while left:
             try:
-                future = came.get(timeout=_LOOK)
+                future = came.get(timeout=_CHECK_INTERVAL_S)
                 done = self._check_outcome(_outcome(future))
             except Empty:
                 pass
@@ -121,7 +121,7 @@ class _ClusterAdder:
             else:
                 self._cluster.on_capture_done()
                 yield left.pop(future), done
-            if time.monotonic() - looked < _LOOK:
+            if time.monotonic() - looked < _CHECK_INTERVAL_S:
                 continue
             if (end := self._end_error()) is not None:
                 yield from ((path, end) for path in left.values())
@@ -164,7 +164,7 @@ def _outcome(future: Any) -> CaptureOutcome | FramedexError:
             "They may have run out of memory: add it with `--workers 0`, in one process.",
         )
     except distributed.CancelledError:
-        return FramedexError("The connection to the cluster is lost.", _AGAIN)
+        return FramedexError("The connection to the cluster is lost.", _RETRY_REMEDY)
     except TimeoutError:
         raise
     except Exception as error:

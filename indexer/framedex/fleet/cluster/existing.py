@@ -12,15 +12,15 @@ from typing import Any
 
 from framedex import words
 from framedex.errors import FramedexError
-from framedex.fleet.cluster.libraries import dask, distributed, silence
+from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
 from framedex.fleet.cluster.worker import version
 from framedex.plaintext import printable
 from framedex.regularfile import read_regular
 from framedex.version import VERSION
 
 _NO_WORKERS = "distributed.scheduler.no-workers-timeout"
-_PATIENCE = "60s"  # default for that setting of Dask
-_AGAIN = "When the cluster is back, run the same command again: it continues."
+_DEFAULT_TIMEOUT = "60s"  # default for that setting of Dask
+_RETRY_REMEDY = "When the cluster is back, run the same command again: it continues."
 
 
 class ExistingCluster:
@@ -29,7 +29,7 @@ class ExistingCluster:
     def __init__(self, client: Any) -> None:
         self.client = client
         self._address = client.scheduler.address
-        self._timeout_s = dask.utils.parse_timedelta(dask.config.get(_NO_WORKERS, None) or _PATIENCE)
+        self._timeout_s = dask.utils.parse_timedelta(dask.config.get(_NO_WORKERS, None) or _DEFAULT_TIMEOUT)
         self._seen = time.monotonic()
 
     def begin(self) -> None:
@@ -52,7 +52,7 @@ class ExistingCluster:
         """Raise FramedexError if the cluster has had no workers for a while, or the connection is lost."""
         now = time.monotonic()
         if self.client.status not in ("running", "connecting"):
-            raise FramedexError(f"The connection to {self._address} is lost.", _AGAIN)
+            raise FramedexError(f"The connection to {self._address} is lost.", _RETRY_REMEDY)
         try:
             workers = self.client.nthreads()
         except (OSError, RuntimeError):  # the client reconnects; cancelled futures report the loss
@@ -68,7 +68,7 @@ class ExistingCluster:
 
     def _without_workers(self) -> FramedexError:
         waited = words.duration(round(self._timeout_s * 1e9))
-        return FramedexError(f"The cluster at {self._address} has had no workers for {waited}.", _AGAIN)
+        return FramedexError(f"The cluster at {self._address} has had no workers for {waited}.", _RETRY_REMEDY)
 
 
 class _Client(distributed.Client):
@@ -91,7 +91,7 @@ def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
 
     Raises FramedexError if the scheduler cannot be reached.
     """
-    silence()
+    silence_dask_logs()
     address = _address(scheduler)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about versions, which `begin` checks

@@ -19,7 +19,7 @@ except ImportError as error:
 __all__ = ["dask", "distributed"]
 
 
-def silence() -> None:
+def silence_dask_logs() -> None:
     """Turn off Dask's log messages on stderr. framedex reports problems itself, once."""
     for name in (*logging.root.manager.loggerDict, "asyncio"):
         if name.partition(".")[0] in ("asyncio", "bokeh", "distributed", "tornado"):

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.cluster.libraries import dask, distributed, silence
+from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
 from framedex.interpreters import own_module_command
 from framedex.plaintext import printable
 from framedex.progress import Progress
 
 # No web pages. A worker holds only the capture that it adds, so its death makes only that one a suspect.
 _SETTINGS = {"distributed.scheduler.http.routes": [], "distributed.scheduler.worker-saturation": 1.0}
-_PATIENCE = 60.0  # seconds for processes to start
-_BETWEEN = 0.05  # seconds between two checks of that
-_MOST_SAID = 200  # characters of a failed process's error message
+_START_TIMEOUT_S = 60.0  # seconds for processes to start
+_CHECK_INTERVAL_S = 0.05  # seconds between two checks of that
+_MAX_ERROR_CHARACTERS = 200  # characters of a failed process's error message
 
 
 class LocalCluster:
@@ -40,12 +40,14 @@ class LocalCluster:
 
     def begin(self) -> None:
         """Wait until all workers are connected. Raises FramedexError if they cannot be started."""
-        latest = time.monotonic() + _PATIENCE
+        latest = time.monotonic() + _START_TIMEOUT_S
         while len(self.client.nthreads()) < len(self._processes):
             self.check_workers()
             if time.monotonic() > latest:
-                raise FramedexError(f"The worker processes did not start within {_PATIENCE:.0f} s.", _FEWER)
-            time.sleep(_BETWEEN)
+                raise FramedexError(
+                    f"The worker processes did not start within {_START_TIMEOUT_S:.0f} s.", _FEWER_WORKERS_REMEDY
+                )
+            time.sleep(_CHECK_INTERVAL_S)
 
     def check_workers(self) -> None:
         """Replace processes that have ended. Raises FramedexError if processes keep ending."""
@@ -55,7 +57,7 @@ class LocalCluster:
             self._ended += 1
             # Dask gives up on a capture after four dead workers, and each worker may hold such a capture.
             if self._ended > 4 * len(self._processes):
-                raise FramedexError(f"The worker processes keep ending, the last one {ending}.", _FEWER)
+                raise FramedexError(f"The worker processes keep ending, the last one {ending}.", _FEWER_WORKERS_REMEDY)
             self._progress.note(f"A worker process ended {ending}; a new one replaces it.")
             process.start()
 
@@ -64,13 +66,13 @@ class LocalCluster:
         self._ended = 0
 
 
-_FEWER = "Try fewer workers: `--workers 1`. Captures that were added stay in the store."
+_FEWER_WORKERS_REMEDY = "Try fewer workers: `--workers 1`. Captures that were added stay in the store."
 
 
 @contextmanager
 def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
     """Start a cluster of `many` processes: a context manager, which ends the processes."""
-    silence()
+    silence_dask_logs()
     security = distributed.Security.temporary()
     options = {"host": "127.0.0.1", "port": 0, "protocol": "tls://", "security": security}
     options |= {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
@@ -133,7 +135,7 @@ class _Process:
             return None
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
         said = self._stderr_file.read_text("utf-8", "replace").strip().rpartition("\n")[2]
-        return f"{how} ({printable(said[:_MOST_SAID])})" if said and status > 0 else how
+        return f"{how} ({printable(said[:_MAX_ERROR_CHARACTERS])})" if said and status > 0 else how
 
     def end(self) -> None:
         """Kill the process. A capture that it was adding does not count."""

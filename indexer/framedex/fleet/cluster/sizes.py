@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-_WORTH = 256 << 20
+_MIN_PARALLEL_BYTES = 256 << 20
 """Bytes of captures that justify processes: some four million calls, which one process adds in 10 s.
 
 Each process needs two seconds to start and to find names of its own.
@@ -26,11 +26,11 @@ def capture_size(capture: Path) -> int:
         return 0
 
 
-def processes_that_pay(captures: Sequence[Path]) -> int:
+def worthwhile_processes(captures: Sequence[Path]) -> int:
     """Return the best number of worker processes; 0 if this process alone is fastest."""
     if find_spec("distributed") is None or find_spec("cryptography") is None:
         return 0
-    if len(captures) < 2 or sum(map(capture_size, captures)) < _WORTH:
+    if len(captures) < 2 or sum(map(capture_size, captures)) < _MIN_PARALLEL_BYTES:
         return 0
     from framedex.fleet.cluster.libraries import dask, distributed
 

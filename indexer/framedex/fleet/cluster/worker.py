@@ -14,7 +14,7 @@ from framedex.fleet.adding import CaptureAdder
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.version import VERSION
 
 if TYPE_CHECKING:
@@ -53,13 +53,15 @@ class RunAdder:
     def _add(self, path: Path, capture: str) -> AddedCapture | FramedexError:
         try:
             if self._version != VERSION:
-                raise FramedexError(f"A worker has framedex {VERSION}, but {self._version} is required.", _SAME)
+                raise FramedexError(
+                    f"A worker has framedex {VERSION}, but {self._version} is required.", _SAME_VERSION_REMEDY
+                )
             try:
                 seen = Origin.from_metadata(read_metadata(path)).capture
             except FramedexError as error:
-                raise FramedexError(f"A worker cannot read it: {error.message}", _SEEN) from error
+                raise FramedexError(f"A worker cannot read it: {error.message}", _SHARED_PATH_REMEDY) from error
             if seen != capture:
-                raise FramedexError("A worker has another capture at this path.", _SEEN)
+                raise FramedexError("A worker has another capture at this path.", _SHARED_PATH_REMEDY)
             if self._opened is None:
                 place = StoreRoot(self._address)
                 place.check()
@@ -71,8 +73,8 @@ class RunAdder:
         return adding.try_add(path)
 
 
-_SAME = "Install the same framedex on all workers, then run the same command again: it continues."
-_SEEN = (
+_SAME_VERSION_REMEDY = "Install the same framedex on all workers, then run the same command again: it continues."
+_SHARED_PATH_REMEDY = (
     "Put the captures where all workers see them at the same path, or add them on their own host without --scheduler."
 )
 

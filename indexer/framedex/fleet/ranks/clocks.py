@@ -14,13 +14,13 @@ import numpy.typing as npt
 from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
 
 _SAMPLED = 96  # sampled calls per kind
-_MOST_CALLS = 64  # kinds of calls
-_GREATEST_DRIFT = 6e-4  # NTP slews clocks by at most 500 ppm; the rest is the error of a quartz
-_PASSES = 2
-_SEEN = 8.0  # a drift is real if it adds up to this multiple of the spread
-_WANDERING = 3.0  # ranks that do not wait have a spread above this multiple of the jitter between steps
-_FEWEST = 3  # occurrences of an event
-_CERTAIN = 16  # occurrences: with fewer, independent ranks may seem to wait for one another
+_MAX_CALL_KINDS = 64  # kinds of calls
+_MAX_DRIFT = 6e-4  # NTP slews clocks by at most 500 ppm; the rest is the error of a quartz
+_ALIGNMENT_PASSES = 2
+_MIN_DRIFT_RATIO = 8.0  # a drift is real if it adds up to this multiple of the spread
+_MAX_SPREAD_RATIO = 3.0  # ranks that do not wait have a spread above this multiple of the jitter between steps
+_MIN_OCCURRENCES = 3  # occurrences of an event
+_CERTAIN_OCCURRENCES = 16  # occurrences: with fewer, independent ranks may seem to wait for one another
 _SAME_CLOCK = 50e6  # ns: greatest difference of waiting ranks on one machine
 
 
@@ -53,7 +53,7 @@ def alignment_of(times: CallTimes, reference: Integers, steps: LoopSteps, machin
     found = []
     first, last = int(steps.starts[0]), int(steps.starts[-1])
     numbers, counts = np.unique(reference[first:last], return_counts=True)
-    for number in numbers[np.argsort(-counts, kind="stable")][:_MOST_CALLS].tolist():
+    for number in numbers[np.argsort(-counts, kind="stable")][:_MAX_CALL_KINDS].tolist():
         places = first + np.flatnonzero(reference[first:last] == number)
         sampled = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), _SAMPLED)).astype(np.int64))]
         both = times.times_of(sampled)
@@ -103,10 +103,10 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
 
     Return None if the event is too rare, or no rank has it.
     """
-    if event.shape[1] < _FEWEST:
+    if event.shape[1] < _MIN_OCCURRENCES:
         return None
     rough = np.zeros(len(event))
-    for _ in range(_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
+    for _ in range(_ALIGNMENT_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
         rough = np.nan_to_num(_median(event - lower_median(event - rough[:, np.newaxis])))
     apart = event - lower_median(event - rough[:, np.newaxis])
     third, half = event.shape[1] // 3, event.shape[1] // 2
@@ -123,18 +123,18 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
     if not known.any():
         return None
     nearest, jitter = float(np.median(spread[known])), float(np.median(change[known]))
-    is_seen = np.abs(drift) * (ended - begun) > _SEEN * np.maximum(spread, nearest)
-    is_clock = ~is_seen | (np.abs(drift) <= _GREATEST_DRIFT)
+    is_seen = np.abs(drift) * (ended - begun) > _MIN_DRIFT_RATIO * np.maximum(spread, nearest)
+    is_clock = ~is_seen | (np.abs(drift) <= _MAX_DRIFT)
     is_steady = float(np.mean(is_clock[known])) > 0.5
-    drift = np.where(known & is_seen & (np.abs(drift) <= _GREATEST_DRIFT), drift, 0.0)
+    drift = np.where(known & is_seen & (np.abs(drift) <= _MAX_DRIFT), drift, 0.0)
     offset = np.where(known, _median(apart - drift[:, np.newaxis] * event), 0.0)
-    steady = _WANDERING * jitter + 1_000
+    steady = _MAX_SPREAD_RATIO * jitter + 1_000
     return ClockAlignment(
         offset,
         drift,
         nearest,
         is_synchronized=is_steady and nearest <= steady,
-        is_certain=event.shape[1] >= _CERTAIN and float(np.nanmedian(wandered)) <= steady,
+        is_certain=event.shape[1] >= _CERTAIN_OCCURRENCES and float(np.nanmedian(wandered)) <= steady,
     )
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex import words
-from framedex.fleet.asking import ForeignFilesError
 from framedex.fleet.ranks.failures import failures_of
 from framedex.fleet.ranks.families import RankFamily, families_of
 from framedex.fleet.ranks.loops import LoopSteps, steps_of
@@ -18,18 +17,19 @@ from framedex.fleet.ranks.members import members_of
 from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
 from framedex.fleet.ranks.reading import calls_of
 from framedex.fleet.ranks.timing import with_times
-from framedex.fleet.ranks.together import not_together
+from framedex.fleet.ranks.together import describe_separate_runs
+from framedex.fleet.store_queries import ForeignFilesError
 from framedex.model import Severity
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
     from framedex.fleet.ranks.departures import SequenceDifference
     from framedex.fleet.ranks.members import Members
     from framedex.fleet.ranks.reading import JobCalls
+    from framedex.fleet.store_queries import StoreConnection
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-_MANY, _SHARE = 4, 0.25  # ranks: a difference that so many share may be intended
-_MOST_LED = 1000  # findings with a stack
+_COMMON_RANKS, _COMMON_SHARE = 4, 0.25  # ranks: a difference that so many share may be intended
+_MAX_FINDINGS_WITH_STACK = 1000  # findings with a stack
 
 
 def compare(connection: StoreConnection, job: str, floor: int) -> Comparison:
@@ -61,7 +61,7 @@ def _compare_ranks(connection: StoreConnection, job: str, floor: int) -> Compari
         *calls.notes,
         *never_returned,
         *_other_work(families, members),
-        *not_together(members, calls),
+        *describe_separate_runs(members, calls),
     ]
     loop: Loop | None = None
     clocks: tuple[Clock, ...] = ()
@@ -93,7 +93,10 @@ def _find_departures(
                 told.setdefault(_finding_key(finding), finding)
         for said, finding in told.items():
             ranks = tuple(same[said])
-            is_meant = len(ranks) >= max(_MANY, _SHARE * len(family.positions)) and finding.kind is not Kind.ENDED
+            is_meant = (
+                len(ranks) >= max(_COMMON_RANKS, _COMMON_SHARE * len(family.positions))
+                and finding.kind is not Kind.ENDED
+            )
             yield replace(finding, ranks=ranks, severity=Severity.NOTE if is_meant else finding.severity)
         if number > 0 and len(family.positions) == 1:
             (place,) = family.positions
@@ -285,7 +288,7 @@ def _other_work(families: Sequence[RankFamily], members: Members) -> Iterator[st
 def _with_stacks(connection: StoreConnection, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the findings, and add the stacks of their calls."""
     wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
-    wanted = list(dict.fromkeys(wanted))[:_MOST_LED]
+    wanted = list(dict.fromkeys(wanted))[:_MAX_FINDINGS_WITH_STACK]
     stacks: dict[tuple[str | None, int | None], str] = {}
     if wanted:
         calls = connection.rows_of("calls", sorted({capture for capture, _ in wanted if capture is not None}))

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
-_FOLLOWING = frozenset({Kind.SHAPE, Kind.PROGRAM, Kind.RECOMPILED})
-_FEW = 8  # differences close to one another
-_SOON = 64  # calls: a difference this close behind another shape is its consequence
+_CONSEQUENCE_KINDS = frozenset({Kind.SHAPE, Kind.PROGRAM, Kind.RECOMPILED})
+_MAX_COMBINED = 8  # differences close to one another
+_CONSEQUENCE_DISTANCE = 64  # calls: a difference this close behind another shape is its consequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,9 @@ class SequenceComparer:
             )
             found.append(self._build_difference(whole, sequence, reference, is_same_call=each in places))
         # A shape is the cause of a compilation, even if its data reach the device later.
-        at_once = [each for each in found[:_FEW] if each.other_start - departure.other_start <= _SOON]
+        at_once = [
+            each for each in found[:_MAX_COMBINED] if each.other_start - departure.other_start <= _CONSEQUENCE_DISTANCE
+        ]
         at_once.sort(key=lambda each: each.kind is not Kind.SHAPE)
         yield from (*at_once, *found[len(at_once) :])
 
@@ -201,7 +203,11 @@ def _first_causes(
     for each in found:
         programs = {tokens[token].program for token in sequence[each.start : each.start + each.count].tolist()} - {""}
         follows = each.kind is Kind.PROGRAM and not tokens[each.token].creates_program and programs <= known
-        if shaped is not None and each.kind in _FOLLOWING and each.other_start - shaped.other_start <= _SOON:
+        if (
+            shaped is not None
+            and each.kind in _CONSEQUENCE_KINDS
+            and each.other_start - shaped.other_start <= _CONSEQUENCE_DISTANCE
+        ):
             is_other_call = tokens[each.token].key != tokens[shaped.token].key
             follows |= each.kind is not Kind.SHAPE or is_other_call
         if each.kind is Kind.SHAPE and not follows:

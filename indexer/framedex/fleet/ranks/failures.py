@@ -12,8 +12,8 @@ from framedex.fleet.ranks.model import Finding, Kind
 from framedex.model import Severity
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
     from framedex.fleet.ranks.members import Members
+    from framedex.fleet.store_queries import StoreConnection
 
 _NEVER_RETURNED = -1
 

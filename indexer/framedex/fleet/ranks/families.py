@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Integers = npt.NDArray[np.int64]
 
-_BELONGS = 0.5  # share of a sequence's calls that match the reference by line and function
+_MIN_MATCHED_SHARE = 0.5  # share of a sequence's calls that match the reference by line and function
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def families_of(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) -> 
 
 
 def _is_in_family(compared: SequenceComparison, sequence: Integers) -> bool:
-    return int(np.count_nonzero(compared.matched >= 0)) >= _BELONGS * len(sequence)
+    return int(np.count_nonzero(compared.matched >= 0)) >= _MIN_MATCHED_SHARE * len(sequence)
 
 
 def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_FEWEST_STEPS = 4
-_USUAL = 0.5  # share of the steps: a call in so many belongs to the loop
+_MIN_STEPS = 4
+_MIN_STEP_SHARE = 0.5  # share of the steps: a call in so many belongs to the loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ def steps_of(reference: Integers, tokens: Sequence[CallToken]) -> LoopSteps | No
     runs = [
         (-int(many), int(at), int(number))
         for number, at, many in zip(numbers, first, counts, strict=True)
-        if tokens[number].function == EXECUTE and many >= _FEWEST_STEPS
+        if tokens[number].function == EXECUTE and many >= _MIN_STEPS
     ]
     if not runs:
         return None
     _, _, anchor = min(runs)
     anchors = np.flatnonzero(reference == anchor)
-    usual = set(numbers[counts >= _USUAL * len(anchors)].tolist())
+    usual = set(numbers[counts >= _MIN_STEP_SHARE * len(anchors)].tolist())
     lead = None  # the first call before the anchor that most steps make
     for place in range(int(anchors[0]) - 1, -1, -1):
         number = int(reference[place])

@@ -18,17 +18,17 @@ from framedex.plaintext import printable
 from framedex.words import nearest_name
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
+    from framedex.fleet.store_queries import StoreConnection
 
 # Variables with the number of ranks of a job.
 _SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-_MOST_SIZE = 1 << 31
+_MAX_SIZE = 1 << 31
 # With these settings, a recording leaves out other calls on each rank.
-_BY_CHANCE = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
-_MOST_LISTED = 10_000  # missing ranks, one by one
-_FEWEST = 2
+_IGNORED_VARIABLES = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
+_MAX_LISTED = 10_000  # missing ranks, one by one
+_MIN_RANKS = 2
 _SAME_BOOT = 1_000_000_000  # ns: tolerance for clock corrections during a job, and for reading two clocks
-_OF_MANY_MACHINES = frozenset({"", "localhost"})
+_AMBIGUOUS_HOSTS = frozenset({"", "localhost"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def members_of(connection: StoreConnection, job: str) -> Members:
     by_rank: dict[int, list[_RankClaim]] = defaultdict(list)
     for claim in claims:
         by_rank[claim.member.rank].append(claim)
-    if len(by_rank) < _FEWEST:
+    if len(by_rank) < _MIN_RANKS:
         raise _too_few_ranks_error(name, len(rows), len(by_rank))
     notes = []
     if left_out:
@@ -97,7 +97,7 @@ def members_of(connection: StoreConnection, job: str) -> Members:
     if partly := [each for each in kept if each.left_out]:
         variables = ", ".join(sorted({name for each in partly for name in each.left_out}))
         said = f"{words.count(len(partly), 'rank')} recorded only some of their calls ({variables})"
-        if len(members) < _FEWEST:
+        if len(members) < _MIN_RANKS:
             raise FramedexError(
                 f"{said}: there is nothing to compare.",
                 "Record the job again without these variables.",
@@ -125,7 +125,7 @@ def _claim(
         sizes = [int(size) for name in _SIZES if _is_size(size := recorded.job.get(name, ""))]
         if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
             booted = recorded.started_unix_ns - recorded.started_clock_ns
-        left_out = tuple(name for name in recorded.selected_by if name in _BY_CHANCE)
+        left_out = tuple(name for name in recorded.selected_by if name in _IGNORED_VARIABLES)
     except ValueError:  # not written by framedex
         pass
     member = Member(rank, capture, path, host, calls)
@@ -150,7 +150,7 @@ def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     spans = [(min(started), max(started)) for started in ([each.started for each in run.values()] for run in runs)]
     longest = max(last - first for first, last in spans)
     are_apart = all(first - last > longest for (_, last), (first, _) in pairwise(spans))
-    return runs if are_apart and len(runs[-1]) >= max(_FEWEST, len(by_rank) / 2) else [{}]
+    return runs if are_apart and len(runs[-1]) >= max(_MIN_RANKS, len(by_rank) / 2) else [{}]
 
 
 def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
@@ -162,7 +162,7 @@ def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
     before: int | None = None
     for place in sorted(numbers, key=lambda place: (claims[place].member.host, claims[place].boot_time or 0)):
         one = claims[place]
-        if before is not None and one.member.host not in _OF_MANY_MACHINES:
+        if before is not None and one.member.host not in _AMBIGUOUS_HOSTS:
             other = claims[before]
             if one.member.host == other.member.host and _is_near(one.boot_time, other.boot_time):
                 numbers[place] = numbers[before]
@@ -175,7 +175,7 @@ def _is_near(one: int | None, other: int | None) -> bool:
 
 
 def _is_size(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 11 and 0 < int(text) <= _MOST_SIZE
+    return text.isascii() and text.isdecimal() and len(text) < 11 and 0 < int(text) <= _MAX_SIZE
 
 
 def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
@@ -233,7 +233,7 @@ def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     if gaps:
         many = sum(last - first + 1 for first, last in gaps)
         ranks_missing = (
-            tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MOST_LISTED else ()
+            tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MAX_LISTED else ()
         )
         listed = words.first_names([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
         said = f"the job has {size:,}" if size > ranks[-1] else f"its highest rank is {ranks[-1]}"

@@ -19,21 +19,21 @@ from framedex import words
 from framedex.objects.table import load_boundary_functions
 
 if TYPE_CHECKING:
-    from framedex.fleet.asking import StoreConnection
     from framedex.fleet.ranks.members import Members
+    from framedex.fleet.store_queries import StoreConnection
 
 Integers = npt.NDArray[np.int64]
 
 EXECUTE = "PJRT_LoadedExecutable_Execute"
 _COMPILES = ("PJRT_Client_Compile", "PJRT_Compile")
 _LOADS = ("PJRT_Executable_DeserializeAndLoad", "PJRT_Client_Load")
-OBTAINS = frozenset((*_COMPILES, *_LOADS))
+PROGRAM_SOURCES = frozenset((*_COMPILES, *_LOADS))
 """Functions that return an executable. A rank with a cache loads a program where others compile it."""
 
-MOST_CALLS = 40_000_000
+MAX_CALLS = 40_000_000
 """Most compared calls of all ranks together: some 3 GB of memory."""
 
-_NEVER = (1 << 63) - 1  # ns since 1970
+_MAX_TIME_NS = (1 << 63) - 1  # ns since 1970
 
 # JSON paths of arguments: the program's object, the program's checksum, and values that are equal on all hosts.
 _PATHS = [
@@ -60,7 +60,7 @@ class CallToken:
     @property
     def creates_program(self) -> bool:
         """Whether it compiles or loads a program."""
-        return self.function in OBTAINS
+        return self.function in PROGRAM_SOURCES
 
     @property
     def key(self) -> tuple[str, str]:
@@ -106,18 +106,18 @@ def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    connection.rows(_WORKS.format(calls=connection.rows_of("calls", captures)), [_PATHS, works])
+    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.rows_of("calls", captures)), [_PATHS, works])
     notes = []
     ((every,),) = connection.rows("SELECT count(*) FROM works")
-    if every > MOST_CALLS:
-        most = MOST_CALLS // len(captures)
+    if every > MAX_CALLS:
+        most = MAX_CALLS // len(captures)
         connection.rows("DELETE FROM works WHERE nth > ?", [most])
         many = words.count(most, "call")
         notes.append(f"Only the first {many} of each rank are compared: all ranks together have {every:,}.")
     programs, said = _program_identity_sql(connection)
     notes += said
     connection.rows(_THREADS)
-    connection.rows(_KNOWN.format(program=programs), [sorted(OBTAINS)])
+    connection.rows(_KNOWN.format(program=programs), [sorted(PROGRAM_SOURCES)])
     tokens = [
         CallToken(path, line, place, function, shape, program)
         for path, line, place, function, shape, program in connection.rows(_TOKENS)
@@ -127,11 +127,13 @@ def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
         RankCalls(token, call, start, duration, _completion_times(call, start, *told))
         for (token, call, start, duration), told in zip(
             _columns_by_rank(connection, _CALLS, ("token", "call", "start", "duration"), len(captures)),
-            _columns_by_rank(connection, _READY.format(never=_NEVER), ("call", "ready", "is_main"), len(captures)),
+            _columns_by_rank(
+                connection, _READY.format(never=_MAX_TIME_NS), ("call", "ready", "is_main"), len(captures)
+            ),
             strict=True,
         )
     )
-    rows = connection.columns(_BESIDE)
+    rows = connection.columns(_COUNT_OTHER_THREADS)
     beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
     return JobCalls(tokens, sequences, beside, tuple(notes))
 
@@ -154,7 +156,7 @@ def _completion_times(call: Integers, start: Integers, asked: Integers, ready: I
     does not count.
     """
     done = np.full(len(call), -1, np.int64)
-    until = np.append(start[1:], _NEVER)
+    until = np.append(start[1:], _MAX_TIME_NS)
     of_call = np.searchsorted(call, asked) - 1
     is_told = of_call >= 0
     is_told[is_told] = (is_main[is_told] == 0) | (ready[is_told] < until[of_call[is_told]])
@@ -185,7 +187,7 @@ def _program_identity_sql(connection: StoreConnection) -> tuple[str, list[str]]:
 
 
 # The compared calls with their compared values. Arguments that are not JSON have none.
-_WORKS = """
+_CREATE_CALL_TABLE = """
 CREATE OR REPLACE TEMP TABLE works AS
 SELECT r.place, c.call, c.start, coalesce(c.duration, -1) AS duration, c.thread, c.function, c.error,
     coalesce(u.path, '') AS path, coalesce(u.line, 0) AS line,
@@ -249,7 +251,7 @@ ASOF LEFT JOIN (SELECT * FROM events WHERE NOT is_asked) d
     ON d.place = o.place AND d.event = o.event AND o.call < d.call
 ORDER BY o.place, o.call
 """
-_BESIDE = """
+_COUNT_OTHER_THREADS = """
 SELECT place, token, count(*) AS calls, min(call) AS call FROM known WHERE NOT is_main GROUP BY place, token
 ORDER BY token, place
 """

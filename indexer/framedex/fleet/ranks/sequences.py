@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 
-MOST_DEPARTURES = 512
+MAX_DEPARTURES = 512
 """The maximum number of departures of a sequence. Calls after the last one are not compared."""
 
-_LONG, _SHORT = 8, 3  # equal calls that prove that two sequences match again
-_NEAR, _FAR = 64, 4096  # calls in which such a match is searched
+_LONG_RUN, _SHORT_RUN = 8, 3  # equal calls that prove that two sequences match again
+_NEAR_CALLS, _FAR_CALLS = 64, 4096  # calls in which such a match is searched
 _FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
-_AS_MANY = 2  # calls: one more departure costs as much as so many calls left out
-_MOST_LOOKED_AT = 2_000_000  # calls, in some tenths of a second
-_ALIKE = 0.3  # share of the following calls that must match after a short run of equal calls
+_DEPARTURE_COST = 2  # calls: one more departure costs as much as so many calls left out
+_MAX_COMPARED_CALLS = 2_000_000  # calls, in some tenths of a second
+_MIN_MATCH_SHARE = 0.3  # share of the following calls that must match after a short run of equal calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SequenceAlignment:
 
 def align_sequences(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align a sequence with the reference, from the first call to the last."""
-    rough = _roughly_aligned(sequence, reference)
+    rough = _align_greedily(sequence, reference)
     departures = _with_fewest_edits(sequence, reference, rough.departures)
     if departures is None:
         return rough
@@ -76,15 +76,15 @@ def _with_fewest_edits(
     edits = sum(each.count + each.other_count for each in body)
     if all(each.count == each.other_count for each in body) or edits == abs(length - other_length):
         return None
-    most = min(edits - 1, MOST_DEPARTURES)
+    most = min(edits - 1, MAX_DEPARTURES)
     fewest = _fewest_edits(sequence[:length].tolist(), reference[:other_length].tolist(), most)
-    if fewest is None or _oddness(fewest) >= _oddness(body):
+    if fewest is None or _count_unmatched(fewest) >= _count_unmatched(body):
         return None
     return [*fewest, *tail]
 
 
-def _oddness(departures: Sequence[Departure]) -> int:
-    return sum(each.count + each.other_count + _AS_MANY for each in departures)
+def _count_unmatched(departures: Sequence[Departure]) -> int:
+    return sum(each.count + each.other_count + _DEPARTURE_COST for each in departures)
 
 
 def _fewest_edits(one: Sequence[int], other: Sequence[int], limit: int) -> list[Departure] | None:
@@ -104,14 +104,14 @@ def _fewest_edits(one: Sequence[int], other: Sequence[int], limit: int) -> list[
                 at += 1
             furthest[shift] = at
             if at >= len(one) and at - shift >= len(other):
-                return _departures_on(passed, len(one), len(other))
+                return _trace_departures(passed, len(one), len(other))
             looked_at += at - begin
-        if looked_at > _MOST_LOOKED_AT:
+        if looked_at > _MAX_COMPARED_CALLS:
             break
     return None
 
 
-def _departures_on(passed: Sequence[dict[int, int]], start: int, other_at: int) -> list[Departure]:
+def _trace_departures(passed: Sequence[dict[int, int]], start: int, other_at: int) -> list[Departure]:
     """Trace the edits back from the end. `passed` has the furthest places for each number of edits."""
     found: list[Departure] = []
     for edits in range(len(passed) - 1, 0, -1):
@@ -127,10 +127,10 @@ def _departures_on(passed: Sequence[dict[int, int]], start: int, other_at: int) 
     return found[::-1]
 
 
-def _roughly_aligned(sequence: Integers, reference: Integers) -> SequenceAlignment:
+def _align_greedily(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences greedily from the front, which is fast for similar sequences."""
-    mine = [_runs(sequence, length) for length in (_LONG, _SHORT, 1)]
-    theirs = [_runs(reference, length) for length in (_LONG, _SHORT, 1)]
+    mine = [_runs(sequence, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
+    theirs = [_runs(reference, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
     matched = np.full(len(reference), -1, np.int64)
     departures: list[Departure] = []
     at = other_at = 0
@@ -141,7 +141,7 @@ def _roughly_aligned(sequence: Integers, reference: Integers) -> SequenceAlignme
         if at == len(sequence) and other_at == len(reference):
             break
         count, other_count = len(sequence) - at, len(reference) - other_at
-        if len(departures) < MOST_DEPARTURES - 1:
+        if len(departures) < MAX_DEPARTURES - 1:
             count, other_count = _find_gap(sequence, reference, mine, theirs, at, other_at)
         departures.append(Departure(at, count, other_at, other_count))
         at, other_at = at + count, other_at + other_count
@@ -196,21 +196,24 @@ def _find_gap(
     other_at: int,
 ) -> tuple[int, int]:
     """Return how many calls of each sequence to skip until they match again."""
-    near = _find_next_match(mine[0], theirs[0], start, other_at, _NEAR)
+    near = _find_next_match(mine[0], theirs[0], start, other_at, _NEAR_CALLS)
     is_end = near is not None and start + near[0] == len(sequence)  # every sequence has an end
-    if near is not None and max(near) <= _LONG and not is_end:
+    if near is not None and max(near) <= _LONG_RUN and not is_end:
         return near
     for short in (1, 2):
-        found = _find_next_match(mine[short], theirs[short], start, other_at, _NEAR)
-        if found is not None and _share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _ALIKE:
+        found = _find_next_match(mine[short], theirs[short], start, other_at, _NEAR_CALLS)
+        if (
+            found is not None
+            and _share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _MIN_MATCH_SHARE
+        ):
             return found
-    far = near or _find_next_match(mine[0], theirs[0], start, other_at, _FAR)
+    far = near or _find_next_match(mine[0], theirs[0], start, other_at, _FAR_CALLS)
     return far or (len(sequence) - start, len(reference) - other_at)
 
 
 def _share(one: Integers, other: Integers) -> float:
     """Return the share of equal calls among the next ones."""
-    most = min(len(one), len(other), _NEAR)
+    most = min(len(one), len(other), _NEAR_CALLS)
     return float(np.mean(one[:most] == other[:most])) if most else 0.0
 
 
@@ -225,7 +228,7 @@ def _find_next_match(
     _, here, there = np.intersect1d(one, other, return_indices=True)
     found = [(int(first), int(second)) for first, second in zip(here, there, strict=True)]
     longer = (len(mine) - start) - (len(theirs) - other_at)
-    for shift in {*range(-_LONG, _LONG + 1), longer}:
+    for shift in {*range(-_LONG_RUN, _LONG_RUN + 1), longer}:
         skipped, other_skipped = max(shift, 0), max(-shift, 0)
         both = min(len(one) - skipped, len(other) - other_skipped)
         if both > 0 and (same := np.flatnonzero(one[skipped:][:both] == other[other_skipped:][:both])).size:

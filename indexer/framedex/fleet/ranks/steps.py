@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.clocks import ClockAlignment
     from framedex.fleet.ranks.reading import CallToken
 
-_AT_ONCE = 4096  # calls per batch, to limit memory
-_MOST_OF = 0.5  # share of the steps: a rank that is late in more is slow
-_SLOWER = 0.1  # share of a step
-_BESIDE_NOISE = 8.0  # multiple of the usual differences between ranks
-_OF_STEP = 0.5  # share of a step
-_BESIDE_OTHERS = 4.0  # multiple of the other ranks' worst unexplained loss in a step
-_MOST_RANKS = 0.75  # quantile of the other ranks' worst losses that counts as usual
+_CALLS_PER_BATCH = 4096  # calls per batch, to limit memory
+_SLOW_STEP_SHARE = 0.5  # share of the steps: a rank that is late in more is slow
+_MIN_DELAY_SHARE = 0.1  # share of a step
+_NOISE_FACTOR = 8.0  # multiple of the usual differences between ranks
+_LARGE_DELAY_SHARE = 0.5  # share of a step
+_OTHERS_FACTOR = 4.0  # multiple of the other ranks' worst unexplained loss in a step
+_RANK_QUANTILE = 0.75  # quantile of the other ranks' worst losses that counts as usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def lateness_of(
     obtains = np.array([token.creates_program for token in tokens], np.bool_)[reference]
     step = 0
     while step < steps.count:
-        last = max(step + 1, int(np.searchsorted(steps.starts, steps.starts[step] + _AT_ONCE, "right")) - 1)
+        last = max(step + 1, int(np.searchsorted(steps.starts, steps.starts[step] + _CALLS_PER_BATCH, "right")) - 1)
         begin, end = max(int(steps.starts[step]) - 1, first), int(steps.starts[last])
         late, median = _measure_delays(times, alignment, begin, end)
         common[2 * (begin - first) : 2 * (end - first)] = median
@@ -115,11 +115,11 @@ def delays_of(
     usual = np.median(losses[:, told], axis=1)
     common = float(np.sort(usual)[(len(usual) - 1) // 2])
     noise = float(np.sort(np.abs(usual - common))[(len(usual) - 1) // 2])
-    by_much = max(_SLOWER * lateness.step_duration, _BESIDE_NOISE * noise)
+    by_much = max(_MIN_DELAY_SHARE * lateness.step_duration, _NOISE_FACTOR * noise)
     is_slow = np.zeros(len(usual), np.bool_)
     for row in np.flatnonzero(usual - common > by_much).tolist():
         late = told & (losses[row] - common > by_much)
-        if np.count_nonzero(late) > _MOST_OF * np.count_nonzero(told) and losses[row, late].sum() >= floor:
+        if np.count_nonzero(late) > _SLOW_STEP_SHARE * np.count_nonzero(told) and losses[row, late].sum() >= floor:
             is_slow[row] = True
             yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
     unexplained = losses.copy()
@@ -128,15 +128,15 @@ def delays_of(
     worst = unexplained[:, told].max(axis=1)
     for row in np.flatnonzero(~is_slow).tolist():
         others = np.sort(np.delete(worst, np.flatnonzero(is_slow | (np.arange(len(worst)) == row))))
-        ordinary = float(others[int(_MOST_RANKS * len(others))]) if len(others) else 0.0
-        limit = max(least_of(lateness, floor), _BESIDE_OTHERS * ordinary)
+        ordinary = float(others[int(_RANK_QUANTILE * len(others))]) if len(others) else 0.0
+        limit = max(lateness_limit(lateness, floor), _OTHERS_FACTOR * ordinary)
         if (late := np.flatnonzero(told & (losses[row] >= limit))).size:
             yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)
 
 
-def least_of(lateness: Lateness, floor: int) -> float:
+def lateness_limit(lateness: Lateness, floor: int) -> float:
     """Return the smallest loss in a step, in ns, that makes a rank late."""
-    return max(_OF_STEP * lateness.step_duration, floor)
+    return max(_LARGE_DELAY_SHARE * lateness.step_duration, floor)
 
 
 def _delay(
@@ -150,11 +150,11 @@ def _delay(
     is_steady: bool,
 ) -> RankDelay:
     lost = lateness.losses[row, late]
-    place, in_call = _find_worst_position(times, alignment, steps, lateness, row, late[np.argsort(-lost)[:_LOOKED_AT]])
+    place, in_call = _find_worst_position(times, alignment, steps, lateness, row, late[np.argsort(-lost)[:_MAX_STEPS]])
     return RankDelay(row, late, is_steady, int(np.median(lost)), int(lost.sum()), place, in_call)
 
 
-_LOOKED_AT = 64  # steps
+_MAX_STEPS = 64  # steps
 
 
 def _find_worst_position(

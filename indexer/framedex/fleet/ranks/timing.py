@@ -13,7 +13,7 @@ from framedex import words
 from framedex.fleet.ranks.clocks import ClockAlignment, alignment_of
 from framedex.fleet.ranks.loops import CallTimes, Floats, LoopSteps
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop
-from framedex.fleet.ranks.steps import RankDelay, delays_of, lateness_of, least_of
+from framedex.fleet.ranks.steps import RankDelay, delays_of, lateness_limit, lateness_of
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.reading import JobCalls
 
 _CLOCK_IS_OFF = 500_000_000  # ns
-_DRIFT_IS_SEEN = 20_000_000  # ns, over the whole loop
+_MIN_DRIFT_NS = 20_000_000  # ns, over the whole loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def with_times(
     told = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
     clocks: tuple[Clock, ...] = ()
     if alignment.is_synchronized:
-        waited = np.where(lateness.losses >= least_of(lateness, floor), lateness.losses, 0.0)
+        waited = np.where(lateness.losses >= lateness_limit(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
         findings = _with_waiting(findings, waited, times, members)
         clocks = _clocks(times, alignment, members)
@@ -170,7 +170,7 @@ def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: floa
         whose = "Its clock" if len(ranks) == 1 else "Their machine's clock"
         if abs(first.offset) >= _CLOCK_IS_OFF:
             said = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
-        elif abs(gained) >= _DRIFT_IS_SEEN:
+        elif abs(gained) >= _MIN_DRIFT_NS:
             said = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} per second"
         else:
             continue

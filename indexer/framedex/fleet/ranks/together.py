@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
     from framedex.fleet.ranks.reading import JobCalls, RankCalls
 
-_FEW = 3
+_MAX_LISTED = 3
 
 
-def not_together(members: Members, calls: JobCalls) -> Iterator[str]:
+def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
     """Yield sentences about machines whose ranks ran one after the other, judged by their compared calls."""
     by_machine: dict[int, list[int]] = defaultdict(list)
     for place, machine in enumerate(members.machines):
@@ -29,12 +29,12 @@ def not_together(members: Members, calls: JobCalls) -> Iterator[str]:
             ranks = [
                 words.first_names([str(members.members[place].rank) for place in group], "rank") for group in groups
             ]
-            more = " and so on" if len(ranks) > _FEW else ""
+            more = " and so on" if len(ranks) > _MAX_LISTED else ""
             host = printable(members.members[places[0]].host)
-            apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_FEW])}{more}.")
-    yield from apart[:_FEW]
-    if len(apart) > _FEW:
-        yield f"The same holds for {words.count(len(apart) - _FEW, 'other host')}."
+            apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}.")
+    yield from apart[:_MAX_LISTED]
+    if len(apart) > _MAX_LISTED:
+        yield f"The same holds for {words.count(len(apart) - _MAX_LISTED, 'other host')}."
 
 
 def _groups(ranks: list[int], calls: JobCalls) -> list[list[int]]:

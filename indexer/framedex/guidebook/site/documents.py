@@ -12,7 +12,7 @@ _PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHA
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _LINK = re.compile(r'<a (?P<before>[^>]*?)href="(?P<to>[^"]*)"(?P<after>[^>]*)>(?P<text>.*?)</a>', re.DOTALL)
 _PICTURE = re.compile(r"\]\(([^)\s]+\.(?:png|svg))\)|(?:src|srcset)=\"([^\"]+\.(?:png|svg))\"")
-_WIDE = '<div class="wide" tabindex="0">'  # scrolls on its own in narrow windows
+_WIDE_BLOCK = '<div class="wide" tabindex="0">'  # scrolls on its own in narrow windows
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|#")
 
 
@@ -99,5 +99,5 @@ def resolve_links(html: str, document: Document, documents: Sequence[Document]) 
             return found["text"]
         return f'<a {found["before"]}href="{link}"{found["after"]}>{found["text"]}</a>'
 
-    html = html.replace("<table>", _WIDE + '<table class="data">').replace("</table>", "</table></div>")
+    html = html.replace("<table>", _WIDE_BLOCK + '<table class="data">').replace("</table>", "</table></div>")
     return _LINK.sub(resolve, html)

@@ -22,7 +22,7 @@ from framedex.guidebook.site.html_text import (
 )
 from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import DisplayedLocation, Example, NameCount, ObservedError, ObservedFunction, Run
-from framedex.roadtrees import MAX_FRAMES, RoadTrees
+from framedex.path_trees import MAX_FRAMES, PathTrees
 
 if TYPE_CHECKING:
     from framedex.model.guidebook import FunctionDescription
@@ -82,7 +82,7 @@ def function_page(
         "calls": book.calls(name),
         "lines": lines[:_MAX_LINES],
         "more_lines": len(lines) - _MAX_LINES,
-        "roads": _find_paths(observed, book),
+        "paths": _find_paths(observed, book),
         "examples": _find_examples(observed, book)[:_MAX_EXAMPLES],
         "errors": errors[:_MAX_ERRORS],
         "more_errors": len(errors) - _MAX_ERRORS,
@@ -136,15 +136,15 @@ def _find_paths(observed: Sequence[ObservedFunction], book: GuidebookData) -> li
     """Return the stack paths by framework version: runs on one version share their lines and frames."""
     versions: dict[str, list[ObservedFunction]] = defaultdict(list)
     for each in observed:
-        if each.roads:
+        if each.paths:
             versions[run_setup(book.runs[each.run]).calls_from].append(each)
     shown = []
     for framework, group in versions.items():
-        trees = RoadTrees()
+        trees = PathTrees()
         for each in group:
-            trees.add_trees(each.roads, each.roads_left_out)
-        roads, left_out = trees.cut(max(MAX_FRAMES // len(versions), _MIN_FRAMES))
-        html = render_paths(roads, CharacterBudget(_PATHS_CHARACTERS // len(versions)))
+            trees.add_trees(each.paths, each.omitted_calls)
+        paths, left_out = trees.cut(max(MAX_FRAMES // len(versions), _MIN_FRAMES))
+        html = render_paths(paths, CharacterBudget(_PATHS_CHARACTERS // len(versions)))
         shown.append(DisplayedPaths(framework, len(group), sum(each.calls for each in group), html, left_out))
     return sorted(shown, key=lambda each: -each.calls)
 

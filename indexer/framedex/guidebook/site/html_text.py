@@ -44,7 +44,7 @@ def public_address(location: DisplayedLocation) -> str | None:
     return location.url if location.url and _WEB.fullmatch(location.url) else None
 
 
-def link_place(location: DisplayedLocation | None) -> Markup:
+def link_location(location: DisplayedLocation | None) -> Markup:
     """Return a location as a link to its public page, if it has one."""
     if location is None or not location.text:
         return Markup("")
@@ -132,27 +132,27 @@ class CharacterBudget:
         return True
 
 
-def render_paths(roads: Sequence[PathNode], budget: CharacterBudget) -> Markup:
+def render_paths(nodes: Sequence[PathNode], budget: CharacterBudget) -> Markup:
     """Return the trees as nested lists. Branches fold by keyboard and without scripts; the most frequent are open."""
-    return Markup("").join(_render_branches(roads, budget, 0))
+    return Markup("").join(_render_branches(nodes, budget, 0))
 
 
-def render_path(road: Sequence[PathNode]) -> Markup:
+def render_path(frames: Sequence[PathNode]) -> Markup:
     """Return one stack path as a list of frames."""
-    return Markup('<ol class="road">{}</ol>').format(Markup("").join(map(_render_frame, road)))
+    return Markup('<ol class="road">{}</ol>').format(Markup("").join(map(_render_frame, frames)))
 
 
-def _render_branches(roads: Sequence[PathNode], budget: CharacterBudget, depth: int) -> Iterator[Markup]:
+def _render_branches(nodes: Sequence[PathNode], budget: CharacterBudget, depth: int) -> Iterator[Markup]:
     left_out = 0
-    for index, road in enumerate(roads):
-        chain = _unbranched_chain(road)
+    for index, node in enumerate(nodes):
+        chain = _unbranched_chain(node)
         frames = Markup("").join(_render_frame(frame) for frame in chain)
         if depth >= _MAX_DEPTH or not budget.take(frames):
-            left_out += road.calls
+            left_out += node.calls
             continue
         listed = Markup('<ol class="road">{}</ol>').format(frames)
-        inner = Markup("").join(_render_branches(chain[-1].roads, budget, depth + 1))
-        if len(roads) == 1:
+        inner = Markup("").join(_render_branches(chain[-1].callees, budget, depth + 1))
+        if len(nodes) == 1:
             yield listed + inner
             continue
         yield Markup(
@@ -160,9 +160,9 @@ def _render_branches(roads: Sequence[PathNode], budget: CharacterBudget, depth: 
             ' <span class="place">{}</span></summary>{}{}</details>'
         ).format(
             Markup(" open") if index == 0 and depth < 3 else "",
-            count(road.calls, "call"),
-            shorten(road.function),
-            shorten(road.place.text),
+            count(node.calls, "call"),
+            shorten(node.function),
+            shorten(node.place.text),
             listed,
             inner,
         )
@@ -170,11 +170,11 @@ def _render_branches(roads: Sequence[PathNode], budget: CharacterBudget, depth: 
         yield Markup('<p class="left-out">{} on stack paths that are not shown.</p>').format(count(left_out, "call"))
 
 
-def _unbranched_chain(road: PathNode) -> list[PathNode]:
+def _unbranched_chain(node: PathNode) -> list[PathNode]:
     """Return the frames from this one to the next branch or end."""
-    chain = [road]
-    while len(chain[-1].roads) == 1:
-        chain.append(chain[-1].roads[0])
+    chain = [node]
+    while len(chain[-1].callees) == 1:
+        chain.append(chain[-1].callees[0])
     return chain
 
 
@@ -187,4 +187,6 @@ def _render_frame_content(frame: PathNode) -> Markup:
     if frame.folded:
         folded = Markup('<span class="folded">{} of glue above</span>').format(count(frame.folded, "frame"))
     language = Markup("<i>Py</i>") if frame.language == "python" else Markup("<b>C++</b>")
-    return Markup("{} <code>{}</code> {}{}").format(language, shorten(frame.function), link_place(frame.place), folded)
+    return Markup("{} <code>{}</code> {}{}").format(
+        language, shorten(frame.function), link_location(frame.place), folded
+    )

@@ -100,18 +100,18 @@ def _show_steps(steps: Sequence[Step], links: dict[str, str]) -> list[DisplayedS
 
 def _show_step(step: Step, links: dict[str, str], budget: CharacterBudget) -> DisplayedStep:
     listed = step.calls[:_MAX_CALLS]
-    roads = {}
-    lacks_roads = False
+    paths = {}
+    lacks_paths = False
     for place in prioritize_calls(listed):
-        road = render_path(listed[place].road) if listed[place].road else Markup("")
-        fits = budget.take(road)
-        roads[place] = road if fits else Markup("")
-        lacks_roads = lacks_roads or not fits
-    shown = [(call, roads[place]) for place, call in enumerate(listed)]
+        path = render_path(listed[place].path) if listed[place].path else Markup("")
+        fits = budget.take(path)
+        paths[place] = path if fits else Markup("")
+        lacks_paths = lacks_paths or not fits
+    shown = [(call, paths[place]) for place, call in enumerate(listed)]
     left_out = step.left_out + sum(1 + call.repeated for call in step.calls[_MAX_CALLS:])
     calls = sum(1 + call.repeated for call in step.calls) + step.left_out
     text, code = render_prose(step.text, links), highlight_python(step.code)
-    return DisplayedStep(shorten(step.title), text, code, shown, calls, left_out, lacks_roads)
+    return DisplayedStep(shorten(step.title), text, code, shown, calls, left_out, lacks_paths)
 
 
 def prioritize_calls(calls: Sequence[StepCall]) -> list[int]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from framedex import words
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, run_setup
-from framedex.guidebook.site.html_text import format_lines, format_times, link_place, public_address, shorten
+from framedex.guidebook.site.html_text import format_lines, format_times, link_location, public_address, shorten
 from framedex.plaintext import visible
 
 
@@ -72,7 +72,7 @@ class Templates:
             format_times=format_times,
             shorten=shorten,
             format_lines=format_lines,
-            link_place=link_place,
+            link_location=link_location,
             setup=run_setup,
             anchor=addresses.anchor,
         )

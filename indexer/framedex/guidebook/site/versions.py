@@ -61,16 +61,18 @@ def comparison_page(comparison: Comparison, templates: Templates) -> Page:
             (comparison.right, [each for each in comparison.functions if not each.left]),
         ],
         both=sorted(both, key=_call_ratio_key),
-        roads=_show_changes(comparison.roads),
-        more=len(comparison.roads) - _MAX_PATHS,
+        changed_steps=_show_changes(comparison.changed_steps),
+        more=len(comparison.changed_steps) - _MAX_PATHS,
     )
     return Page(addresses.COMPARISON, "Comparison", html, headings, '<h1 id="top">Comparison</h1>')
 
 
-def changes_page(roads: Sequence[ChangedStep], templates: Templates) -> Page:
+def changes_page(changed_steps: Sequence[ChangedStep], templates: Templates) -> Page:
     """Return the page of steps that changed between a framework's versions."""
     html, headings = templates.page(
-        *("changes.html", addresses.CHANGES), roads=_show_changes(roads), more=len(roads) - _MAX_PATHS
+        *("changes.html", addresses.CHANGES),
+        changed_steps=_show_changes(changed_steps),
+        more=len(changed_steps) - _MAX_PATHS,
     )
     return Page(addresses.CHANGES, "Changed stack paths", html, headings, '<h1 id="top">Changed stack paths</h1>')
 
@@ -81,24 +83,24 @@ def _call_ratio_key(each: ComparedFunction) -> tuple[float, str]:
     return (min(left, right) / max(left, right, 1), each.function)
 
 
-def _show_changes(roads: Sequence[ChangedStep]) -> list[tuple[ChangedStep, list[DisplayedCall], int]]:
+def _show_changes(changed_steps: Sequence[ChangedStep]) -> list[tuple[ChangedStep, list[DisplayedCall], int]]:
     """Return the changed steps with their calls side by side, and the number of calls not shown."""
     shown = []
-    for road in roads[:_MAX_PATHS]:
-        calls = _align_calls(road)
+    for step in changed_steps[:_MAX_PATHS]:
+        calls = _align_calls(step)
         start = max(next((index for index, call in enumerate(calls) if call.sign), 0) - _CALLS_BEFORE, 0)
         part = calls[start : start + _MAX_CALLS]
-        shown.append((road, part, len(calls) - start - len(part)))
+        shown.append((step, part, len(calls) - start - len(part)))
     return shown
 
 
-def _align_calls(road: ChangedStep) -> list[DisplayedCall]:
+def _align_calls(step: ChangedStep) -> list[DisplayedCall]:
     found = []
-    matcher = SequenceMatcher(a=road.left_calls, b=road.right_calls, autojunk=False)
+    matcher = SequenceMatcher(a=step.left_calls, b=step.right_calls, autojunk=False)
     for kind, left, left_end, right, right_end in matcher.get_opcodes():
         if kind == "equal":
-            found += [DisplayedCall("", name) for name in road.left_calls[left:left_end]]
+            found += [DisplayedCall("", name) for name in step.left_calls[left:left_end]]
         else:
-            found += [DisplayedCall("-", name) for name in road.left_calls[left:left_end]]
-            found += [DisplayedCall("+", name) for name in road.right_calls[right:right_end]]
+            found += [DisplayedCall("-", name) for name in step.left_calls[left:left_end]]
+            found += [DisplayedCall("+", name) for name in step.right_calls[right:right_end]]
     return found

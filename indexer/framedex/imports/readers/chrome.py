@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
 from framedex.imports.names import build_imported_frame, frame_of_text, thread_of_text
-from framedex.imports.slices import MOST, SliceCollector, add_slices
+from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 
@@ -94,8 +94,8 @@ class _Trace:
         if phase not in ("X", "B", "E") or self._is_thread(event, thread):
             return
         self.events += 1
-        if self.events > MOST:
-            raise ValueError(f"it has more than {MOST:,} slices")
+        if self.events > MAX_SLICES:
+            raise ValueError(f"it has more than {MAX_SLICES:,} slices")
         start = _nanoseconds(event.get("ts"))
         if phase == "E":
             self.slices[thread].end(start)

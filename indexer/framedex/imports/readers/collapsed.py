@@ -23,8 +23,8 @@ _MODE = "# mode: "
 _PLAIN = (ValueType("samples", "count"),)
 _WALL, _CPU, _MEMORY = ValueType("wall", "microseconds"), ValueType("cpu", "microseconds"), ValueType("memory", "bytes")
 _VALUES = {"wall": (_WALL,), "cpu": (_CPU,), "memory": (_MEMORY,), "full": (_WALL, _CPU, _MEMORY)}
-_DEEP = 500  # frames, of 120 characters at most each
-_LEAST = 0.9  # the least share of stacks among the first lines
+_DEEP_STACK_FRAMES = 500  # frames, of 120 characters at most each
+_MIN_STACK_SHARE = 0.9  # the least share of stacks among the first lines
 
 
 def fits(head: bytes) -> bool:
@@ -33,11 +33,15 @@ def fits(head: bytes) -> bool:
         return False
     lines = lines_of(head)
     if len(head) >= HEAD and len(lines) == 1:  # one deep stack, whose weight comes later
-        return lines[0].count(";") >= _DEEP
+        return lines[0].count(";") >= _DEEP_STACK_FRAMES
     is_cut = len(head) >= HEAD and len(lines) > 1
     whole = [line for line in lines[: len(lines) - is_cut] if not _has_no_stack(line)]
     stacks = [line for line in whole if _LINE.match(line)]
-    return bool(stacks) and len(stacks) >= _LEAST * len(whole) and any(";" in line or len(lines) < 3 for line in stacks)
+    return (
+        bool(stacks)
+        and len(stacks) >= _MIN_STACK_SHARE * len(whole)
+        and any(";" in line or len(lines) < 3 for line in stacks)
+    )
 
 
 def _has_no_stack(line: str) -> bool:

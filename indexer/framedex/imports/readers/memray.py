@@ -16,7 +16,7 @@ from framedex.imports.values import ValueType, WeightRules
 
 _COLUMNS = ["allocator", "num_allocations", "size", "tid", "thread_name", "stack_trace"]
 _ALLOCATIONS, _BYTES = ValueType("allocations", "count"), ValueType("memory", "bytes")
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 def fits_csv(head: bytes) -> bool:
@@ -55,7 +55,7 @@ def _split(part: str) -> tuple[str, str, int]:
 
 
 def _parse_number(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or len(text) > _MOST_DIGITS:
+    if not text.isascii() or not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise ValueError(f"it has {text[:40]!r} instead of a number")
     return int(text)
 

@@ -33,7 +33,7 @@ _FRAME = compiled_on_use(
 )
 # The separate line of `-F +srcline`.
 _SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:][^:]*\.\w{1,5}):(?P<line>\d{1,9})(?P<inlined> \(inlined\))?$")
-_BEHIND_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
+_AFTER_MODULE = re.compile(r"(?: \(deleted\))?(?:\+0x[0-9a-f]+)?$")
 _MODIFIERS = re.compile(r":[ukhGHIpPSDWeb]+$")  # event modifiers (perf-list)
 _LIKELY_ADDRESS = 4  # digits
 _UNKNOWN, _INLINED = "[unknown]", "inlined"
@@ -160,7 +160,7 @@ class _SampleParser:
 
 
 def _build_frame(frame: re.Match[str]) -> ImportedFrame:
-    function, module = frame["function"] or "", _BEHIND_MODULE.sub("", frame["module"] or "")
+    function, module = frame["function"] or "", _AFTER_MODULE.sub("", frame["module"] or "")
     is_inlined = module == _INLINED
     if function in ("", _UNKNOWN):
         function = f"{int(frame['address'], 16):#x}"

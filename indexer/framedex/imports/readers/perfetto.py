@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
-from framedex.imports.slices import MOST, SliceCollector, add_slices
+from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.tracks import Tracks, of_sequence
 from framedex.imports.values import ValueType, WeightRules
@@ -24,14 +24,14 @@ from framedex.imports.wire import first_fields, stream_fields, within_first_fiel
 from framedex.protobuf import Message, signed
 
 _PACKET = 1
-_CLOCKS, _TIME, _SEQUENCE, _EVENT, _TOLD, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
-_HEAP, _CLEARED, _DROPPED, _THREAD, _COMPRESSED, _CHROME_SAMPLES = 37, 41, 42, 44, 50, 54
+_CLOCKS, _TIME, _SEQUENCE, _EVENT, _INTERNED_DATA, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet
+_HEAP, _CLEARED, _PACKETS_DROPPED, _THREAD, _COMPRESSED, _CHROME_SAMPLES = 37, 41, 42, 44, 50, 54
 _CLOCK, _DEFAULTS, _SYMBOLS, _PERF_SAMPLE, _STACK_SAMPLE = 58, 59, 61, 66, 135
 _IS_CLEARED, _NEEDS_STATE = 1, 2  # flags
 _NAME_NUMBER, _TRACK, _NAME, _SOURCE, _SOURCE_NUMBER, _INLINE, _STACK = 10, 11, 23, 33, 34, 55, 56  # of an event
 _TYPES = {1: "B", 2: "E"}
-_OF_SEQUENCE = range(64, 128)  # clocks
-_BOOT, _REAL = 6, 1
+_SEQUENCE_CLOCKS = range(64, 128)  # clocks
+_BOOT_CLOCK, _REALTIME_CLOCK = 6, 1
 _BEGINS_COMPRESSED = b"\x92\x03"
 _RATIO, _LEAST = 300, 1 << 20  # limits for the size of decompressed packets, in bytes
 
@@ -137,13 +137,13 @@ class _PacketReader:
         sequence = self._sequences[number]
         if packet.integer(_CLEARED) or packet.integer(_FLAGS) & _IS_CLEARED:
             sequence.clear()
-        elif packet.integer(_DROPPED):
+        elif packet.integer(_PACKETS_DROPPED):
             sequence.is_valid = False
         if packet.integer(_FLAGS) & _NEEDS_STATE and not sequence.is_valid:
             self._builder.leave_out("packet", "that refer to lost data")
             return
-        if _TOLD in packet:
-            sequence.learn(Message(packet.content(_TOLD)))
+        if _INTERNED_DATA in packet:
+            sequence.learn(Message(packet.content(_INTERNED_DATA)))
         if _DEFAULTS in packet:
             sequence.defaults = Message(packet.content(_DEFAULTS))
         if _CLOCKS in packet:
@@ -173,20 +173,20 @@ class _PacketReader:
 
     def _learn_clocks(self, snapshot: Message, sequence: Sequence) -> None:
         clocks = {clock.integer(1): clock.integer(2) for clock in map(Message, snapshot.contents(1))}
-        own = snapshot.integer(2) or _BOOT
-        builtin = [number for number in clocks if number not in _OF_SEQUENCE]
+        own = snapshot.integer(2) or _BOOT_CLOCK
+        builtin = [number for number in clocks if number not in _SEQUENCE_CLOCKS]
         reference = own if own in clocks else next(iter(builtin), None)
         if reference is None:
             return
         sequence.learn_clocks(snapshot, clocks[reference])
         self._everywhere.learn_clocks(snapshot, clocks[reference])
-        if self._builder.started_unix_ns is None and 0 < clocks.get(_REAL, 0) < 1 << 63:
-            self._builder.started_unix_ns = clocks[_REAL]
+        if self._builder.started_unix_ns is None and 0 < clocks.get(_REALTIME_CLOCK, 0) < 1 << 63:
+            self._builder.started_unix_ns = clocks[_REALTIME_CLOCK]
 
     def _packet_time(self, packet: Message, sequence: Sequence) -> int:
         """The time of a packet by the trace's clock, in ns."""
-        clock = packet.integer(_CLOCK) or sequence.defaults.integer(_CLOCK) or _BOOT
-        of = sequence if clock in _OF_SEQUENCE else self._everywhere
+        clock = packet.integer(_CLOCK) or sequence.defaults.integer(_CLOCK) or _BOOT_CLOCK
+        of = sequence if clock in _SEQUENCE_CLOCKS else self._everywhere
         return _check_time(of.time(packet.integer(_TIME), clock))
 
     def _take_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
@@ -200,8 +200,8 @@ class _PacketReader:
             slices.end(at)
             return
         self._count += 1
-        if self._count > MOST:
-            raise ValueError(f"it has more than {MOST:,} slices")
+        if self._count > MAX_SLICES:
+            raise ValueError(f"it has more than {MAX_SLICES:,} slices")
         name = event.text(_NAME) or sequence.text(NAMES, event.integer(_NAME_NUMBER)) or "slice without a name"
         frame, outer = self._builder.frame(frame_of_text(name)), self._stack_of(event, sequence)
         if phase == "B":
@@ -253,8 +253,8 @@ class _PacketReader:
         if not frames:
             self._builder.leave_out("sample", "without a stack, or with a lost stack")
             return
-        if len(self._samples) >= 3 * MOST:
-            raise ValueError(f"it has more than {MOST:,} samples")
+        if len(self._samples) >= 3 * MAX_SLICES:
+            raise ValueError(f"it has more than {MAX_SLICES:,} samples")
         self._samples.extend((time, self._builder.thread(*thread), self._number(frames)))
 
     def _number(self, frames: list[int]) -> int:

@@ -19,11 +19,11 @@ from framedex.model import ImportedFrame, NativeFrame
 from framedex.protobuf import Message, signed
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = range(1, 7)
-_TIME, _PERIOD_TYPE, _USUAL = 9, 11, 14
+_TIME, _PERIOD_TYPE, _DEFAULT_TYPE = 9, 11, 14
 _MESSAGES = frozenset((_SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _PERIOD_TYPE))
-_INTEGERS = frozenset((7, 8, _TIME, 10, 12, _USUAL, 15))
+_INTEGERS = frozenset((7, 8, _TIME, 10, 12, _DEFAULT_TYPE, 15))
 _COMMENTS = 13  # integers, packed or not
-_HASHED = re.compile(r"17h[0-9a-f]{16}E$")  # a Rust symbol: its demangled name is better
+_HASHED_SYMBOL = re.compile(r"17h[0-9a-f]{16}E$")  # a Rust symbol: its demangled name is better
 _THREAD_IDS = ("thread_id", "tid", "thread id")
 _THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
 
@@ -113,7 +113,7 @@ def _tables(source: Source, builder: ProfileBuilder) -> _Tables:
             if isinstance(content, int):
                 if number == _TIME and content:
                     builder.started_unix_ns = max(signed(content), 0)
-                elif number == _USUAL:
+                elif number == _DEFAULT_TYPE:
                     tables.default_type = content
             elif number == _STRING:
                 tables.strings.append(content.decode("utf-8", "replace"))
@@ -177,7 +177,7 @@ class _StackConverter:
         text = self._tables.text
         name = text(function.system_name) or text(function.name)
         file = text(function.file)
-        is_plain = not name.startswith("_Z") or _HASHED.search(name) is not None
+        is_plain = not name.startswith("_Z") or _HASHED_SYMBOL.search(name) is not None
         return build_imported_frame(
             text(function.name) if is_plain and function.name else name,
             *(file, line.line),

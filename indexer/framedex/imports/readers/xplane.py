@@ -14,7 +14,7 @@ from dataclasses import replace
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.hlo import op_frames
 from framedex.imports.names import build_imported_frame, frame_of_text
-from framedex.imports.slices import MOST, SliceCollector, add_slices
+from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields, within_first_field
@@ -137,8 +137,8 @@ class _PlaneReader:
 
     def _add_event(self, plane: _PlaneNames, event: Message, begin: int, slices: SliceCollector) -> None:
         self._slices += 1
-        if self._slices > MOST:
-            raise ValueError(f"it has more than {MOST:,} slices")
+        if self._slices > MAX_SLICES:
+            raise ValueError(f"it has more than {MAX_SLICES:,} slices")
         named = plane.events.get(event.integer(1))
         name = "" if named is None else named.text(4) or named.text(2)
         start = begin + event.signed(2) // 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,10 @@ from framedex.ffi.model import (
 from framedex.ffi.signatures import explain_error, explain_problem
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
-from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
+from framedex.index.read.spans import KIND_TABLES, IdRange, iter_call_ranges, iter_calls
 from framedex.model import Location, LocationEvidence, PythonLine, SiteEvidence
 
 if TYPE_CHECKING:
@@ -43,6 +43,10 @@ _MAX_RECENT_RUNS = 2_000
 _RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.arguments, r.join_id"
 # Starts from the FFI functions, since most captures have far more other calls.
 _RUN_TABLES = f"ffi_functions x CROSS JOIN {KIND_TABLES} LEFT JOIN ffi_runs r ON r.call = c.id"
+
+_STACK_CALLS_OF_TARGET = (
+    "ffi_functions x CROSS JOIN stack_calls k ON k.boundary = x.boundary AND k.calls > 0 WHERE x.target = ?"
+)
 
 _IN_SCOPE = "IN (SELECT id FROM captures)"
 
@@ -281,8 +285,7 @@ def _text_field(decoded: Mapping[str, object], name: str) -> str:
 def _read_use(reader: Reader, name: str) -> FfiUse:
     """Return the use of a target in its latest runs, for hovers; fast regardless of their number."""
     reader = reader.restrict_to_latest_run(
-        "SELECT max(p.run) FROM ffi_functions x JOIN call_kinds k ON k.boundary = x.boundary AND k.calls > 0"
-        " JOIN captures p ON p.id = k.capture WHERE x.target = ?",
+        f"SELECT max(k.run) FROM {_STACK_CALLS_OF_TARGET}",
         name,
     )
     stacks = reader.rows(
@@ -292,12 +295,13 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
     )
     recent = _read_recent_runs(reader, name)
     run = reader.scope.run
-    run_condition = (
-        f" JOIN ffi_joins j ON j.id = k.join_id JOIN captures p ON p.id = j.capture AND p.run = {run}" if run else ""
+    of_run = (
+        f"captures p CROSS JOIN ffi_joins j ON j.capture = p.id AND p.run = {run}"
+        " CROSS JOIN ffi_candidates k ON k.join_id = j.id"
     )
     sites = reader.rows(
         "SELECT id FROM ffi_sites s WHERE target = ?"
-        f" AND EXISTS (SELECT 1 FROM ffi_candidates k{run_condition} WHERE k.site = s.id)",
+        f" AND EXISTS (SELECT 1 FROM {of_run if run else 'ffi_candidates k'} WHERE k.site = s.id)",
         name,
     )
     run_data = _RunData.read(reader, recent)
@@ -318,25 +322,29 @@ def _read_use(reader: Reader, name: str) -> FfiUse:
 
 def _read_recent_runs(reader: Reader, name: str) -> list[_HandlerRun]:
     """Return the latest runs of a target, latest first."""
-    run_condition = f" AND p.run = {reader.scope.run}" if reader.scope.run else ""
-    kinds: dict[IdRange, list[int]] = {}
-    for kind, first, last in reader.rows(
-        "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
-        f" CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0{run_condition}"
-        " ORDER BY p.run DESC, p.first_call DESC",
-        name,
-        _EXECUTE,
-    ):
-        kinds.setdefault(IdRange(first, first, last), []).append(kind)
-    columns = "c.id, k.stack, c.duration, k.error, c.arguments"
-    latest_first = (iter_calls(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
-    calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _MAX_RECENT_RUNS))
+    calls = list(itertools.islice(_iter_runs_latest_first(reader, name), _MAX_RECENT_RUNS))
     query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
     joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
     return [
         _HandlerRun(name, _EXECUTE, call, stack, duration, error, arguments_id, joins.get(call))
         for call, stack, duration, error, arguments_id in calls
     ]
+
+
+def _iter_runs_latest_first(reader: Reader, name: str) -> Iterator[Row]:
+    run = reader.scope.run
+    condition = f" AND p.run = {run}" if run else f" AND p.run <= (SELECT max(k.run) FROM {_STACK_CALLS_OF_TARGET})"
+    for capture, first, last in iter_call_ranges(reader, None, condition, *(() if run else (name,))):
+        kinds = reader.rows(
+            "SELECT k.id FROM ffi_functions x CROSS JOIN call_kinds k ON k.capture = ? AND k.boundary = x.boundary"
+            " WHERE x.target = ? AND x.stage = ? AND k.calls > 0",
+            capture,
+            name,
+            _EXECUTE,
+        )
+        columns = "c.id, k.stack, c.duration, k.error, c.arguments"
+        some = [kind for (kind,) in kinds]
+        yield from iter_calls(reader, columns, some, IdRange(first, first, last), backwards=True)
 
 
 def _distinct_handlers(

@@ -36,7 +36,7 @@ MAX_SAMPLES = 4
 CLIENT_CREATORS = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
 """Functions that create a client, called once per process and plug-in before all others (pjrt_c_api.h)."""
 
-FOLLOWED = "followed by process "
+FOLLOWED_PREFIX = "followed by process "
 """The start of `captures.reading` while a process follows a growing capture; the number of the process comes next."""
 
 SEARCHED_KINDS = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")

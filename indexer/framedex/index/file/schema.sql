@@ -1,59 +1,62 @@
--- The tables of the index, and the views (`..._readable`) meant for people who open it with the tools they know.
+-- The tables of the index, and the views (`..._readable`) for people with common SQL tools.
 --
--- A call points to a stack; a stack to the leaf of a path in the tree of nodes, and where it is the run of an FFI
--- handler also to the handler below the Python stack of its `ffi_call`; a node to a frame; a frame to a function and a
--- place in a file. Lines are 1-based: of the file's state in `version`, else as the file was indexed. Addresses are
--- 64 bits, stored signed.
+-- A call refers to a stack, and a stack to the leaf of a path in the tree of nodes. The stack of an FFI handler's run
+-- also refers to the handler frame below the Python stack of its `ffi_call`. A node refers to a frame; a frame to a
+-- function and a location in a file. Lines are 1-based, in the file state `version`, else in the indexed file.
+-- Addresses are 64 bits, stored signed.
 --
--- With every change that an older framedex could not read, raise `VERSION` in schema.py. Each statement begins with
--- CREATE at the beginning of a line. Comments are left out of what the database keeps.
+-- With every change that an older framedex cannot read, raise `VERSION` in schema.py. Each statement begins with CREATE
+-- at the beginning of a line. The database does not store comments.
 
 
--- Files, captures and what they are of
+-- Files, captures and their contents
 
--- Every path that frames or definitions are in, once: of this machine; recorded on another; or of a source map
--- (`jax:jax/_src/api.py`), which is no file here.
+-- Every path of a frame or definition, once: on this machine, recorded on another, or of a source map
+-- (`jax:jax/_src/api.py`), which is not a local file.
 CREATE TABLE files(
     id INTEGER PRIMARY KEY,
     path TEXT
 );
 CREATE UNIQUE INDEX idx_files_path ON files (path);
 
--- The states of files that exact lines are about.
+-- The file states that exact lines refer to.
 CREATE TABLE file_versions(
     id INTEGER PRIMARY KEY,
     file INTEGER REFERENCES files(id),
     modified INTEGER,  -- ns since 1970
     size INTEGER,  -- bytes
-    blob TEXT,  -- its content, as git names it; empty: it had changed before anybody looked
-    is_own INTEGER,  -- whether it is a file of the program itself: lines of its states are counted apart
+    blob TEXT,  -- git's id of its content; empty if it had changed before it was read
+    is_own INTEGER,  -- whether it is a file of the program itself: lines of its states are counted separately
     text BLOB  -- its content, compressed by zlib; NULL for files of installed packages and of the system
 );
 CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
 CREATE INDEX idx_file_versions_blob ON file_versions (blob);
 
--- The recordings. A capture that is read again when it has grown keeps its id.
+-- The recordings. A capture that grew and is read again keeps its id.
 CREATE TABLE captures(
-    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again, though a capture is removed: people write it down
-    path TEXT,  -- where it was last seen
-    identity TEXT,  -- what it is, wherever it lies
-    signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never reused, even after a removal, because people write it down
+    path TEXT,  -- its last known path
+    identity TEXT,  -- identifies it at any path
+    signature TEXT,  -- signature of its content when read, which may have grown since; empty until it is complete here
     started REAL,  -- s since 1970
-    run INTEGER,  -- of which run it is: all captures of one `framedex run` have the same; a later run has a greater one
+    run INTEGER,  -- its run: all captures of one `framedex run` have the same number; later runs have greater ones
+    launch TEXT,  -- the id of its `framedex run`; NULL if none
     command TEXT,
-    calls INTEGER,  -- how many are here
-    stacks INTEGER,  -- how many
+    calls INTEGER,  -- number of calls in the index
+    stacks INTEGER,  -- number of stacks
     first_call INTEGER,  -- the ids of a capture's calls are one range, in order of start
     last_call INTEGER,
-    reserved_call INTEGER,  -- the last id that no other capture's calls may have
-    -- the signature of the content that is being read, or which process follows it; NULL once all of it is here
+    reserved_call INTEGER,  -- the last id reserved for this capture's calls
+    -- the signature of the content being read, or the process that follows it; NULL once it is complete
     reading TEXT,
-    metadata TEXT,  -- JSON: what the recorder wrote of the run
+    metadata TEXT,  -- JSON: the recorder's data about the run
     problems TEXT,  -- JSON: sentences
     stops TEXT  -- why it ends before its program did, as JSON of `model.StopReasons`; NULL where it does not
 );
 CREATE UNIQUE INDEX idx_captures_identity ON captures (identity);
 CREATE INDEX idx_captures_run ON captures (run);
+CREATE INDEX idx_captures_launch ON captures (launch);
+CREATE INDEX idx_captures_reserved_call ON captures (reserved_call);
 
 -- The threads of a capture that made calls.
 CREATE TABLE threads(
@@ -65,13 +68,13 @@ CREATE TABLE threads(
 );
 CREATE INDEX idx_threads_capture ON threads (capture);
 
--- The binaries that native frames are in.
+-- The binaries of native frames.
 CREATE TABLE modules(
     id INTEGER PRIMARY KEY,
     path TEXT,
-    build_id TEXT,  -- hex; empty where it has none
-    fingerprint TEXT,  -- of samples of its content; empty where none was taken
-    content TEXT,  -- the SHA-256 of all of it, hex; empty where nobody knows it
+    build_id TEXT,  -- hex; empty if none
+    fingerprint TEXT,  -- of samples of its content; empty if not taken
+    content TEXT,  -- the SHA-256 of all of it, hex; empty if unknown
     named_from INTEGER  -- what its functions are named by: 0 nothing, as it was not here, 1 symbols, 2 debug information
 );
 CREATE UNIQUE INDEX idx_modules_path_build_id_fingerprint ON modules (path, build_id, fingerprint);
@@ -81,38 +84,39 @@ CREATE TABLE builds(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
     component TEXT,  -- xla, jax, jaxlib, cpython
-    version TEXT,  -- of the release that it came in
+    version TEXT,  -- of its release
     revision TEXT,  -- the commit or tag of its repository, empty if unknown
     folder TEXT  -- where it was installed when it was recorded
 );
 CREATE INDEX idx_builds_capture ON builds (capture);
 
 
--- What stacks are made of
+-- Parts of stacks
 
--- What runs in frames. Native: as the binary names it; Python: a code object.
+-- The functions of frames. Native: as named by the binary; Python: a code object.
 CREATE TABLE functions(
     id INTEGER PRIMARY KEY,
     language TEXT,  -- native, python
-    role TEXT,  -- code, or what readers may hide: interpreter, glue
+    role TEXT,  -- code, or a role that readers may hide: interpreter, glue
     name TEXT,  -- readable
     short_name TEXT,  -- its last component
-    symbol TEXT,  -- empty where no symbol covers the address
+    symbol TEXT,  -- empty if no symbol covers the address
     mangled TEXT,  -- as in the binary
     module TEXT,  -- the binary's path, or the Python file as recorded
     unit TEXT,  -- the translation unit: static functions of one name are several functions
     first_line INTEGER,  -- of a Python code object; 0 for native functions
     file INTEGER REFERENCES files(id),
     line INTEGER,
-    how TEXT,  -- how file and line are known (model.LocationEvidence): NULL where they are not
-    -- the state of the file that an exact line is about; NULL for lines found in indexed sources
+    how TEXT,  -- evidence for file and line (model.LocationEvidence); NULL if unknown
+    -- the file state of an exact line; NULL for lines found in indexed sources
     version INTEGER REFERENCES file_versions(id),
     end_line INTEGER,
-    recorded_file INTEGER REFERENCES files(id),  -- of a Python code object, as recorded: `file` may be another one here
-    calls INTEGER,  -- whose stacks have it
-    run INTEGER,  -- the latest in which there were any; 0: in none
-    run_calls INTEGER,  -- those of that run
-    release TEXT,  -- of jaxlib: the one that the binary came in, or ran with where it is not jaxlib's; else empty
+    -- of a Python code object, as recorded: `file` may be another local file
+    recorded_file INTEGER REFERENCES files(id),
+    calls INTEGER,  -- calls with it on their stack
+    run INTEGER,  -- the latest run with such calls; 0: none
+    run_calls INTEGER,  -- such calls of that run
+    release TEXT,  -- the jaxlib release: of the binary itself, or the one that it ran with; else empty
     is_release_known INTEGER  -- whether the binary was built from that release's sources
 );
 CREATE INDEX idx_functions_module_name_symbol_unit_first_line_release
@@ -121,7 +125,7 @@ CREATE INDEX idx_functions_short_name ON functions (short_name);
 CREATE INDEX idx_functions_name ON functions (name);
 CREATE INDEX idx_functions_file_line ON functions (file, line);
 
--- A function at one place in it. One recorded frame is several of these where functions were inlined.
+-- A function at one location in it. A recorded frame with inlined functions becomes several rows.
 CREATE TABLE frames(
     id INTEGER PRIMARY KEY,
     function INTEGER REFERENCES functions(id),
@@ -134,8 +138,8 @@ CREATE TABLE frames(
     line INTEGER,
     how TEXT,  -- as for functions
     version INTEGER REFERENCES file_versions(id),  -- as for functions
-    -- what debug information or the code object say; `file` and `line` are what it is here. Of Python code that is of
-    -- no file (`<string>`) only the line
+    -- the location in debug information or the code object; `file` and `line` are the local one. For Python code
+    -- without a file (`<string>`), only the line
     recorded_file INTEGER REFERENCES files(id),
     recorded_line INTEGER
 );
@@ -145,7 +149,7 @@ CREATE INDEX idx_frames_function_offset_recorded_line_is_returning
     ON frames (function, offset, recorded_line, is_returning);
 CREATE INDEX idx_frames_module_offset_depth ON frames (module, offset, depth);
 
--- The other places that a frame without exact line can have stood on, the likeliest first.
+-- The other possible locations of a frame without an exact line, the likeliest first.
 CREATE TABLE candidates(
     frame INTEGER REFERENCES frames(id),
     rank INTEGER,
@@ -155,32 +159,32 @@ CREATE TABLE candidates(
     PRIMARY KEY (frame, rank)
 );
 
--- The tree of stacks: a stack is the path from the root (parent 0) to a node, outermost frame first, so that equal
--- beginnings are there once.
+-- The tree of stacks: a stack is the path from the root (parent 0) to a node, outermost frame first. Common beginnings
+-- are stored once.
 CREATE TABLE nodes(
     id INTEGER PRIMARY KEY,
     parent INTEGER,  -- 0: the root
     frame INTEGER REFERENCES frames(id),
     depth INTEGER,  -- 0: outermost
-    -- the innermost here or above that is Python of the program itself, else the innermost of Python; 0: there is none
+    -- the innermost frame of the program's own Python here or above, else the innermost Python frame; 0: none
     user_node INTEGER,
     calls INTEGER,  -- of all stacks that end here or below
-    longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
-    makes_client INTEGER,  -- whether the runtime's client was made here or below
-    run INTEGER,  -- the latest that passed here; 0: none did
-    run_calls INTEGER,  -- of that run alone, as is the next
+    longest INTEGER,  -- nanoseconds of the stack and boundary function below that took longest, all calls together
+    makes_client INTEGER,  -- whether the runtime's client was created here or below
+    run INTEGER,  -- the latest run with calls here; 0: none
+    run_calls INTEGER,  -- of that run alone, like the next column
     run_longest INTEGER
 );
 CREATE UNIQUE INDEX idx_nodes_parent_frame ON nodes (parent, frame);
 CREATE INDEX idx_nodes_frame_longest ON nodes (frame, longest);
 CREATE INDEX idx_nodes_frame_run_longest ON nodes (frame, run, run_longest);
 
--- What calls were made with: the leaf of a path in the tree, or of up to three.
+-- The stacks of calls: the leaf of a path in the tree, or up to three leaves.
 CREATE TABLE stacks(
     id INTEGER PRIMARY KEY,
     leaf INTEGER,
-    python_leaf INTEGER,  -- 0, or the leaf of the Python stack where the two could not be merged
-    site_leaf INTEGER,  -- 0, or the handler below the stack of the ffi_call that it was run for
+    python_leaf INTEGER,  -- 0, or the leaf of the Python stack if the two could not be merged
+    site_leaf INTEGER,  -- 0, or the handler below the stack of its ffi_call
     outcome TEXT,  -- of merging the native and the Python frames (model.MergeOutcome)
     is_truncated INTEGER  -- whether its outermost frames are missing
 );
@@ -200,7 +204,7 @@ CREATE TABLE boundaries(
 );
 CREATE UNIQUE INDEX idx_boundaries_name_boundary ON boundaries (name, boundary);
 
--- What calls were made with, and gave back. Once per capture; not looked up by their text.
+-- The arguments and results of calls. Once per capture; not indexed by their text.
 CREATE TABLE arguments(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
@@ -209,40 +213,40 @@ CREATE TABLE arguments(
 );
 CREATE INDEX idx_arguments_capture ON arguments (capture);
 
--- What calls have in common but for when they were made and what with: there are few of them, and millions of calls.
+-- The common properties of calls, without times and arguments: there are few kinds for millions of calls.
 CREATE TABLE call_kinds(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
     boundary INTEGER REFERENCES boundaries(id),
     thread INTEGER REFERENCES threads(id),
     stack INTEGER REFERENCES stacks(id),
-    error INTEGER,  -- the status's code, 0: none; -1: it had not returned when the recording ended
-    -- of all calls of this kind, kept up to date by every write
-    calls INTEGER,  -- how many
+    error INTEGER,  -- the status code, 0: success; -1: unreturned when the recording ended
+    -- totals of all calls of this kind, updated by every write
+    calls INTEGER,  -- number of calls
     duration INTEGER,  -- ns
-    own_duration INTEGER,  -- ns, without that of the calls that were made in them
+    own_duration INTEGER,  -- ns, without nested calls
     longest INTEGER,  -- ns
-    longest_call INTEGER,  -- the last of those that took that long
+    longest_call INTEGER,  -- the last call of that duration
     first_call INTEGER,
     latest_call INTEGER
 );
-CREATE UNIQUE INDEX idx_call_kinds_stack_boundary_thread_error_capture
-    ON call_kinds (stack, boundary, thread, error, capture);
-CREATE INDEX idx_call_kinds_capture ON call_kinds (capture);
+CREATE UNIQUE INDEX idx_call_kinds_stack_capture_boundary_thread_error
+    ON call_kinds (stack, capture, boundary, thread, error);
+CREATE INDEX idx_call_kinds_capture_boundary ON call_kinds (capture, boundary);
 CREATE INDEX idx_call_kinds_boundary ON call_kinds (boundary);
 
 -- The recorded calls, as the view `calls` shows them.
 CREATE TABLE call_rows(
     id INTEGER PRIMARY KEY,
     kind INTEGER REFERENCES call_kinds(id),
-    inside INTEGER,  -- how many ids before it the call is in which it was made; NULL outside all
+    inside INTEGER,  -- the enclosing call is this many ids earlier; NULL if none
     start INTEGER,  -- ns since the recording began
-    duration INTEGER,  -- ns; negative: it had not returned when the recording ended
+    duration INTEGER,  -- ns; negative: unreturned when the recording ended
     arguments INTEGER REFERENCES arguments(id)
 );
 
--- Where the calls of a kind are, in place of an index of all of them: of each 256 calls of a capture, counted from its
--- first, that have calls of the kind, the first and the last.
+-- The positions of a kind's calls, instead of an index of all of them: the first and last call of the kind in each 256
+-- calls of a capture.
 CREATE TABLE call_spans(
     kind INTEGER REFERENCES call_kinds(id),
     first_call INTEGER,
@@ -250,8 +254,8 @@ CREATE TABLE call_spans(
     PRIMARY KEY (kind, first_call)
 ) WITHOUT ROWID;
 
--- How many calls took how long, by boundary function and thread. A bucket holds the durations that are equal in their
--- first seven binary digits (`framedex.index.file.values`): what is told by it is within 0.8 percent.
+-- The number of calls by duration, boundary function and thread. A bucket has the durations with equal first seven
+-- binary digits (`framedex.index.file.values`), so its error is within 0.8 percent.
 CREATE TABLE call_durations(
     capture INTEGER REFERENCES captures(id),
     boundary INTEGER REFERENCES boundaries(id),
@@ -261,11 +265,11 @@ CREATE TABLE call_durations(
     PRIMARY KEY (capture, boundary, thread, bucket)
 ) WITHOUT ROWID;
 
--- The Python stack, on another thread, that had a call made: an inference, with how it was made.
+-- The Python stack, on another thread, that caused a call: an inference, with its evidence.
 CREATE TABLE call_links(
     call INTEGER REFERENCES call_rows(id),
     thread INTEGER REFERENCES threads(id),
-    node INTEGER REFERENCES nodes(id),  -- the innermost of that stack
+    node INTEGER REFERENCES nodes(id),  -- the innermost node of that stack
     how TEXT,  -- model.LinkHow
     PRIMARY KEY (call, thread)
 );
@@ -282,26 +286,26 @@ CREATE TABLE object_types(
 );
 CREATE UNIQUE INDEX idx_object_types_capture_name ON object_types (capture, name);
 
--- The objects of the runtime, as the view `objects` shows them. Those of a capture are in order of their birth.
+-- The objects of the runtime, as the view `objects` shows them. A capture's objects are in order of their birth.
 CREATE TABLE object_rows(
     id INTEGER PRIMARY KEY,
     type INTEGER REFERENCES object_types(id),
-    number INTEGER,  -- people know it as `type#number`
+    number INTEGER,  -- displayed as `type#number`
     address INTEGER,  -- 64 bits, signed
-    born INTEGER,  -- ns since the recording began: from then on the address is this object
-    created_call INTEGER,  -- NULL: it belongs to another object, or was there before
+    born INTEGER,  -- ns since the recording began: from then on, the address means this object
+    created_call INTEGER,  -- NULL: it belongs to another object, or existed before
     first_call INTEGER,
     last_call INTEGER,
     deleted_call INTEGER,
     destroyed_call INTEGER,
-    uses INTEGER,  -- calls that it is a value of
+    uses INTEGER,  -- number of calls with it as a value
     client INTEGER REFERENCES object_rows(id),
     size INTEGER  -- bytes, NULL where no call tells
 );
 CREATE INDEX idx_object_rows_address ON object_rows (address);
 CREATE INDEX idx_object_rows_type_undestroyed ON object_rows (type) WHERE destroyed_call IS NULL;
 
--- Which ids the objects of a capture have.
+-- The range of ids of a capture's objects.
 CREATE TABLE object_ranges(
     capture INTEGER REFERENCES captures(id),
     first_object INTEGER,
@@ -309,7 +313,7 @@ CREATE TABLE object_ranges(
     PRIMARY KEY (capture, first_object)
 ) WITHOUT ROWID;
 
--- How many objects of a type the calls of a kind created.
+-- The number of objects of a type created by the calls of a kind.
 CREATE TABLE created_objects(
     type INTEGER REFERENCES object_types(id),
     kind INTEGER REFERENCES call_kinds(id),
@@ -317,7 +321,7 @@ CREATE TABLE created_objects(
     PRIMARY KEY (type, kind)
 ) WITHOUT ROWID;
 
--- Objects that were used wrongly: after they were destroyed, twice destroyed, ...
+-- Misused objects: used after destruction, destroyed twice, ...
 CREATE TABLE violations(
     id INTEGER PRIMARY KEY,
     kind TEXT,
@@ -328,35 +332,36 @@ CREATE TABLE violations(
 CREATE INDEX idx_violations_object ON violations (object);
 
 
--- Programs: what JAX compiles a function into, with the lines of Python that its ops come from
+-- Programs: the compiled form of a function, with the Python lines of its ops
 
--- The programs that captures keep, each once: what is the same is one program, whatever captures have it.
+-- The programs stored in captures, each once: captures share equal programs.
 CREATE TABLE programs(
     id INTEGER PRIMARY KEY,
     digest TEXT,  -- SHA-256 of it
     name TEXT,  -- of its module, such as jit_f
-    function TEXT,  -- that was jitted, such as f; empty where it is not known
-    defined TEXT,  -- where that is, as far as it tells functions of a name apart; empty where it is not known
-    signature TEXT,  -- JSON of model.Signature; NULL where it is not known
+    function TEXT,  -- the jitted function, such as f; empty if unknown
+    defined TEXT,  -- its definition, to distinguish functions with one name; empty if unknown
+    signature TEXT,  -- JSON of model.Signature; NULL if unknown
     size INTEGER,  -- bytes
-    ops INTEGER,  -- how many there are
-    problem TEXT  -- what of it is not here, as a sentence; empty where all is
+    ops INTEGER,  -- number of ops
+    problem TEXT,  -- the missing parts of the program, as a sentence; empty if complete
+    run INTEGER  -- the latest that compiled it
 );
 CREATE UNIQUE INDEX idx_programs_digest ON programs (digest);
 
--- The lines that programs name.
+-- The lines in programs.
 CREATE TABLE program_frames(
     id INTEGER PRIMARY KEY,
-    recorded_file INTEGER REFERENCES files(id),  -- `file` may be another one here
+    recorded_file INTEGER REFERENCES files(id),  -- `file` may be another local file
     line INTEGER,
-    function TEXT,  -- that it is in; empty where the program does not say it
+    function TEXT,  -- its function; empty if the program does not have it
     file INTEGER REFERENCES files(id),
     version INTEGER REFERENCES file_versions(id)  -- the state of the file when it was last named
 );
 CREATE INDEX idx_program_frames_recorded_file_line_function ON program_frames (recorded_file, line, function);
 CREATE INDEX idx_program_frames_file_line ON program_frames (file, line);
 
--- The sorts of ops.
+-- The kinds of ops.
 CREATE TABLE program_ops(
     id INTEGER PRIMARY KEY,
     kind TEXT,  -- of StableHLO: sine
@@ -364,22 +369,33 @@ CREATE TABLE program_ops(
 );
 CREATE UNIQUE INDEX idx_program_ops_name_kind ON program_ops (name, kind);
 
--- The ops that come from a line itself.
+-- The ops of a line itself.
 CREATE TABLE program_lines(
     frame INTEGER REFERENCES program_frames(id),
     program INTEGER REFERENCES programs(id),
     op INTEGER REFERENCES program_ops(id),
-    ops INTEGER,  -- how many
+    ops INTEGER,  -- number of ops
     PRIMARY KEY (frame, program, op)
 ) WITHOUT ROWID;
 CREATE INDEX idx_program_lines_program ON program_lines (program);
 
--- Neighbours in the stacks of ops: the function that `target` is in was called from `origin`.
+-- The ops that the program's own lines add to programs.
+CREATE TABLE program_own_lines(
+    frame INTEGER REFERENCES program_frames(id),
+    program INTEGER REFERENCES programs(id),
+    ops INTEGER,  -- ops with this innermost line of the program itself
+    repeats INTEGER,  -- how often it adds the same ops, like a line in a loop; 1: once
+    repeated_ops INTEGER,  -- of all repeats, with those of called functions
+    PRIMARY KEY (frame, program)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_own_lines_program ON program_own_lines (program);
+
+-- Neighbours in the stacks of ops: `origin` called the function of `target`.
 CREATE TABLE program_steps(
     origin INTEGER REFERENCES program_frames(id),
     target INTEGER REFERENCES program_frames(id),
     program INTEGER REFERENCES programs(id),
-    ops INTEGER,  -- that came this way
+    ops INTEGER,  -- number of ops with this pair
     PRIMARY KEY (origin, target, program)
 ) WITHOUT ROWID;
 CREATE INDEX idx_program_steps_target ON program_steps (target);
@@ -389,7 +405,7 @@ CREATE INDEX idx_program_steps_program ON program_steps (program);
 CREATE TABLE program_memory(
     id INTEGER PRIMARY KEY,
     digest TEXT,  -- SHA-256 of the optimised program
-    is_exact INTEGER,  -- whether the compiler reported sizes and places; otherwise they follow from shapes
+    is_exact INTEGER,  -- whether the compiler reported sizes and offsets; otherwise they are computed from shapes
     peak INTEGER,  -- bytes
     peak_step INTEGER,  -- of the schedule
     steps INTEGER,
@@ -401,15 +417,15 @@ CREATE UNIQUE INDEX idx_program_memory_digest ON program_memory (digest);
 CREATE TABLE program_buffers(
     memory INTEGER REFERENCES program_memory(id),
     number INTEGER,
-    instruction TEXT,  -- that defines it: fusion.3
+    instruction TEXT,  -- the instruction that defines it: fusion.3
     opcode TEXT,
-    op TEXT,  -- as JAX has it: jit(f)/sort; empty if XLA added the instruction
+    op TEXT,  -- in JAX's form: jit(f)/sort; empty if XLA added the instruction
     shape TEXT,
     size INTEGER,  -- bytes
     first INTEGER,  -- step of the schedule
     last INTEGER,
-    last_instruction TEXT,  -- that uses it
-    is_near INTEGER,  -- whether its lines belong to the nearest instruction that names lines
+    last_instruction TEXT,  -- the last instruction that uses it
+    is_near INTEGER,  -- whether its lines are those of the nearest instruction with lines
     PRIMARY KEY (memory, number)
 ) WITHOUT ROWID;
 
@@ -420,35 +436,49 @@ CREATE TABLE program_buffer_lines(
     is_fused INTEGER,
     position INTEGER,
     op TEXT,  -- of a fusion
-    frame INTEGER REFERENCES program_frames(id),  -- NULL if the op names no line
+    frame INTEGER REFERENCES program_frames(id),  -- NULL if the op has no line
     PRIMARY KEY (memory, buffer, is_fused, position)
 ) WITHOUT ROWID;
 CREATE INDEX idx_program_buffer_lines_frame ON program_buffer_lines (frame);
 
--- The calls that made an executable.
+-- The calls that created an executable.
 CREATE TABLE compilations(
     call INTEGER PRIMARY KEY REFERENCES call_rows(id),
     capture INTEGER REFERENCES captures(id),
-    program INTEGER REFERENCES programs(id),  -- NULL where it is not known
-    executable INTEGER REFERENCES object_rows(id),  -- NULL where none was made that runs
-    options INTEGER REFERENCES compile_texts(id),  -- by name, what it was compiled with; NULL where that is not known
-    noted INTEGER REFERENCES compile_texts(id),  -- what JAX knew of it, model.CompileNote; NULL where that is not known
-    problem TEXT,  -- why no program is known; empty where it is
+    program INTEGER REFERENCES programs(id),  -- NULL if unknown
+    executable INTEGER REFERENCES object_rows(id),  -- NULL if no executable was created
+    options INTEGER REFERENCES compile_texts(id),  -- compile options by name; NULL if unknown
+    noted INTEGER REFERENCES compile_texts(id),  -- JAX's data about it, model.CompileNote; NULL if unknown
+    problem TEXT,  -- the reason for an unknown program; else empty
     sizes TEXT,  -- JSON of bytes by name: temporaries, code, arguments, results, aliased, peak; NULL: not reported
     memory INTEGER REFERENCES program_memory(id)  -- NULL if it has no temporaries, or they are unknown
 );
-CREATE INDEX idx_compilations_program ON compilations (program);
+CREATE INDEX idx_compilations_program_capture ON compilations (program, capture);
 CREATE INDEX idx_compilations_executable ON compilations (executable);
 CREATE INDEX idx_compilations_capture ON compilations (capture);
 
--- What is said of compilations beside their programs, each once.
+-- Texts about compilations, stored besides their programs, each once.
 CREATE TABLE compile_texts(
     id INTEGER PRIMARY KEY,
     text TEXT  -- JSON
 );
 CREATE UNIQUE INDEX idx_compile_texts_text ON compile_texts (text);
 
--- What the runs of an executable came to, by their kinds.
+-- The start-up phases timed by framedex's Python hooks, and JAX's later preparations of programs.
+CREATE TABLE phases(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    thread INTEGER,  -- the system's id
+    kind TEXT,  -- model.PhaseKind
+    name TEXT,  -- the package, the backends, or the function as JAX names it
+    start INTEGER,  -- ns since the recording began; negative: before
+    duration INTEGER,  -- ns
+    node INTEGER,  -- the innermost node of its Python stack; 0: unknown
+    is_last INTEGER  -- whether later phases were left out
+);
+CREATE INDEX idx_phases_capture ON phases (capture);
+
+-- The totals of an executable's runs, by kind.
 CREATE TABLE executions(
     executable INTEGER REFERENCES object_rows(id),
     kind INTEGER REFERENCES call_kinds(id),
@@ -464,18 +494,18 @@ CREATE INDEX idx_executions_capture ON executions (capture);
 
 -- Transfers
 
--- What calls moved between host and devices, by their kinds.
+-- Data moved between host and devices, by kind of transfer.
 CREATE TABLE transfers(
     kind INTEGER REFERENCES call_kinds(id),
     capture INTEGER REFERENCES captures(id),
     direction TEXT,  -- host to device, device to host, device to device
-    how TEXT,  -- what moved it, as the program has it: device_put, float; empty: not known
-    -- whether JAX's transfer guard stops it, set to "disallow", or a host callback has it moved
+    how TEXT,  -- the function that moved it, as in the program: device_put, float; empty: unknown
+    -- whether JAX's transfer guard would stop it ("disallow"), or a host callback moves it
     is_implicit INTEGER,
-    calls INTEGER,  -- that moved something
+    calls INTEGER,  -- calls with moved data
     duration INTEGER,  -- ns
-    sized INTEGER,  -- of the calls, those whose size is known
-    bytes INTEGER,  -- of those
+    sized INTEGER,  -- calls with a known size
+    bytes INTEGER,  -- bytes of those calls
     first_call INTEGER,
     latest_call INTEGER,
     PRIMARY KEY (kind, direction)
@@ -483,25 +513,25 @@ CREATE TABLE transfers(
 CREATE INDEX idx_transfers_capture ON transfers (capture);
 
 
--- Memory: what was alive on devices, made once when all of a capture is there
+-- Memory: live bytes on devices, computed once when the capture is complete
 
--- The memory of each device, and what of it was in use.
+-- The memory of each device, and its use.
 CREATE TABLE memory_devices(
     capture INTEGER REFERENCES captures(id),
-    device TEXT,  -- its number on the mock TPU, else the memory that buffers were put in; empty: not known
+    device TEXT,  -- its number on the mock TPU, else the memory of its buffers; empty: unknown
     peak INTEGER,  -- bytes
     peak_time INTEGER,  -- ns since the recording began
-    peak_call INTEGER,  -- 0: it was there before the recording
+    peak_call INTEGER,  -- 0: reached before the recording
     at_end INTEGER,
     buffers INTEGER,
-    unsized INTEGER,  -- buffers of unknown size, which are in no sum
-    temporaries INTEGER,  -- bytes at the peak that are temporaries of running programs
-    code INTEGER,  -- bytes at the peak that are code of loaded programs
+    unsized INTEGER,  -- buffers of unknown size, which are in no total
+    temporaries INTEGER,  -- bytes of running programs' temporaries at the peak
+    code INTEGER,  -- bytes of loaded programs' code at the peak
     program INTEGER,  -- the compilation of the program with the most temporaries at the peak; 0: none
     PRIMARY KEY (capture, device)
 ) WITHOUT ROWID;
 
--- How much was alive over time: at most some thousand points, among them the peak.
+-- Live bytes over time: at most a few thousand points, including the peak.
 CREATE TABLE memory_points(
     capture INTEGER REFERENCES captures(id),
     device TEXT,
@@ -511,12 +541,12 @@ CREATE TABLE memory_points(
     PRIMARY KEY (capture, device, point)
 ) WITHOUT ROWID;
 
--- What lines made; once by the line itself, and once by the lines that led to it, too.
+-- The memory of lines: once by the line itself, and once more by its calling lines.
 CREATE TABLE memory_lines(
     capture INTEGER REFERENCES captures(id),
     device TEXT,
-    is_by_way INTEGER,  -- whether it is told apart by which lines of the program led to it
-    node INTEGER,  -- the innermost of a stack that leads to the line; 0: no Python is known
+    is_by_way INTEGER,  -- whether calling lines of the program distinguish it
+    node INTEGER,  -- the innermost node of a stack to the line; 0: no Python known
     buffers INTEGER,
     allocated INTEGER,
     at_peak INTEGER,
@@ -530,20 +560,20 @@ CREATE TABLE memory_lines(
     PRIMARY KEY (capture, device, is_by_way, node)
 ) WITHOUT ROWID;
 
--- The calls that failed for want of memory.
+-- The calls that failed because memory was exhausted.
 CREATE TABLE memory_failures(
     call INTEGER PRIMARY KEY REFERENCES call_rows(id),
     capture INTEGER REFERENCES captures(id),
     device TEXT,
     time INTEGER,
     node INTEGER,
-    wanted INTEGER,  -- bytes; NULL where it is not known
+    wanted INTEGER,  -- bytes; NULL if unknown
     alive INTEGER,
     program INTEGER  -- the compilation of the program that it was to run; 0: none, or unknown
 );
 CREATE INDEX idx_memory_failures_capture ON memory_failures (capture);
 
--- What was alive then, by line: that which held most.
+-- The live memory at that time, by line: the largest holders.
 CREATE TABLE memory_held(
     call INTEGER REFERENCES memory_failures(call),
     node INTEGER,
@@ -553,28 +583,28 @@ CREATE TABLE memory_held(
 ) WITHOUT ROWID;
 
 
--- Waiting: where threads of Python were blocked on the runtime, made once when all of a capture is there
+-- Waiting: Python threads blocked on the runtime, computed once when the capture is complete
 
--- How long each capture recorded, and in how much of that a program ran.
+-- The recorded time of each capture, and the part of it with running programs.
 CREATE TABLE wait_totals(
     capture INTEGER PRIMARY KEY REFERENCES captures(id),
     recorded INTEGER,  -- ns
-    device INTEGER,  -- ns; NULL where no call tells when a run had ended
-    -- the times in which a thread made no call until its program had ended: nothing tells whether it waited
+    device INTEGER,  -- ns; NULL if no call shows the end of a run
+    -- times without calls until a thread's program had ended: whether it waited is unknown
     unseen INTEGER,  -- ns
     unseen_times INTEGER,
     unseen_call INTEGER  -- the call before the longest of them; 0: there was none
 );
 
--- The waits of a thread, by the lines of the program that led to them.
+-- The waits of a thread, by the program lines that caused them.
 CREATE TABLE waits(
     capture INTEGER REFERENCES captures(id),
     thread INTEGER REFERENCES threads(id),
-    how TEXT,  -- what for: model.WaitHow
-    node INTEGER,  -- the innermost of the program itself, of a stack that led to them
+    how TEXT,  -- the awaited event: model.WaitReason
+    node INTEGER,  -- the innermost node of the program itself on the waiting stack
     waits INTEGER,
-    unsure INTEGER,  -- of which nothing but the thread's next call tells when they ended
-    unended INTEGER,  -- of which the recording has no end: their duration is at least until its last call
+    unsure INTEGER,  -- waits whose end only the thread's next call shows
+    unended INTEGER,  -- waits without a recorded end: they last at least until its last call
     duration INTEGER,  -- ns
     longest INTEGER,  -- ns
     longest_call INTEGER,
@@ -583,16 +613,16 @@ CREATE TABLE waits(
     PRIMARY KEY (capture, thread, how, node)
 ) WITHOUT ROWID;
 
--- The loops of threads; times in ns, what they spent is of all rounds together.
+-- The loops of threads; times in ns, totals over all iterations.
 CREATE TABLE loops(
     capture INTEGER REFERENCES captures(id),
-    number INTEGER,  -- 1: it took longest
+    number INTEGER,  -- 1: the longest loop
     thread INTEGER REFERENCES threads(id),
-    node INTEGER,  -- a place of the program that each round passes
+    node INTEGER,  -- a location in the program that each iteration passes
     rounds INTEGER,
     start INTEGER,  -- since the recording began
     duration INTEGER,
-    median INTEGER,  -- of a round
+    median INTEGER,  -- of an iteration
     compile INTEGER,
     dispatch INTEGER,
     transfer INTEGER,
@@ -600,7 +630,7 @@ CREATE TABLE loops(
     PRIMARY KEY (capture, number)
 ) WITHOUT ROWID;
 
--- The rounds of a loop: all, or of very many the longest of equal numbers of them.
+-- The iterations of a loop: all, or of very many the longest of equal groups.
 CREATE TABLE loop_steps(
     capture INTEGER REFERENCES captures(id),
     loop INTEGER,
@@ -618,20 +648,20 @@ CREATE TABLE loop_steps(
 
 -- FFI
 
--- The FFI targets that were registered.
+-- The registered FFI targets.
 CREATE TABLE ffi_targets(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
     name TEXT,
     platform TEXT,
     api_version INTEGER,
-    stages TEXT,  -- JSON: the stages that it has handlers for
+    stages TEXT,  -- JSON: the stages with handlers
     is_wrapped INTEGER,
     registered_at TEXT  -- the Python stack, innermost frame first
 );
 CREATE INDEX idx_ffi_targets_capture_name ON ffi_targets (capture, name);
 
--- Which target and stage a boundary function is the handler of.
+-- The target and stage of each boundary function that is a handler.
 CREATE TABLE ffi_functions(
     boundary INTEGER PRIMARY KEY REFERENCES boundaries(id),
     target TEXT,
@@ -639,7 +669,7 @@ CREATE TABLE ffi_functions(
 );
 CREATE INDEX idx_ffi_functions_target ON ffi_functions (target);
 
--- The frames at which handlers are entered.
+-- The frames of handlers.
 CREATE TABLE ffi_handlers(
     frame INTEGER PRIMARY KEY REFERENCES frames(id),
     signature TEXT,  -- JSON
@@ -652,13 +682,13 @@ CREATE TABLE ffi_sites(
     id INTEGER PRIMARY KEY,
     key TEXT,  -- a hash of its content: the same in every capture
     target TEXT,
-    leaf INTEGER,  -- the node of its innermost frame; 0: no capture describes it, as yet
+    leaf INTEGER,  -- the node of its innermost frame; 0: not described by a capture yet
     user_node INTEGER,  -- the node of the program's innermost frame
     from_metadata INTEGER  -- whether its stack is only what the program's metadata tells
 );
 CREATE UNIQUE INDEX idx_ffi_sites_key ON ffi_sites (key);
 
--- How runs of handlers are known to be of a site; a join is shared by many runs.
+-- The evidence that joins handler runs to sites; many runs share a join.
 CREATE TABLE ffi_joins(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
@@ -666,7 +696,7 @@ CREATE TABLE ffi_joins(
 );
 CREATE INDEX idx_ffi_joins_capture ON ffi_joins (capture);
 
--- The sites of a join: one, or all that it may be.
+-- The sites of a join: one, or all candidates.
 CREATE TABLE ffi_candidates(
     join_id INTEGER REFERENCES ffi_joins(id),
     site INTEGER REFERENCES ffi_sites(id),
@@ -674,14 +704,14 @@ CREATE TABLE ffi_candidates(
 );
 CREATE INDEX idx_ffi_candidates_site ON ffi_candidates (site);
 
--- The join of each call that is a run of a handler.
+-- The join of each call that is a handler run.
 CREATE TABLE ffi_runs(
     call INTEGER PRIMARY KEY REFERENCES call_rows(id),
     join_id INTEGER REFERENCES ffi_joins(id)
 );
 CREATE INDEX idx_ffi_runs_join_id ON ffi_runs (join_id);
 
--- Targets that were called and not registered, and the like.
+-- Problems of targets, such as calls of unregistered ones.
 CREATE TABLE ffi_problems(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
@@ -694,12 +724,12 @@ CREATE TABLE ffi_problems(
 CREATE INDEX idx_ffi_problems_capture ON ffi_problems (capture);
 
 
--- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks.
--- Each is there twice: of all captures, and of the latest run (`captures.run`) that has any, in the columns `run...`.
--- What passes a line passes no later run than the line itself, so that what the latest run at a line came to is told
--- by the rows of that very run. `latest_call` is always of it.
+-- Totals, updated by every write, so that queries about a line or function scan no calls or stacks. Each exists twice:
+-- for all captures, and in the columns `run...` for the latest run (`captures.run`) with any. The callees of a line
+-- have no later run than the line itself, so the latest run's data at a line is in the rows of that run. `latest_call`
+-- is always of that run.
 
--- Totals by stack and boundary function, all captures together.
+-- Totals by stack and boundary function, over all captures.
 CREATE TABLE stack_calls(
     stack INTEGER REFERENCES stacks(id),
     boundary INTEGER REFERENCES boundaries(id),
@@ -711,8 +741,9 @@ CREATE TABLE stack_calls(
     run_duration INTEGER,
     PRIMARY KEY (stack, boundary)
 );
+CREATE INDEX idx_stack_calls_boundary ON stack_calls (boundary);
 
--- The same by capture, for questions about one run of several.
+-- The same by capture, for queries about one of several runs.
 CREATE TABLE capture_stacks(
     capture INTEGER REFERENCES captures(id),
     stack INTEGER REFERENCES stacks(id),
@@ -723,7 +754,7 @@ CREATE TABLE capture_stacks(
     PRIMARY KEY (stack, capture, boundary)
 );
 
--- A few argument objects of each stack and boundary function, to show.
+-- A few sample argument objects of each stack and boundary function.
 CREATE TABLE stack_samples(
     stack INTEGER REFERENCES stacks(id),
     boundary INTEGER REFERENCES boundaries(id),
@@ -731,11 +762,11 @@ CREATE TABLE stack_samples(
     PRIMARY KEY (stack, boundary, arguments)
 );
 
--- Totals by line and boundary function: the calls whose stacks pass the line.
+-- Totals by line and boundary function: the calls with the line on their stack.
 CREATE TABLE line_calls(
     file INTEGER REFERENCES files(id),
     line INTEGER,
-    version INTEGER,  -- the state of the program's own file that has the line; 0 for other files, and where unknown
+    version INTEGER,  -- the state of the program's own file with the line; 0 for other files, and if unknown
     boundary INTEGER REFERENCES boundaries(id),
     calls INTEGER,
     duration INTEGER,  -- ns
@@ -746,7 +777,7 @@ CREATE TABLE line_calls(
     PRIMARY KEY (file, line, version, boundary)
 );
 
--- The calls on threads without Python that a line had made, which do not pass it.
+-- The calls on threads without Python that a line caused, which do not have it on their stack.
 CREATE TABLE line_links(
     file INTEGER REFERENCES files(id),
     line INTEGER,
@@ -762,7 +793,7 @@ CREATE TABLE line_links(
     PRIMARY KEY (file, line, version, boundary, how)
 );
 
--- A few argument objects of the calls that pass a line, to show.
+-- A few sample argument objects of the calls through a line.
 CREATE TABLE line_samples(
     file INTEGER REFERENCES files(id),
     line INTEGER,
@@ -782,7 +813,7 @@ CREATE TABLE steps(
 );
 CREATE INDEX idx_steps_target ON steps (target);
 
--- The same past interpreter and glue frames.
+-- The same, skipping interpreter and glue frames.
 CREATE TABLE code_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
@@ -793,7 +824,7 @@ CREATE TABLE code_steps(
 );
 CREATE INDEX idx_code_steps_target ON code_steps (target);
 
--- The same past all frames without source.
+-- The same, skipping all frames without source.
 CREATE TABLE readable_steps(
     origin INTEGER REFERENCES frames(id),
     target INTEGER REFERENCES frames(id),
@@ -815,7 +846,7 @@ CREATE TABLE edges(
 );
 CREATE INDEX idx_edges_callee ON edges (callee);
 
--- The same past interpreter and glue frames.
+-- The same, skipping interpreter and glue frames.
 CREATE TABLE code_edges(
     caller INTEGER REFERENCES functions(id),
     callee INTEGER REFERENCES functions(id),
@@ -829,66 +860,66 @@ CREATE INDEX idx_code_edges_callee ON code_edges (callee);
 
 -- Sources
 
--- The source folders that are kept indexed.
+-- The indexed source folders.
 CREATE TABLE source_roots(
     id INTEGER PRIMARY KEY,
     path TEXT
 );
 CREATE UNIQUE INDEX idx_source_roots_path ON source_roots (path);
 
--- The source maps that were read: the definitions of a commit without its text. Those that framedex ships have no file
--- in `source_files`: they are read in place, and are here for the places in them.
+-- The imported source maps: the definitions of a commit without its text. Shipped maps have no rows in `source_files`:
+-- they are read in place, and are listed here for their locations.
 CREATE TABLE source_maps(
     id INTEGER PRIMARY KEY,
-    prefix TEXT,  -- of the paths of its files, which are no local ones
+    prefix TEXT,  -- of its files' paths, which are not local
     component TEXT,
     repository TEXT,
     revision TEXT,  -- the commit
     is_dirty INTEGER,
     tool TEXT,
-    is_nearest INTEGER,  -- 1: it stands for a commit that has none; 2: for its definitions that both neighbours have
-    release TEXT,  -- of jaxlib that it is of: framedex ships it; NULL: it was imported
-    path TEXT,  -- where it was imported from, and its state then
+    is_nearest INTEGER,  -- 1: it represents a commit without a map; 2: for its definitions that both neighbours have
+    release TEXT,  -- the jaxlib release of a shipped map; NULL: imported
+    path TEXT,  -- the imported file, and its state then
     modified INTEGER,
     size INTEGER
 );
 CREATE UNIQUE INDEX idx_source_maps_component_imported ON source_maps (component) WHERE release IS NULL;
 CREATE UNIQUE INDEX idx_source_maps_prefix_of_release ON source_maps (prefix) WHERE release IS NOT NULL;
 
--- The state of the release maps in which functions were last looked up.
+-- The state of the release maps when functions were last looked up.
 CREATE TABLE release_maps(
     state TEXT
 );
 
--- Where recorded paths are here, by the project's settings when the index was last brought up to date.
+-- The local files of recorded paths, by the project's settings at the last update.
 CREATE TABLE path_rules(
     before TEXT PRIMARY KEY,
     after TEXT
 );
 
--- Where the project was that the index is of, whenever it was written; the last is where its paths are now.
+-- The project's folder at each write of the index; the last row is the folder of its current paths.
 CREATE TABLE project_folders(
     id INTEGER PRIMARY KEY,
     path TEXT
 );
 
--- The source files that were read.
+-- The parsed source files.
 CREATE TABLE source_files(
     file INTEGER PRIMARY KEY REFERENCES files(id),
-    root INTEGER REFERENCES source_roots(id),  -- NULL: read because a recorded frame points to it, or from a map
+    root INTEGER REFERENCES source_roots(id),  -- NULL: read for a recorded frame, or from a map
     map INTEGER REFERENCES source_maps(id),
     language TEXT,
     modified INTEGER,  -- ns since 1970
     size INTEGER,  -- bytes
     content INTEGER,  -- a hash of its bytes
-    blob TEXT,  -- its content, as git names it; empty unless something is placed in it
-    errors INTEGER,  -- places that the grammar could not read
+    blob TEXT,  -- git's id of its content; empty unless a frame is in it
+    errors INTEGER,  -- places with syntax errors
     problems TEXT  -- JSON: sentences
 );
 CREATE INDEX idx_source_files_root ON source_files (root);
 CREATE INDEX idx_source_files_map ON source_files (map);
 
--- What source files define.
+-- The definitions in source files.
 CREATE TABLE definitions(
     id INTEGER PRIMARY KEY,
     file INTEGER REFERENCES files(id),
@@ -904,20 +935,20 @@ CREATE TABLE definitions(
 CREATE INDEX idx_definitions_short_name ON definitions (short_name);
 CREATE INDEX idx_definitions_file ON definitions (file);
 
--- The calls written in a definition. One row for each definition that calls something, as there are millions of calls.
+-- The calls written in a definition. One row per definition with calls, because there are millions of calls.
 CREATE TABLE call_sites(
     definition INTEGER PRIMARY KEY REFERENCES definitions(id),
     sites TEXT  -- JSON: [line, column, kind, callee] of each
 );
 
--- What was learnt from the #defines of all source files, and changes how they are read.
+-- Facts from the #defines of all source files, which change how files are parsed.
 CREATE TABLE macros(
-    root TEXT NOT NULL,  -- the source folder that it was read in; empty for a file of none
+    root TEXT NOT NULL,  -- the source folder in which it was read; empty outside of one
     macro TEXT NOT NULL,
     PRIMARY KEY (root, macro)
 ) WITHOUT ROWID;
 
--- Short names whose definitions or functions changed since functions were last matched: what the next run owes.
+-- Short names whose definitions or functions changed since the last matching: the work of the next run.
 CREATE TABLE unmatched(
     short_name TEXT PRIMARY KEY
 );
@@ -925,7 +956,7 @@ CREATE TABLE unmatched(
 
 -- The search for names
 
--- Every short name of a definition, and the names of what was recorded, once: the only text that is searched for parts.
+-- Every short name of a definition, and the recorded names, once: the only text with substring search.
 CREATE TABLE names(
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -992,14 +1023,14 @@ CREATE VIEW stacks_readable AS
     SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
     FROM up JOIN nodes n ON n.id = up.node JOIN frames_readable r ON r.id = n.frame;
 
--- The innermost line of the program itself in each stack with Python: what the answers about costs are told by.
+-- The innermost line of the program itself in each stack with Python: the lines in answers about costs.
 CREATE VIEW user_lines_readable AS
     SELECT s.id AS stack, fn.name AS function, f.path, fr.line
     FROM stacks s JOIN nodes n ON n.id = coalesce(nullif(s.site_leaf, 0), nullif(s.python_leaf, 0), s.leaf)
     JOIN nodes u ON u.id = n.user_node JOIN frames fr ON fr.id = u.frame JOIN functions fn ON fn.id = fr.function
     JOIN files f ON f.id = fr.file;
 
--- Every compilation; `program` is NULL of what a compilation cache gave.
+-- Every compilation; `program` is NULL for results of a compilation cache.
 CREATE VIEW compiles_readable AS
     SELECT x.call, x.capture, c.start / 1e9 AS seconds, CASE WHEN c.duration >= 0 THEN c.duration / 1e6 END AS milliseconds,
            coalesce(p.function, json_extract(noted.text, '$.function')) AS compiled, u.path, u.line, u.function, c.error,
@@ -1008,13 +1039,13 @@ CREATE VIEW compiles_readable AS
     LEFT JOIN compile_texts noted ON noted.id = x.noted LEFT JOIN compile_texts options ON options.id = x.options
     LEFT JOIN user_lines_readable u ON u.stack = c.stack;
 
--- What calls moved between host and devices, by what they have in common; bytes without those of the `unsized`.
+-- Data moved between host and devices, by common properties; bytes exclude the `unsized`.
 CREATE VIEW transfers_readable AS
     SELECT t.capture, t.direction, t.how AS moved_by, t.is_implicit, u.path, u.line, u.function, t.calls AS transfers,
            t.bytes, t.calls - t.sized AS unsized, t.duration / 1e6 AS milliseconds, t.latest_call
     FROM transfers t JOIN call_kinds k ON k.id = t.kind LEFT JOIN user_lines_readable u ON u.stack = k.stack;
 
--- What lines had alive on devices, in bytes.
+-- Live device memory of lines, in bytes.
 CREATE VIEW memory_readable AS
     SELECT m.capture, m.device, f.path, fr.line, fn.name AS function, m.at_peak, m.buffers_at_peak, m.at_end, m.most,
            m.allocated, m.buffers, m.growth, m.rounds
@@ -1023,7 +1054,7 @@ CREATE VIEW memory_readable AS
     LEFT JOIN files f ON f.id = fr.file
     WHERE NOT m.is_by_way;
 
--- Where threads of Python waited for the runtime.
+-- The waits of Python threads for the runtime.
 CREATE VIEW waits_readable AS
     SELECT w.capture, t.label AS thread, w.how, f.path, fr.line, fn.name AS function, w.waits, w.unsure, w.unended,
            w.duration / 1e6 AS milliseconds, w.longest / 1e6 AS longest_milliseconds, w.longest_call

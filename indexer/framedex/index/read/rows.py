@@ -161,8 +161,8 @@ class Reader:
         return self.scope.is_latest and self.cache.get_or_compute("several runs", self._has_several_runs)
 
     def _has_several_runs(self) -> bool:
-        row = self.row("SELECT count(DISTINCT run) FROM captures WHERE calls > 0")
-        return row is not None and row[0] > 1
+        query = "SELECT run FROM captures WHERE calls > 0 ORDER BY run"
+        return self.row(f"{query} LIMIT 1") != self.row(f"{query} DESC LIMIT 1")
 
     def location(
         self,
@@ -179,6 +179,10 @@ class Reader:
         if found is None or state is None or self.is_unchanged(found.path, state):
             return found
         return self.places.to_current(found, state)
+
+    def stored_text(self, blob: str) -> bytes | None:
+        """Return the stored text of a source file by its git blob; None if it is missing or damaged."""
+        return _read_blob(self.connection, self.path, blob)
 
     def is_unchanged(self, path: str, state: FileState) -> bool:
         """Whether a file still has the mtime and size of a state, or no longer exists."""

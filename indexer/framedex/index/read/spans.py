@@ -137,3 +137,18 @@ class IdScan:
         step = -1 if self._backwards else 1
         self._progress.advance((last - self._next) * step + 1)
         self._next = last + step
+
+
+def iter_call_ranges(
+    reader: Reader, capture: int | None, condition: str = "", *parameters: object
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (capture, first call id, last call id) of captures with calls, the latest capture first.
+
+    `condition` (" AND ...") is on `captures p` and takes the parameters. Callers that stop early read few captures.
+    """
+    of_capture = "" if capture is None else f" AND p.id = {capture}"
+    yield from reader.iter_rows(
+        f"SELECT p.id, p.first_call, p.last_call FROM captures p WHERE p.calls > 0{of_capture}{condition}"
+        " ORDER BY p.run DESC, p.started DESC, p.id DESC",
+        *parameters,
+    )

@@ -32,12 +32,25 @@ _OTHER_STATES = 0
 """Id for the only state of a file, or for all frames whose state is not one of the file's own states."""
 
 
+_PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
+"""The tables with the programs of program frames, and their columns of frames."""
+
+
 def program_runs_query(condition: str) -> str:
-    """Return a query for the runs that compiled programs whose `program_frames fr` match a condition."""
+    """Return a query for the latest run of each program that has `program_frames fr` which match a condition."""
     return " UNION ALL ".join(
-        f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
-        f" ON c.program = l.program JOIN captures p ON p.id = c.capture WHERE {condition}"
-        for table, frame in (("program_lines", "frame"), ("program_steps", "origin"))
+        f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN programs p ON p.id = l.program"
+        f" WHERE {condition} AND p.run > 0"
+        for table, frame in _PROGRAMS_OF_FRAMES
+    )
+
+
+def _compilations_query(condition: str, captures: str) -> str:
+    """Return a query for the compilations, in captures that match a condition, of programs as `program_runs_query`."""
+    return " UNION ALL ".join(
+        f"SELECT 1 FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
+        f" ON c.program = l.program WHERE {condition} AND c.capture {captures}"
+        for table, frame in _PROGRAMS_OF_FRAMES
     )
 
 
@@ -118,14 +131,13 @@ class FileQuery:
 
     def state_condition(self, table: str, state: RecordedState) -> str:
         """Return the SQL condition for rows of one file state; `table` has files and versions."""
-        own = self._own_states()
         of_file = f"{table}.file = {-1 if self.id is None else self.id}"
-        if len(own) < 2:
+        if len(self._own_states()) < 2:
             return of_file
         if state.id != _OTHER_STATES:
             return f"{of_file} AND {table}.version = {state.id}"
-        all_own = ", ".join(str(each) for each, _ in own)
-        return f"{of_file} AND coalesce({table}.version, 0) NOT IN ({all_own})"
+        own = f"SELECT 1 FROM file_versions own WHERE own.id = {table}.version AND own.is_own"
+        return f"{of_file} AND NOT EXISTS ({own})"
 
     def _state_line_map(self, state: FileState) -> LineMap | None:
         """Return the line map of one of several states; without a stored text, no line matches."""
@@ -144,15 +156,19 @@ class FileQuery:
         return EMPTY_MAP
 
     def _own_states(self) -> Sequence[tuple[int, FileState]]:
-        """Return the recorded states of a file of the user's program, the latest first; none for other files."""
+        """Return the recorded states of a file of the user's program, the latest first; none for other files.
+
+        Of more than `_MAX_STATES` only one more is returned.
+        """
         query = (
             "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
             " (SELECT version FROM frames WHERE file = ?1 AND how = 'exact'"
-            " UNION SELECT version FROM program_frames WHERE file = ?1) ORDER BY modified DESC, id DESC"
+            " UNION SELECT version FROM program_frames WHERE file = ?1) ORDER BY modified DESC, id DESC LIMIT ?2"
         )
 
         def read() -> Sequence[tuple[int, FileState]]:
-            return [(state, FileState(*columns)) for state, *columns in self.reader.rows(query, self.id)]
+            rows = self.reader.rows(query, self.id, _MAX_STATES + 1)
+            return [(state, FileState(*columns)) for state, *columns in rows]
 
         return self.reader.cache.get_or_compute(("states", self.path), read)
 
@@ -199,6 +215,10 @@ class LineQuery(FileQuery):
         several lines is one statement, and its frames are on the line of the callee's name.
         """
         return tuple(dict.fromkeys(each.current for each in self._find_counted_lines())) or (self.line,)
+
+    def recorded_numbers(self) -> list[tuple[int, int]]:
+        """Return the line's number in each recorded state of the file, as (id of the state, line)."""
+        return [(each.state, each.recorded) for each in self._to_recorded([self.line])]
 
     @property
     def spans_several_lines(self) -> bool:
@@ -302,9 +322,7 @@ def answer_of_everything(reader: Reader) -> AnswerScope:
 
 def answer_of_file(file: FileQuery) -> AnswerScope:
     """Return the captures that answers about the file cover."""
-    return _build_subject_answer(
-        file.reader, "line_calls WHERE file = ?1", file.id, programs=program_runs_query("fr.file = ?1")
-    )
+    return _build_subject_answer(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
 
 
 def answer_of_line(line: LineQuery) -> AnswerScope:
@@ -312,7 +330,7 @@ def answer_of_line(line: LineQuery) -> AnswerScope:
     if line.capture is not None:
         return _build_answer(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.condition('line_calls')}"
-    return _build_subject_answer(line.reader, totals, programs=program_runs_query(line.condition("fr")))
+    return _build_subject_answer(line.reader, totals, program_lines=line.condition("fr"))
 
 
 def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
@@ -329,11 +347,11 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerSco
         capture,
     )
     counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.LATEST
-    return _build_answer(reader, counted, f"p.id = {capture}", about_place=True, has_others=others is not None)
+    return _build_answer(reader, counted, f"p.id = {capture}", is_about_location=True, has_others=others is not None)
 
 
-def _build_subject_answer(reader: Reader, totals: str, *parameters: object, programs: str = "") -> AnswerScope:
-    """Return the answer's captures; `totals` has the subject's calls, `programs` queries the runs that compiled it."""
+def _build_subject_answer(reader: Reader, totals: str, *parameters: object, program_lines: str = "") -> AnswerScope:
+    """Return the answer's captures; `totals` has the subject's calls, `program_lines` selects `program_frames fr`."""
     run = reader.scope.run
     if not run:
         return answer_of_everything(reader)
@@ -343,12 +361,18 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
 
     others = is_any(f"{totals} AND calls > 0 AND (run <> {run} OR calls > run_calls)")
     is_compiled = False
-    if programs:
-        others = others or is_any(f"({programs}) WHERE run <> {run}")
+    if program_lines:
+        of_run = f"IN (SELECT id FROM captures WHERE run = {run})"
+        others = others or is_any(f"({_compilations_query(program_lines, f'NOT {of_run}')})")
         is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
-        is_compiled = not is_passed and is_any(f"({programs}) WHERE run = {run}")
+        is_compiled = not is_passed and is_any(f"({_compilations_query(program_lines, of_run)})")
     return _build_answer(
-        reader, CaptureScope.LATEST, f"p.run = {run}", about_place=True, has_others=others, is_compiled=is_compiled
+        reader,
+        CaptureScope.LATEST,
+        f"p.run = {run}",
+        is_about_location=True,
+        has_others=others,
+        is_compiled=is_compiled,
     )
 
 
@@ -357,13 +381,18 @@ def _build_answer(
     counted: CaptureScope,
     condition: str = "true",
     *,
-    about_place: bool = False,
+    is_about_location: bool = False,
     has_others: bool = False,
     is_compiled: bool = False,
 ) -> AnswerScope:
-    rows = reader.rows(
+    query = (
         f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE {condition} AND p.calls > 0 ORDER BY p.run, p.started, p.id"
     )
-    among = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
-    of_all = 0 if among is None else among[0]
-    return AnswerScope(tuple(map(build_capture, rows)), counted, of_all, about_place, has_others, is_compiled)
+    captures = reader.cache.get_or_compute(query, lambda: tuple(map(build_capture, reader.rows(query))))
+    of_all = reader.cache.get_or_compute("captures with calls", lambda: _count_captures_with_calls(reader))
+    return AnswerScope(captures, counted, of_all, is_about_location, has_others, is_compiled)
+
+
+def _count_captures_with_calls(reader: Reader) -> int:
+    row = reader.row("SELECT count(*) FROM main.captures WHERE calls > 0")
+    return 0 if row is None else int(row[0])

@@ -93,6 +93,10 @@ def rebuild_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
     )
     connection.execute("UPDATE functions SET calls = 0, run = 0, run_calls = 0")
     connection.execute(
+        "UPDATE programs SET run = (SELECT coalesce(max(p.run), 0) FROM compilations c JOIN captures p"
+        " ON p.id = c.capture WHERE c.program = programs.id)"
+    )
+    connection.execute(
         "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
         " SELECT capture, stack, boundary, sum(calls), sum(duration), max(latest_call) FROM call_kinds"
         " GROUP BY capture, stack, boundary"
@@ -122,10 +126,10 @@ def add_stack_calls(
         f" VALUES ({capture}, ?, ?, ?, ?, ?) {_upsert_clause('stack, capture, boundary', _IS_LATER_CALL)}",
         rows,
     )
+    upsert = _upsert_clause("stack, boundary", _later_call_condition(connection, "stack_calls", capture))
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        f" {_upsert_clause('stack, boundary', _later_call_condition(connection, capture))}, {_UPDATE_RUN_TOTALS}",
+        f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) {upsert}, {_UPDATE_RUN_TOTALS}",
         _to_rows(
             *(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
             *(items.run, items.run_calls, items.run_duration),
@@ -192,11 +196,11 @@ def add_line_totals(
     """
     walk = _ChainNodes(nodes, items)
     lines = _find_passed_lines(connection, walk)
-    upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, capture))
+    upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, "line_calls", capture))
     connection.executemany(
         f"INSERT INTO line_calls({_LINE_TOTAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         f" {upsert}, {_UPDATE_RUN_TOTALS}",
-        _compute_line_totals(connection, items, lines),
+        _compute_line_totals(connection, items, lines, capture),
     )
     _add_samples(connection, items, lines)
     is_readable = _read_flags(connection, IS_READABLE, walk.frames_json())
@@ -222,11 +226,12 @@ def add_linked_line_totals(
         ).fetchall()
         items = StackTotals(*np.array(rows, np.int64).reshape(-1, 11).T)
         passed = _find_passed_lines(connection, _ChainNodes(nodes, items))
-        upsert = _upsert_clause("file, line, version, boundary, how", _later_call_condition(connection, capture))
+        is_later = _later_call_condition(connection, "line_links", capture)
+        upsert = _upsert_clause("file, line, version, boundary, how", is_later)
         connection.executemany(
             f"INSERT INTO line_links({_LINE_TOTAL_COLUMNS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
             f" {upsert}, {_UPDATE_RUN_TOTALS}",
-            _compute_line_totals(connection, items, passed),
+            _compute_line_totals(connection, items, passed, capture),
         )
 
 
@@ -261,9 +266,9 @@ def _find_passed_lines(connection: sqlite3.Connection, walk: _ChainNodes) -> _Li
 
 
 def _compute_line_totals(
-    connection: sqlite3.Connection, items: StackTotals, passed: _LinePassages
+    connection: sqlite3.Connection, items: StackTotals, passed: _LinePassages, capture: int | None
 ) -> list[tuple[int, ...]]:
-    """Return rows of `_LINE_TOTALS`."""
+    """Return rows of `_LINE_TOTAL_COLUMNS`. With a `capture`, all items must be of that capture."""
     item, line = passed.item, passed.key
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
@@ -272,7 +277,7 @@ def _compute_line_totals(
         _sum_by_group(group, items.calls[item], len(key)),
         _sum_by_group(group, items.duration[item], len(key)),
     )
-    latest = _find_latest_calls(connection, group, items.latest_call[item], len(key))
+    latest = _find_latest_calls(connection, group, items.latest_call[item], len(key), capture)
     places = np.array([passed.unpack_key(each) for each in lines.tolist()], np.int64).reshape(-1, 3)
     file, number, version = places[key // max(len(boundaries), 1)].T
     of_boundary = boundaries[key % max(len(boundaries), 1)]
@@ -295,30 +300,32 @@ def _upsert_clause(key: str, is_later: str = "false") -> str:
     )
 
 
-def _later_call_condition(connection: sqlite3.Connection, capture: int | None) -> str:
-    """Return the SQL condition that `latest_call` began after the added calls of this capture."""
+def _later_call_condition(connection: sqlite3.Connection, table: str, capture: int | None) -> str:
+    """Return the SQL condition that `latest_call` of the table began after the added calls of this capture."""
     if capture is None:
         return "false"
     query = "SELECT first_call, last_call FROM captures WHERE id = ?"
     first, last = connection.execute(query, (capture,)).fetchone()
-    conditions = [f"latest_call BETWEEN {first} AND {last} AND {_IS_LATER_CALL}"]
-    others = connection.execute(
-        "SELECT p.first_call, p.last_call FROM captures p, captures o WHERE o.id = ?"
-        " AND p.first_call IS NOT NULL AND (p.run, p.started, p.id) > (o.run, o.started, o.id)",
-        (capture,),
+    return (
+        f"CASE WHEN latest_call BETWEEN {first} AND {last} THEN {_IS_LATER_CALL} ELSE (SELECT (p.run, p.started, p.id)"
+        " > (o.run, o.started, o.id) FROM captures o, call_rows c JOIN call_kinds k ON k.id = c.kind"
+        f" JOIN captures p ON p.id = k.capture WHERE o.id = {capture} AND c.id = {table}.latest_call) END"
     )
-    conditions += [f"latest_call BETWEEN {first} AND {last}" for first, last in others]
-    return " OR ".join(conditions)
 
 
-def _find_latest_calls(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
-    """Return the latest call in each group."""
+def _find_latest_calls(
+    connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int, capture: int | None
+) -> Integers:
+    """Return the latest call in each group. With a `capture`, all calls must be of that capture."""
+    latest = np.zeros(groups, np.int64)
+    if capture is not None:
+        np.maximum.at(latest, group, calls)
+        return latest
     captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY run, started, id"
     first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
     by_id = np.argsort(first)  # the captures in the order of their calls' ids, as positions in time
     when = by_id[np.searchsorted(first[by_id], calls, side="right") - 1]
     in_time = np.lexsort((calls, when))
-    latest = np.zeros(groups, np.int64)
     latest[group[in_time]] = calls[in_time]  # numpy keeps the last of several values assigned to one index
     return latest
 

@@ -25,14 +25,15 @@ from framedex.index.write.costs.waits import write_waits
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.interning import add_recorded_names, intern_frames, store_binaries
 from framedex.index.write.objects import ObjectWriter
+from framedex.index.write.phases import PhaseWriter
 from framedex.index.write.programs import ProgramWriter
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import delete_calls
+from framedex.index.write.run_numbers import find_run_number
 from framedex.index.write.stacks import LinkWriter, StackRows
 from framedex.index.write.tree import StackTree
 from framedex.index.write.versions import ProgramFileVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
-from framedex.model.metadata import Metadata
 
 if TYPE_CHECKING:
     from framedex.index.write.records import CaptureRecord
@@ -73,6 +74,7 @@ class CaptureWriter:
         query = "SELECT id, reading, calls FROM captures WHERE identity = ?"
         known = connection.execute(query, (identity,)).fetchone()
         is_continued = known is not None and known[1] == record.signature != ""
+        self._are_totals_stale = known is not None and not is_continued and known[2] > 0
         if known is not None and not is_continued:
             delete_calls(connection, known[0])
         self.rows: int = known[2] if is_continued else 0
@@ -87,10 +89,12 @@ class CaptureWriter:
         self._frames = self._intern_frames(record.frames, renamed)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames, self._versions)
         is_late = self._ffi.add_sites()
+        self._phases = PhaseWriter(connection, tree, self.id, self._versions)
+        self._phases.write(record.phases)
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
-        written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
+        written = {frame for frames in self._frames for frame in frames} | self._ffi.frames | self._phases.frames
         store_versions(connection, written, record.started_ns, self._versions)
-        if is_late or renamed or (known is not None and not is_continued):
+        if is_late or renamed or self._are_totals_stale:
             aggregates.rebuild_totals(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
@@ -134,6 +138,7 @@ class CaptureWriter:
             self._frames += added_frames
             self._record = replace(record, signature=self._record.signature)
             is_late = self._ffi.extend(record.ffi)
+            self._phases.write(record.phases)
             if is_late or renamed:
                 aggregates.rebuild_totals(self._connection, self._tree.nodes)
             if is_late:
@@ -141,7 +146,7 @@ class CaptureWriter:
             self._stacks.extend(record.capture.stacks)
             if self._call_writers is not None:
                 self._call_writers.extend(self._connection, self.id, record, self._ffi)
-            written = {frame for frames in added_frames for frame in frames} | self._ffi.frames
+            written = {frame for frames in added_frames for frame in frames} | self._ffi.frames | self._phases.frames
             store_versions(self._connection, written, record.started_ns, self._versions)
             self._connection.execute(
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
@@ -201,13 +206,16 @@ class CaptureWriter:
 
     def _insert_capture(self, known: int | None, identity: str) -> int:
         record, capture = self._record, self._record.capture
+        launch_id = capture.metadata.launch.run if capture.metadata.launch is not None else None
+        launch = to_storable(launch_id) if launch_id else None
         row = {
             "id": known,
             "path": to_storable(str(capture.path)),
             "identity": identity,
             "signature": "",
             "started": record.started,
-            "run": find_run_number(self._connection, record, known),
+            "run": self._find_run(known, launch),
+            "launch": launch,
             "command": to_storable(record.command),
             "calls": 0,
             "stacks": len(capture.stacks),
@@ -222,6 +230,15 @@ class CaptureWriter:
         ).lastrowid
         assert inserted is not None
         return inserted
+
+    def _find_run(self, known: int | None, launch: str | None) -> int:
+        """Return the number of its run. A capture `known` by its id keeps its run."""
+        if known is not None:
+            (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()
+            return int(run)
+        run, is_renumbered = find_run_number(self._connection, self._record.started, launch)
+        self._are_totals_stale = self._are_totals_stale or is_renumbered
+        return run
 
     def _reserve_first_ids(self, calls: int) -> tuple[int, int]:
         """Return the first and the last id reserved for the calls."""
@@ -387,23 +404,3 @@ def thread_label(thread: Thread, main: object) -> str:
 
 def _format_stops(stops: StopReasons) -> str | None:
     return json.dumps(asdict(stops)) if stops else None
-
-
-def find_run_number(connection: sqlite3.Connection, record: CaptureRecord, known: int | None) -> int:
-    """Return the number of the run: its beginning (ms since 1970), or the next free number.
-
-    A capture that was recorded without `framedex run` is a run of its own. A capture `known` by its id keeps its run.
-    """
-    if known is not None:
-        (run,) = connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()
-        return int(run)
-    launch = record.capture.metadata.launch
-    if launch is not None and launch.run:
-        query = "SELECT run, metadata FROM captures WHERE instr(metadata, ?)"
-        for run, metadata in connection.execute(query, (launch.run,)):
-            other_launch = Metadata.parse(metadata).launch
-            if other_launch is not None and other_launch.run == launch.run:
-                return int(run)
-    start_ms = max(int(record.started * 1e3), 1)
-    used = {run for (run,) in connection.execute("SELECT run FROM captures WHERE run >= ? ORDER BY run", (start_ms,))}
-    return next(run for run in range(start_ms, start_ms + len(used) + 1) if run not in used)

@@ -17,6 +17,7 @@ _References = tuple[tuple[str, str, str], ...]
 
 OPS_OF_PROGRAM: _References = (
     ("program_lines", "frame", "program"),
+    ("program_own_lines", "frame", "program"),
     ("program_steps", "origin", "program"),
     ("program_steps", "target", "program"),
 )

@@ -13,6 +13,7 @@ import numpy as np
 
 from framedex.index.file.values import to_storable
 from framedex.index.write.calls import CallWriter
+from framedex.index.write.own_lines import find_own_lines
 from framedex.index.write.program_frames import OPS_OF_PROGRAM, ProgramFrameWriter
 from framedex.index.write.program_memory import delete_unused_memory, intern_program_memory, read_program_sizes
 from framedex.index.write.records import CaptureRecord, StoredProgram
@@ -87,8 +88,10 @@ class ProgramWriter:
         query = "SELECT a.json FROM call_rows c JOIN arguments a ON a.id = c.arguments WHERE c.id = ?"
         (arguments_json,) = self._connection.execute(query, (call,)).fetchone()
         program, problem = (None, _LOADED_PROBLEM) if function in LOAD_FUNCTIONS else self._find_program(arguments_json)
-        options = self._intern_kept_text(_string_argument(arguments_json, "compile_options.kept"), self._record.options)
-        note = self._intern_kept_text(_string_argument(arguments_json, "jax.kept"), self._record.note)
+        options = self._intern_stored_text(
+            _string_argument(arguments_json, "compile_options.kept"), self._record.options
+        )
+        note = self._intern_stored_text(_string_argument(arguments_json, "jax.kept"), self._record.note)
         self._connection.execute(
             "INSERT OR IGNORE INTO compilations(call, capture, program, executable, options, noted, problem, sizes,"
             " memory) VALUES (?, ?, ?, NULL, ?, ?, ?, ?, ?)",
@@ -98,6 +101,10 @@ class ProgramWriter:
                 self._find_memory(arguments_json),
             ),
         )
+        self._connection.execute(
+            "UPDATE programs SET run = max(run, (SELECT run FROM captures WHERE id = ?)) WHERE id = ?",
+            (self._capture, program),
+        )
 
     def _find_memory(self, arguments_json: str) -> int | None:
         """Return the row of the memory inside the program that a call made; None if unknown."""
@@ -105,7 +112,7 @@ class ProgramWriter:
         kept = None if name is None else self._record.memory(name)
         return None if kept is None else intern_program_memory(self._connection, self._frames, kept)
 
-    def _intern_kept_text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
+    def _intern_stored_text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
         """Return the row of the text that the capture keeps under this name; None if missing."""
         if name is None:
             return None
@@ -139,8 +146,8 @@ class ProgramWriter:
         dropped = max(0, len({(op.frames[0], op.kind, op.name) for op in program.ops if op.frames}) - MAX_ROWS)
         problem = program.problem or (f"{dropped:,} of its lines with the fewest ops are left out" if dropped else "")
         row = self._connection.execute(
-            "INSERT INTO programs(digest, name, function, defined, signature, size, ops, problem)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO programs(digest, name, function, defined, signature, size, ops, problem, run)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (
                 kept_program.digest,
                 to_storable(program.name),
@@ -154,6 +161,7 @@ class ProgramWriter:
         ).lastrowid
         assert row is not None
         self._add_lines(row, program)
+        self._add_own_lines(row, program)
         self._frames.store_versions(OPS_OF_PROGRAM, row)
         return row
 
@@ -178,6 +186,15 @@ class ProgramWriter:
         self._connection.executemany(
             "INSERT OR IGNORE INTO program_steps(origin, target, program, ops) VALUES (?, ?, ?, ?)",
             [(frames_of[origin], frames_of[target], program, count) for (origin, target), count in most_steps],
+        )
+
+    def _add_own_lines(self, program: int, content: Program) -> None:
+        lines = sorted(find_own_lines(content.ops), key=lambda line: -max(line.ops, line.repeated_ops))[:MAX_ROWS]
+        frames_of = self._frames.intern({line.frame for line in lines})
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO program_own_lines(frame, program, ops, repeats, repeated_ops)"
+            " VALUES (?, ?, ?, ?, ?)",
+            [(frames_of[line.frame], program, *line[1:]) for line in lines],
         )
 
     def _intern_ops(self, ops: Iterable[ProgramOp]) -> dict[ProgramOp, int]:
@@ -291,13 +308,14 @@ def delete_unused_programs(connection: sqlite3.Connection) -> None:
     )
     texts = " UNION ".join(f"SELECT {of} FROM compilations WHERE {of} IS NOT NULL" for of in ("options", "noted"))
     connection.execute(f"DELETE FROM compile_texts WHERE id NOT IN ({texts})")
-    for table in ("program_lines", "program_steps"):
+    for table in ("program_lines", "program_own_lines", "program_steps"):
         connection.execute(f"DELETE FROM {table} WHERE program NOT IN (SELECT id FROM programs)")
     delete_unused_memory(connection)
     connection.execute("DELETE FROM program_ops WHERE id NOT IN (SELECT op FROM program_lines)")
     connection.execute(
         "DELETE FROM program_frames WHERE id NOT IN (SELECT frame FROM program_lines UNION"
-        " SELECT origin FROM program_steps UNION SELECT target FROM program_steps UNION"
+        " SELECT frame FROM program_own_lines UNION SELECT origin FROM program_steps UNION"
+        " SELECT target FROM program_steps UNION"
         " SELECT frame FROM program_buffer_lines WHERE frame IS NOT NULL)"
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
-from framedex.model import BinaryId, Capture, FrameRole, Language, Location, Program, ProgramMemory
+from framedex.model import BinaryId, Capture, FrameRole, Language, Location, PhaseKind, Program, ProgramMemory
 from framedex.releases import NO_ORIGIN, BinaryOrigin, Build
 
 
@@ -96,6 +96,23 @@ class FfiRecords:
     name_handler: Callable[[int], HandlerRecord | None] = _return_no_handler
 
 
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """A phase of the start of a process, or of JAX's preparation of a program; times in ns.
+
+    `start` counts from the beginning of the recording and may be negative. `thread` is the system's id. `frames` is the
+    Python stack without JAX's frames, outermost first. `is_last`: later phases were not recorded.
+    """
+
+    kind: PhaseKind
+    name: str
+    thread: int
+    start: int
+    duration: int
+    frames: tuple[FrameRecord, ...]
+    is_last: bool = False
+
+
 class NameSource(IntEnum):
     """The source of a binary's function names. A greater value is a better source."""
 
@@ -176,6 +193,7 @@ class CaptureRecord:
     options: Callable[[str], str | None] = _return_none
     note: Callable[[str], str | None] = _return_none
     source: Callable[[str], RecordedSource | None] = _return_none
+    phases: Sequence[PhaseRecord] = ()
 
 
 @dataclass(frozen=True, slots=True)

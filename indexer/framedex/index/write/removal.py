@@ -16,13 +16,16 @@ from framedex.index.write.costs.waits import delete_waits
 from framedex.index.write.ffi import delete_ffi_records
 from framedex.index.write.interning import delete_unused_names
 from framedex.index.write.objects import delete_objects
+from framedex.index.write.phases import delete_phases
 from framedex.index.write.programs import delete_programs, delete_unused_programs
+from framedex.index.write.run_numbers import find_launches, renumber_runs
 from framedex.index.write.stacks import delete_causal_links
 from framedex.index.write.tree import read_nodes
 
-_LEAVES = (
+_USED_NODES = (
     "SELECT leaf FROM stacks UNION SELECT python_leaf FROM stacks UNION SELECT site_leaf FROM stacks"
     " UNION SELECT node FROM call_links UNION SELECT leaf FROM ffi_sites UNION SELECT user_node FROM ffi_sites"
+    " UNION SELECT node FROM phases"
 )
 
 
@@ -36,6 +39,7 @@ def delete_calls(connection: sqlite3.Connection, capture: int) -> None:
     delete_waits(connection, capture)
     delete_objects(connection, capture)
     delete_ffi_records(connection, capture)
+    delete_phases(connection, capture)
     delete_programs(connection, capture)
     delete_transfers(connection, capture)
     kinds = "SELECT id FROM call_kinds WHERE capture = ?"
@@ -46,10 +50,12 @@ def delete_calls(connection: sqlite3.Connection, capture: int) -> None:
 
 def remove_captures(connection: sqlite3.Connection, captures: Collection[int]) -> None:
     """Remove these captures and everything that only they use, and rebuild the totals."""
+    launches = find_launches(connection, captures)
     for capture in captures:
         delete_calls(connection, capture)
         connection.execute("DELETE FROM builds WHERE capture = ?", (capture,))
         connection.execute("DELETE FROM captures WHERE id = ?", (capture,))
+    renumber_runs(connection, launches)
     delete_unused_programs(connection)
     _delete_unused_stacks(connection)
     _delete_unused_functions(connection)
@@ -64,7 +70,7 @@ def _delete_unused_stacks(connection: sqlite3.Connection) -> None:
         " AND key NOT IN (SELECT s.value FROM ffi_problems p, json_each(p.sites) s)"
     )
     connection.execute(
-        f"WITH RECURSIVE up(node) AS ({_LEAVES} UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
+        f"WITH RECURSIVE up(node) AS ({_USED_NODES} UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.node)"
         " DELETE FROM nodes WHERE id NOT IN up"
     )
     # Replace the deleted samples by samples of other captures that exceeded the limit before.

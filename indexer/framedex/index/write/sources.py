@@ -116,7 +116,7 @@ class SourceTables:
         )
         return [path for (path,) in self._rows(query)]
 
-    def recorded_places(self, paths: Iterable[str]) -> list[RecordedLine]:
+    def recorded_locations(self, paths: Iterable[str]) -> list[RecordedLine]:
         """Return the frames that were recorded in these files."""
         rows = self._rows(
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"

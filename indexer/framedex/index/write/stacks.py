@@ -85,7 +85,7 @@ class StackRows:
         ]
 
 
-_HOW = [how.value for how in LinkEvidence]
+_LINK_EVIDENCE = [how.value for how in LinkEvidence]
 
 
 class LinkWriter:
@@ -124,7 +124,7 @@ class LinkWriter:
         self._connection.executemany(
             "INSERT OR IGNORE INTO call_links(call, thread, node, how) VALUES (?, ?, ?, ?)",
             (
-                (self._first + call, self._threads[thread], self._nodes[chain], _HOW[how])
+                (self._first + call, self._threads[thread], self._nodes[chain], _LINK_EVIDENCE[how])
                 for call, thread, chain, how in batch.links.reshape(-1, 4).tolist()
             ),
         )

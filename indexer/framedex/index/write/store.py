@@ -32,14 +32,14 @@ from framedex.index.file.schema import create_schema, drop_everything
 from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, SealWriter
 from framedex.index.file.values import to_storable
 from framedex.index.write import sources
-from framedex.index.write.aggregates import rebuild_line_totals
+from framedex.index.write.aggregates import rebuild_line_totals, rebuild_totals
 from framedex.index.write.calls import attach_batch_database
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.interning import read_binaries
 from framedex.index.write.records import CaptureRecord, FrameTotals, KnownCapture, NamedBinary
-from framedex.index.write.removal import remove_captures
+from framedex.index.write.removal import delete_calls, remove_captures
 from framedex.index.write.source_files import delete_definitions
-from framedex.index.write.tree import StackTree
+from framedex.index.write.tree import StackTree, read_nodes
 from framedex.model import Language
 from framedex.model.locations import NEAREST_SUFFIX
 from framedex.path_resolution.moved_files import FolderMove, FolderMoves
@@ -288,6 +288,18 @@ class Store:
             remove_captures(self._connection, captures)
             self._tree = None
             return self._free_bytes() - before
+
+    def empty_captures(self, captures: Collection[int]) -> None:
+        """Remove the calls of captures that are read again in the same transaction."""
+        with self.transaction():
+            for capture in captures:
+                delete_calls(self._connection, capture)
+                self._connection.execute(
+                    "UPDATE captures SET calls = 0, first_call = NULL, last_call = NULL, reserved_call = NULL"
+                    " WHERE id = ?",
+                    (capture,),
+                )
+            rebuild_totals(self._connection, read_nodes(self._connection))
 
     def _free_bytes(self) -> int:
         pragmas = ("freelist_count", "page_size")

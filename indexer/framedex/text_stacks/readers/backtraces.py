@@ -33,7 +33,7 @@ from framedex.text_stacks.frames import (
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 from framedex.text_stacks.readers.symbolized import is_symbol
 
-_AT = compiled_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
+_BRACKETED_ADDRESS = compiled_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
 _BARE = compiled_on_use(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
 _MARK = compiled_on_use(
     r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
@@ -41,11 +41,11 @@ _MARK = compiled_on_use(
 _IN_LIBRARY = compiled_on_use(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
 _MAX_NAME_LENGTH = 4096  # maximum length of a demangled name after the address
 
-_COUNTED = compiled_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
+_FRAME_NUMBER = compiled_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
 _APPLE_ADDRESS = compiled_on_use(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
 _PLUS = compiled_on_use(r" \+ (?P<offset>\d{1,12})$")
 _LOADED = compiled_on_use(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
-_ALONE = compiled_on_use(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
+_BARE_ADDRESS = compiled_on_use(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _MAX_MODULE_LENGTH = 256
 
 _TREE = compiled_on_use(r"[ \t+!:|*]*\d{1,9} (?=\S)")
@@ -98,7 +98,7 @@ def parse_glibc_frame(number: int, text: str) -> TextFrame | None:
         frame = build_native_frame(StackFormat.BACKTRACE, number, text, (bare.start("module"), bare.end()), spans)
         return replace(frame, is_return_address=True)
     column = max(text.find(")[0x"), text.find(") [0x"))
-    match = _AT.match(text, column) if column >= 0 and len(text) - column < _MAX_NAME_LENGTH else None
+    match = _BRACKETED_ADDRESS.match(text, column) if column >= 0 and len(text) - column < _MAX_NAME_LENGTH else None
     begin = find_opening_parenthesis(text, column) if match is not None else -1
     if match is None or begin <= 0:
         return None
@@ -131,7 +131,7 @@ def parse_glibc_frame(number: int, text: str) -> TextFrame | None:
 
 def _parse_bare_address(number: int, text: str) -> TextFrame | None:
     """Parse `[0x7f12]`, glibc's form for an address outside all binaries."""
-    match = _ALONE.match(text)
+    match = _BARE_ADDRESS.match(text)
     if match is None:
         return None
     spans = {PartKind.ADDRESS: match.span("address")}
@@ -186,7 +186,7 @@ def _first_column(spans: dict[PartKind, Span]) -> int:
 
 def _parse_apple_frame(number: int, text: str) -> TextFrame | None:
     """Parse `3   libfoo.dylib   0x0000000104b2c1f3 foo::bar(int) + 123 (foo.cc:12)`; LLVM's form is the same."""
-    counted = _COUNTED.match(text)
+    counted = _FRAME_NUMBER.match(text)
     if counted is None:
         return None
     column = text.find("0x", counted.end(), counted.end() + _MAX_MODULE_LENGTH)
@@ -228,12 +228,12 @@ def _parse_apple_frame(number: int, text: str) -> TextFrame | None:
     return set_offset(frame, offset) if offset is not None else frame
 
 
-_BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"
+_BEGIN_MARK, _END_MARK = "*** Begin stack trace ***", "*** End stack trace ***"
 _DASHES = compiled_on_use(r"\s*--- (?=\S)")
 _CALL = compiled_on_use(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
 _FLAT = compiled_on_use(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
 _CALLER = compiled_on_use(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
-_SURE = compiled_on_use(r"::|\w\(|^_\w*$")
+_CERTAIN_NAME = compiled_on_use(r"::|\w\(|^_\w*$")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -258,7 +258,7 @@ class SymbolLists:
 
     is_rare = False
     state_attributes = ("_list", "_prefix")
-    triggers = (_BEGIN, *_HEADINGS)
+    triggers = (_BEGIN_MARK, *_HEADINGS)
 
     def __init__(self) -> None:
         self._list = _List.SYMBOLS
@@ -267,9 +267,9 @@ class SymbolLists:
     def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return a heading, or an entry below it."""
         text = line.rstrip()
-        if _BEGIN in text:
-            self._list, self._prefix = _List.SYMBOLS, text[: text.find(_BEGIN)]
-            return ParsedLine(StackFormat.TSL, opening_title=text[text.find(_BEGIN) :].strip())
+        if _BEGIN_MARK in text:
+            self._list, self._prefix = _List.SYMBOLS, text[: text.find(_BEGIN_MARK)]
+            return ParsedLine(StackFormat.TSL, opening_title=text[text.find(_BEGIN_MARK) :].strip())
         heading = _HEADING.search(text) if text.endswith(":") else None
         if heading is not None:
             self._list, self._prefix = _HEADINGS[heading[1]], text[: heading.start(1)]
@@ -278,8 +278,8 @@ class SymbolLists:
             return flat
         if not inside:
             return None
-        if self._list is _List.SYMBOLS and _END in text:
-            return ParsedLine(StackFormat.TSL, closing_title=_BEGIN)
+        if self._list is _List.SYMBOLS and _END_MARK in text:
+            return ParsedLine(StackFormat.TSL, closing_title=_BEGIN_MARK)
         frame = self._parse_frame(number, text, len(self._prefix) if text.startswith(self._prefix) else 0)
         return ParsedLine(frame.format, (frame,)) if frame is not None else None
 
@@ -311,7 +311,7 @@ class SymbolLists:
         start, end = strip_span(text, dashes.end() if dashes is not None else begin, len(text))
         if '"' in text or not is_symbol(text[start:end]):
             return None
-        if start == begin and not _SURE.search(text):  # an unrelated line: entries of the list are indented
+        if start == begin and not _CERTAIN_NAME.search(text):  # an unrelated line: entries of the list are indented
             return None
         return build_native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
 

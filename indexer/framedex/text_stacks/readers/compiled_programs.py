@@ -72,7 +72,7 @@ class MlirText:
         return ParsedLine(StackFormat.MLIR, frames, opening_title=begins) if frames or inside else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """Return None: a location has one line."""
+        """Return None, because each location is on a single line."""
         return None
 
     def belongs_to_stack(self, line: str) -> bool:
@@ -88,7 +88,7 @@ class MlirText:
             parser = _Parser(line, position, number=number)
             node = parser.location()
             position = parser.position
-            places = self._find_places(node, 0)
+            places = self._find_locations(node, 0)
             if places:
                 yield _build_mlir_frame((number, start, min(position + 1, len(line))), parser, node, places)
 
@@ -99,13 +99,13 @@ class MlirText:
             return None
         parser = _Parser(line, match.end(), number=number)
         node = parser.location()
-        places = self._find_places(node, 0)
+        places = self._find_locations(node, 0)
         is_sure = node.kind != "file" or (bool(places) and places[0].column > 0)
         if not places or not is_sure or not line.startswith(":", parser.position):
             return None
         return _build_mlir_frame((number, match.end(), parser.position), parser, node, places)
 
-    def _find_places(self, node: Node, depth: int) -> list[TextLocation]:
+    def _find_locations(self, node: Node, depth: int) -> list[TextLocation]:
         """Return the source locations of an MLIR location, innermost first."""
         if depth > _MAX_DEPTH:
             return []
@@ -114,17 +114,17 @@ class MlirText:
         if node.kind == "alias":
             return self._resolve_alias(node.text, depth)
         if node.kind == "name":
-            places = self._find_places(node.inner[0], depth + 1) if node.inner else []
+            places = self._find_locations(node.inner[0], depth + 1) if node.inner else []
             named = places and not places[0].function
             return [replace(places[0], function=node.text), *places[1:]] if named else places
         if node.kind == "call":
-            return [place for each in node.inner for place in self._find_places(each, depth + 1)][:_MAX_CALLERS]
-        return next((places for each in node.inner if (places := self._find_places(each, depth + 1))), [])
+            return [place for each in node.inner for place in self._find_locations(each, depth + 1)][:_MAX_CALLERS]
+        return next((places for each in node.inner if (places := self._find_locations(each, depth + 1))), [])
 
     def _resolve_alias(self, name: str, depth: int) -> list[TextLocation]:
         if name not in self._known:
             self._known[name] = []  # the result for a cycle of aliases
-            self._known[name] = self._find_places(self._aliases.get(name, _UNKNOWN), depth + 1)
+            self._known[name] = self._find_locations(self._aliases.get(name, _UNKNOWN), depth + 1)
         return self._known[name]
 
 
@@ -237,7 +237,7 @@ class _Parser:
 
 
 _ESCAPE = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))", re.DOTALL)
-_SHORT = {b"n": b"\n", b"t": b"\t"}
+_ESCAPES = {b"n": b"\n", b"t": b"\t"}
 
 
 def unescape(text: str) -> str:
@@ -248,7 +248,7 @@ def unescape(text: str) -> str:
 
 
 def _character(match: re.Match[bytes]) -> bytes:
-    return bytes([int(match[1], 16)]) if match[1] else _SHORT.get(match[2], match[2])
+    return bytes([int(match[1], 16)]) if match[1] else _ESCAPES.get(match[2], match[2])
 
 
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
@@ -258,8 +258,8 @@ _HLO_BODY = compiled_on_use(
     r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)"
 )
 _NAME = compiled_on_use(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
-_MOST_ROWS = 200_000  # with their numbers they take about 80 MB
-_LONGEST_TEXT = 4096
+_MAX_ROWS = 200_000  # with their numbers they take about 80 MB
+_MAX_TEXT_LENGTH = 4096
 
 
 _ALLOCATIONS_TITLE = compiled_on_use(r"\s*(?:Largest program allocations in \w+:|Peak buffers:)")
@@ -325,10 +325,10 @@ class HloText:
         if match is None:
             return None
         key = self._table, int(match["id"])
-        if len(self._texts) + len(self._rows) >= _MOST_ROWS:
+        if len(self._texts) + len(self._rows) >= _MAX_ROWS:
             return ParsedLine(StackFormat.HLO)
         if match["text"] is not None:
-            self._texts[key] = unescape(match["text"][:_LONGEST_TEXT])
+            self._texts[key] = unescape(match["text"][:_MAX_TEXT_LENGTH])
             return ParsedLine(StackFormat.HLO)
         self._rows[key] = {
             each["key"]: int(each["number"]) for each in _FIELD.finditer(match["fields"]) if each["number"]

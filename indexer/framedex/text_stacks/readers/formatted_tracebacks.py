@@ -109,7 +109,7 @@ _ROW = compiled_on_use(r"[│|] (?=\S)")
 _FRAME = compiled_on_use(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
 _NO_FILE = compiled_on_use(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
 _CUT_BEFORE_NAME = compiled_on_use(r":\d{1,9} in$")
-_BEGUN = compiled_on_use(r"[/~]|[A-Za-z]:[\\/]")
+_PATH_START = compiled_on_use(r"[/~]|[A-Za-z]:[\\/]")
 _BORDERS = " \t│|"
 _MAX_WRAPPED_ROWS = 16
 
@@ -161,7 +161,7 @@ class RichBoxes:
         frame = _parse_box_frame(number, text, shift, rows)
         if frame is not None:
             return replace(frame, first_line=first, start=shift)
-        is_begun = bool(rows) or _BEGUN.match(text) is not None
+        is_begun = bool(rows) or _PATH_START.match(text) is not None
         if is_begun and len(rows) < _MAX_WRAPPED_ROWS:
             self._rows, self._first = (*rows, text), first
         return None
@@ -190,9 +190,9 @@ def _parse_box_frame(number: int, text: str, shift: int, before: Sequence[str]) 
 
 
 _PYTEST_HEADING = compiled_on_use(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
-_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
-_PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
-_SHORT = compiled_on_use(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
+_LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
+_PATH = _LINE_START + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
+_SHORT_FRAME = compiled_on_use(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
 _LONG = compiled_on_use(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
 _DEFINITION = compiled_on_use(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
 _RULE = compiled_on_use(r"(?:=+ .* =+|-+ Captured .* -+)$")
@@ -216,12 +216,12 @@ class PytestText:
         if text.endswith(" _") or text.endswith("__"):
             return self._parse_heading(line, text, inside)
         frames: tuple[TextFrame, ...] = ()
-        if ": in " in text and (match := _SHORT.search(text)) is not None:
+        if ": in " in text and (match := _SHORT_FRAME.search(text)) is not None:
             frames = (frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON),)
         elif inside and (start := self._margin.column_after(text)) is not None:
             match = _LONG.match(text, start)
             if match is None:
-                return self._parse_places(number, line)
+                return self._parse_locations(number, line)
             frames = (
                 replace(frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON), function=self._function),
             )
@@ -246,7 +246,7 @@ class PytestText:
             self._function = definition["function"]
         return True
 
-    def _parse_places(self, number: int, line: str) -> ParsedLine | None:
+    def _parse_locations(self, number: int, line: str) -> ParsedLine | None:
         """Return the locations in the exception's text, which may have any form."""
         found = self._places.parse_line(number, line, inside=True)
         return ParsedLine(StackFormat.PYTEST, found.frames, innermost_first=False) if found is not None else None

@@ -131,7 +131,7 @@ class LocationsInText:
             start = dot - delimiter.start() if delimiter else least
             if start == dot or not int(match["line"]):  # only a suffix
                 continue
-            frames.append(_build_place_frame(number, line, start, match))
+            frames.append(_build_location_frame(number, line, start, match))
             before = match.end()
         return ParsedLine(StackFormat.PLAIN, tuple(frames)) if frames else None
 
@@ -144,7 +144,7 @@ class LocationsInText:
         return False
 
 
-def _build_place_frame(number: int, line: str, start: int, match: re.Match[str]) -> TextFrame:
+def _build_location_frame(number: int, line: str, start: int, match: re.Match[str]) -> TextFrame:
     end = match.start("line") - 1
     parts = [TextPart(PartKind.PATH, number, start, end), TextPart(PartKind.LINE, number, *match.span("line"))]
     if match["column"]:

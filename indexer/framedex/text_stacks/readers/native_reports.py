@@ -28,22 +28,23 @@ from framedex.text_stacks.frames import (
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 from framedex.text_stacks.readers.symbolized import is_symbol
 
-_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 _BINARY = compiled_on_use(
-    _BEGINS + r"(?P<module>[\w.+-]+\.(?:dll|exe|pyd|sys|ocx|drv))!(?P<function>[^\t]*[^\t ])(?:\t.*)?$", re.IGNORECASE
+    _LINE_START + r"(?P<module>[\w.+-]+\.(?:dll|exe|pyd|sys|ocx|drv))!(?P<function>[^\t]*[^\t ])(?:\t.*)?$",
+    re.IGNORECASE,
 )
 _ADDRESS = r"[0-9a-f]{8}(?:`?[0-9a-f]{8})?"
 _WINDBG = compiled_on_use(
-    _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
+    _LINE_START + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
     r"(?:: (?:[0-9a-f`]{8,17} ){1,8}: +)?(?P<module>\w[\w.+-]{0,99})!(?P<function>[^\[]*[^\[ ])"
     r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
 )
 _NAMELESS = compiled_on_use(
-    _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?{_ADDRESS} {_ADDRESS} +(?:: (?:[0-9a-f`]{{8,17}} ){{1,8}}: +)?"
+    _LINE_START + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?{_ADDRESS} {_ADDRESS} +(?:: (?:[0-9a-f`]{{8,17}} ){{1,8}}: +)?"
     r"(?:(?P<module>\w[\w.-]{0,99})\+)?(?P<address>0x[0-9a-f`]{1,17})$"
 )
 _HEADING = compiled_on_use(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
-_BEHIND_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
+_AFTER_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
 
 
 class WindowsStacks:
@@ -85,7 +86,7 @@ class WindowsStacks:
 
 def _frame(number: int, match: re.Match[str]) -> TextFrame:
     frame = frame_of_match(StackFormat.WINDOWS, number, match, Language.NATIVE)
-    behind = _BEHIND_NAME.search(frame.function)
+    behind = _AFTER_NAME.search(frame.function)
     name = frame.function[: behind.start()] if behind is not None else frame.function
     name = name[: _find_name_end(name)]
     parts = tuple(
@@ -130,7 +131,7 @@ _FRAME = compiled_on_use(
     r" ?(?P<number>\d{1,4})  (?P<module>[\w.+-]{1,255})"
     r"(?:!(?P<function>[^\s\[+][^\[]*?)(?: \[(?P<path>[^\[\]]+) : (?P<line>\d{1,9}))?)?(?: \+ 0x[0-9a-f]{1,16}\]?)?$"
 )
-_BELONGS = compiled_on_use(r" {4}|Thread \d+\b")
+_CONTINUATION = compiled_on_use(r" {4}|Thread \d+\b")
 
 
 class MinidumpStacks:
@@ -163,7 +164,7 @@ class MinidumpStacks:
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line has registers, the origin of a frame, or the heading of another thread."""
         start = self._margin.column_after(line)
-        return start is not None and _BELONGS.match(line, start) is not None
+        return start is not None and _CONTINUATION.match(line, start) is not None
 
 
 _NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"

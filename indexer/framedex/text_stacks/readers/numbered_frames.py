@@ -41,10 +41,10 @@ _RUNTIME_ERROR = compiled_on_use(
     r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
 )
 _REPORT = compiled_on_use(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
-_FURTHER = compiled_on_use(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
+_FURTHER_STACK = compiled_on_use(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
 _THREAD = compiled_on_use(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
 _ACCESS = compiled_on_use(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
-_RAISED, _FRAMES_FOLLOW = "Exception raised from ", " (most recent call first):"
+_RAISED_FROM, _FRAMES_FOLLOW = "Exception raised from ", " (most recent call first):"
 _MAX_WRAPPED_LINES = 64
 
 
@@ -57,7 +57,7 @@ class NumberedLines:
         *(f"#{digit}" for digit in range(10)),
         *(f"{digit}# " for digit in range(10)),
         *(": runtime error: ", "Sanitizer: ", " by thread ", "| Source ", "   Source "),
-        _RAISED,
+        _RAISED_FROM,
     )
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class NumberedLines:
             self._shows_locals = found.format is StackFormat.GDB
             self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
             return found
-        if _RAISED in line:
+        if _RAISED_FROM in line:
             return _parse_raised(number, line.rstrip())
         if ": runtime error: " in line:
             return _parse_runtime_error(number, line)
@@ -79,7 +79,7 @@ class NumberedLines:
         if report is not None:
             return ParsedLine(StackFormat.SANITIZER, opening_title=report[0].strip())
         # Further stacks of one report: allocation and deallocation.
-        if " by thread " in line and _FURTHER.search(line):
+        if " by thread " in line and _FURTHER_STACK.search(line):
             return ParsedLine(StackFormat.SANITIZER, opening_title=line.strip())
         if "hread " in line[:12] and _THREAD.match(line):
             return ParsedLine(StackFormat.LLDB if "#" in line[:12] else StackFormat.GDB, opening_title=line.strip())
@@ -95,7 +95,7 @@ class NumberedLines:
             return None
         self._is_cut = not text.endswith(")")
         longer = replace(frame, last_line=number, end=len(text))
-        return _add_gdb_place(longer, number, text, 0) or longer
+        return _add_gdb_location(longer, number, text, 0) or longer
 
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line is gdb's final message, a local, or the access in a sanitizer report."""
@@ -138,7 +138,7 @@ class NumberedLines:
         frame = None
         if arguments > 0:
             bare = _build_gdb_frame(head, number, text, (start, start + arguments))
-            frame = _add_gdb_place(bare, number, text, start)
+            frame = _add_gdb_location(bare, number, text, start)
         for form in FORMS:
             frame = frame or form(head, number, text)
         if frame is not None:
@@ -169,7 +169,7 @@ def _name_end(text: str, start: int, arguments: int) -> int:
     return start + arguments if arguments > 0 else len(text)
 
 
-def _add_gdb_place(frame: TextFrame, number: int, text: str, start: int) -> TextFrame | None:
+def _add_gdb_location(frame: TextFrame, number: int, text: str, start: int) -> TextFrame | None:
     """Return the frame with the location or library at the end of gdb's text; None if there is neither."""
     column = text.rfind(") at ")
     indented = len(text) - len(text.lstrip())
@@ -217,11 +217,11 @@ def _indentation(line: str) -> int:
 
 def _parse_raised(number: int, text: str) -> ParsedLine | None:
     """Parse the location of a c10 exception in its heading: `Exception raised from f at /a.cpp:3 (most ...`."""
-    begin = text.find(_RAISED)
-    at = text.rfind(" at ", begin + len(_RAISED))
+    begin = text.find(_RAISED_FROM)
+    at = text.rfind(" at ", begin + len(_RAISED_FROM))
     if at < 0 or not text.endswith(_FRAMES_FOLLOW):
         return None
-    function = begin + len(_RAISED), at
+    function = begin + len(_RAISED_FROM), at
     source = find_source_spans(text, at + len(" at "), len(text) - len(_FRAMES_FOLLOW))
     if not source:
         return None

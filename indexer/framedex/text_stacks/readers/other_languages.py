@@ -21,10 +21,10 @@ from dataclasses import replace
 
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import Margin, add_place, frame_of_match
+from framedex.text_stacks.frames import Margin, add_location, frame_of_match
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart
 
-_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 
 
 class _LinePairs:
@@ -42,7 +42,7 @@ class _LinePairs:
         text, start = self._own_text(line)
         waits, self._awaits_place = self._awaits_place, False
         match = self.place.match(text) if waits else None
-        return add_place(frame, number, match, start) if match is not None else None
+        return add_location(frame, number, match, start) if match is not None else None
 
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line is a remark between the frames."""
@@ -70,7 +70,7 @@ class GoPairs(_LinePairs):
         r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x"
     )
     _heading = compiled_on_use(
-        _BEGINS + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
+        _LINE_START + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
         # the race detector's reports
         r"|(?:Previous )?(?:[Rr]ead|[Ww]rite) at 0x[0-9a-f]+ by (?:main )?goroutine.*:"
         r"|Goroutine \d+ \(.*\) created at:)$"
@@ -109,10 +109,10 @@ class RustPairs(_LinePairs):
     place = compiled_on_use(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = compiled_on_use(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
     _panic = compiled_on_use(
-        _BEGINS + r"thread '[^']*' (?:\(\d+\) )?panicked at (?:'.*', )?"
+        _LINE_START + r"thread '[^']*' (?:\(\d+\) )?panicked at (?:'.*', )?"
         r"(?P<path>(?:[A-Za-z]:)?[^\s:'][^:']*):(?P<line>\d{1,9}):(?P<column>\d{1,9}):?$"
     )
-    _heading = compiled_on_use(_BEGINS + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
+    _heading = compiled_on_use(_LINE_START + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
     _numbered = compiled_on_use(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
     _inlined = compiled_on_use(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
 
@@ -158,7 +158,7 @@ class JuliaPairs(_LinePairs):
     triggers = ("Stacktrace:", "] signal ")
     place = compiled_on_use(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
     remark = compiled_on_use(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
-    _heading = compiled_on_use(_BEGINS + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
+    _heading = compiled_on_use(_LINE_START + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ class EuStackPairs(_LinePairs):
     triggers = ("TID ",)
     place = compiled_on_use(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = compiled_on_use(r"\s+\[[0-9a-f]{8,}\]")
-    _heading = compiled_on_use(_BEGINS + r"TID \d+(?: \S.*)?:$")
+    _heading = compiled_on_use(_LINE_START + r"TID \d+(?: \S.*)?:$")
     _frame = compiled_on_use(
         r"#(?P<number>\d{1,6})\s+(?P<address>0x[0-9a-f]{1,16})(?:     - 1)?"
         r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
@@ -211,8 +211,8 @@ class EuStackPairs(_LinePairs):
 
 
 _NUMBERED = compiled_on_use(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
-_ON_THE_LINE = compiled_on_use(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
-_OF_SIGNAL = compiled_on_use(
+_LOCATION_ON_LINE = compiled_on_use(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
+_SIGNAL_HEADING = compiled_on_use(
     r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$"
 )
 _NAMELESS = compiled_on_use(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
@@ -224,9 +224,9 @@ def _julia_frame(number: int, text: str, start: int) -> TextFrame | None:
     if numbered is None:
         return None
     frame = frame_of_match(StackFormat.JULIA, number, numbered, shift=start)
-    place = _ON_THE_LINE.match(text, max(text.rfind(" at "), text.rfind(" @ "), 0))
+    place = _LOCATION_ON_LINE.match(text, max(text.rfind(" at "), text.rfind(" @ "), 0))
     if place is not None:
-        return add_place(_with_name(frame, text[numbered.start("function") : place.start()]), number, place, start)
+        return add_location(_with_name(frame, text[numbered.start("function") : place.start()]), number, place, start)
     return _with_name(frame, numbered["function"])
 
 
@@ -235,7 +235,7 @@ def _signal_frame(number: int, text: str, start: int) -> TextFrame | None:
     if nameless is not None:
         return frame_of_match(StackFormat.JULIA, number, nameless, Language.NATIVE, shift=start)
     at = text.rfind(" at ")
-    name, place = text[:at], _OF_SIGNAL.match(text, max(at, 0))
+    name, place = text[:at], _SIGNAL_HEADING.match(text, max(at, 0))
     if place is None or at <= 0 or name[0].isspace() or name == "in expression starting":
         return None
     is_native = place["module"] is not None or place["path"].endswith(_NATIVE_FILES)
@@ -253,7 +253,7 @@ def _with_name(frame: TextFrame, text: str) -> TextFrame:
     return replace(frame, function=name, parts=pieces)
 
 
-_AT = compiled_on_use(r"(?:\t|   )at (?=\S)")
+_AT_PREFIX = compiled_on_use(r"(?:\t|   )at (?=\S)")
 _LOADERS = compiled_on_use(r"(?:[^\s()/]*/(?!0x))*")  # class loader and module of a Java class: `app//java.base@21/`
 _JAVA = compiled_on_use(
     r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
@@ -269,13 +269,13 @@ _V8_CALL = compiled_on_use(
 _V8_BARE = compiled_on_use(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
 _IS_PATH = compiled_on_use(r"[./\\<]|^node:")
 _IS_SCRIPT = compiled_on_use(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
-_MORE = compiled_on_use(
+_MORE_FRAMES = compiled_on_use(
     r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
     r"|^\s*- (?:locked|waiting|parking|eliminated) |--- End of (?:inner exception )?stack trace"
 )
 
 
-class AtLines:
+class AtLineParser:
     """Parser of all three; one object per text."""
 
     is_rare = True
@@ -284,7 +284,7 @@ class AtLines:
 
     def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
         """Return the frame on a line."""
-        begin = _AT.search(line) if "at " in line else None
+        begin = _AT_PREFIX.search(line) if "at " in line else None
         if begin is None:
             return None
         text, shift = line[begin.end() :].rstrip(), begin.end()
@@ -299,7 +299,7 @@ class AtLines:
 
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line is a cause, a lock, or a count of omitted frames."""
-        return _MORE.search(line) is not None
+        return _MORE_FRAMES.search(line) is not None
 
 
 def _parse_java(number: int, text: str, shift: int) -> TextFrame | None:

@@ -18,10 +18,10 @@ from framedex.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Margin,
+    add_location,
     add_offset,
-    add_place,
     frame_of_match,
-    parse_place,
+    parse_location,
     parts_of_match,
     text_columns,
 )
@@ -88,7 +88,7 @@ def _build_named_frame(number: int, match: re.Match[str], is_python: bool) -> Te
         match.end(),
         parts_of_match(number, match),
         function=match["function"],
-        place=parse_place(match["path"], match["line"]),
+        place=parse_location(match["path"], match["line"]),
         language=Language.PYTHON if is_python else Language.NATIVE,
         module="" if match["line"] or is_python else match["path"],
     )
@@ -234,7 +234,7 @@ class PerfScript:
         start = self._margin.column_after(line) if self._waits else None
         self._waits = False
         match = _PERF_SOURCE.match(line.rstrip(), start) if start is not None else None
-        return add_place(frame, number, match) if match is not None else None
+        return add_location(frame, number, match) if match is not None else None
 
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line is perf's output for a frame without a source line."""

@@ -40,7 +40,7 @@ _PLUS = compiled_on_use(r" \+ \d{1,12}$")
 _BOOST = compiled_on_use(r"\s*(?P<number>\d{1,4})# (?=\S)")
 _OBJECT = compiled_on_use(r'Object "(?P<module>[^"]*)", at (?P<address>0x[0-9a-f]{1,16})(?:, in (?P<function>\S.*))?$')
 _SOURCE = compiled_on_use(r'(?:\| *)?Source "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in (?P<function>\S.*))?')
-_AT_END = compiled_on_use(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
+_ADDRESS_AT_END = compiled_on_use(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
 _SUFFIXES = (" [opt]", " [artificial]", " [inlined]")
 _INLINED = " [inlined] "
 _BRACKETS = {"(": ")", "<": ">", "[": "]", "{": "}"}
@@ -275,7 +275,7 @@ def parse_described_frame(head: FrameHead | None, number: int, text: str, start:
     """
     start, end = strip_span(text, start, len(text))
     spans = head.spans() if head is not None else {}
-    address = _AT_END.search(text, max(end - 24, start))
+    address = _ADDRESS_AT_END.search(text, max(end - 24, start))
     if address is not None:
         spans[PartKind.ADDRESS] = address.span("address")
     match = _OBJECT.match(text, start) or _SOURCE.match(text, start, address.start() if address is not None else end)

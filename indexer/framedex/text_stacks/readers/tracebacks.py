@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from framedex.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import add_offset, frame_of_match, parse_place, parts_of_match
+from framedex.text_stacks.frames import add_offset, frame_of_match, parse_location, parts_of_match
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 
 _FRAME = compiled_on_use(
@@ -106,7 +106,7 @@ class FileLines:
             len(line.rstrip()),
             parts_of_match(number, match),
             function=match["function"] or "",
-            place=parse_place(match["path"], match["line"]),
+            place=parse_location(match["path"], match["line"]),
             language=Language.PYTHON,
         )
         return ParsedLine(form, (frame,), innermost_first=form is StackFormat.FAULTHANDLER)
@@ -133,7 +133,7 @@ class FileLines:
             len(line.rstrip()),
             tuple(pieces),
             function=function,
-            place=parse_place(match["path"], match["line"]) if match["path"] != "???" else None,
+            place=parse_location(match["path"], match["line"]) if match["path"] != "???" else None,
             language=Language.PYTHON if match["kind"] == "Python" else Language.NATIVE,
             module=module,
             labels=labels,
@@ -170,13 +170,13 @@ def _find_exception_in_string(line: str) -> str:
     return raised.partition('"')[0].rstrip("\\' ")
 
 
-_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+\.pyx?|<\w+>)\((?P<line>\d{1,9})\)"
-_PDB = compiled_on_use(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
-_TRACED = compiled_on_use(_BEGINS + _PATH + r": ")
+_PDB = compiled_on_use(_LINE_START + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
+_TRACED = compiled_on_use(_LINE_START + _PATH + r": ")
 _NUMBA = compiled_on_use(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
 _MODULE = compiled_on_use(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
-_BELONGS = compiled_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
+_CONTINUATION = compiled_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
 
 
 class PythonDebuggers:
@@ -214,7 +214,9 @@ class PythonDebuggers:
 
     def belongs_to_stack(self, line: str) -> bool:
         """Whether the line is a debugger's source line or prompt, or the heading of a function."""
-        return _BELONGS.match(line) is not None or ("--- modulename: " in line and _MODULE.search(line) is not None)
+        return _CONTINUATION.match(line) is not None or (
+            "--- modulename: " in line and _MODULE.search(line) is not None
+        )
 
 
 _REPORT = compiled_on_use(

@@ -1,8 +1,9 @@
 """Whether a local binary is the build of a text. In another build, an offset is in another function.
 
-A build-id decides it. Else frames with both a name and an address do. The named function must be at the address, in a
-binary loaded at a page boundary. With offsets alone, two neighbours prove it if the code before the outer frame's
-address calls the inner frame's function. Several offsets refute it if none follows a call.
+A build-id decides. Without one, frames with both a name and an address decide: the named function must be at the
+address, in a binary loaded at a page boundary. With offsets alone, two neighbouring frames prove the same build if the
+code before the outer frame's address calls the inner frame's function. Several offsets disprove it if none of them
+follows a call.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from framedex.text_stacks.model import TextFrame
 
 _PAGE = 4096  # bytes; the smallest page size
-_LEAST_FRAMES = 3  # a crash within a library has two frames that follow no call: the signal trampoline and its own
-_MOST_FRAMES = 64  # maximum per binary
+_MIN_FRAMES = 3  # a crash within a library has two frames that follow no call: the signal trampoline and its own
+_MAX_FRAMES = 64  # maximum per binary
 
 
 class BuildMatch(Enum):
@@ -91,7 +92,7 @@ class BuildEvidence:
 
     def _match_frames(self, stack: Sequence[TextFrame], module: str, binary: Binary) -> BuildMatch:
         """Return the combined evidence of a stack's frames about one binary."""
-        frames = [frame for frame in stack if frame.module == module][:_MOST_FRAMES]
+        frames = [frame for frame in stack if frame.module == module][:_MAX_FRAMES]
         if self._releases.contradicts(self._file_releases.release_of(str(binary.path))):
             return BuildMatch.OTHER
         found = set(_match_names(frames, binary))
@@ -139,13 +140,13 @@ def _follows_no_call(frames: Iterable[TextFrame], binary: Binary) -> bool:
     """Whether several unnamed return addresses are in known code, and none of them follows a call."""
     offsets = {frame.offset: frame for frame in frames if frame.offset and not frame.function}
     known = [frame for offset, frame in offsets.items() if binary.code_around(offset - frame.is_return_address)]
-    return len(known) >= _LEAST_FRAMES and not any(_return_address(frame, binary) for frame in known)
+    return len(known) >= _MIN_FRAMES and not any(_return_address(frame, binary) for frame in known)
 
 
 def _neighbours(stack: Sequence[TextFrame], module: str) -> Iterator[tuple[TextFrame, TextFrame]]:
     """Yield the first pairs whose second frame is in the binary, in both orders: stacks are printed either way."""
     pairs = (pair for first, second in pairwise(stack) for pair in ((first, second), (second, first)))
-    yield from islice((pair for pair in pairs if pair[1].module == module), _MOST_FRAMES)
+    yield from islice((pair for pair in pairs if pair[1].module == module), _MAX_FRAMES)
 
 
 def _is_called_from(inner: TextFrame, outer: TextFrame, binary: Binary) -> bool:
@@ -179,7 +180,7 @@ class RecordedBuilds:
         self._found: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
     @cached_property
-    def _kept_binaries(self) -> BinaryStore:
+    def _stored_binaries(self) -> BinaryStore:
         from framedex.binaries import BinaryStore
 
         return BinaryStore()
@@ -203,7 +204,7 @@ class RecordedBuilds:
     def _search_copies(self, module: str, build_id: str, path: str) -> list[str]:
         paths = list(filter(None, dict.fromkeys((module, path))))
         digests = list(dict.fromkeys(self._index.names.build_digests(paths, build_id)))
-        copies = [(digest, copy) for digest in digests if (copy := self._kept_binaries.find(digest)) is not None]
+        copies = [(digest, copy) for digest in digests if (copy := self._stored_binaries.find(digest)) is not None]
         present = self._contents.digest_of(Path(path)) if copies and path else ""
         return [str(copy) for digest, copy in copies if digest != present and self._contents.digest_of(copy) == digest]
 

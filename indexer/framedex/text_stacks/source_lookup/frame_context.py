@@ -40,8 +40,8 @@ class FoundFrame:
 
 def find_callees(frames: Sequence[TextFrame], innermost_first: bool) -> list[TextFrame | None]:
     """Return the callee of each frame of a stack, in text order; None if the text does not prove it."""
-    inward = frames if innermost_first else frames[::-1]
-    called = [None, *(callee_of(outer, inner) for inner, outer in pairwise(inward))] if inward else []
+    callee_frame = frames if innermost_first else frames[::-1]
+    called = [None, *(callee_of(outer, inner) for inner, outer in pairwise(callee_frame))] if callee_frame else []
     return called if innermost_first else called[::-1]
 
 
@@ -111,7 +111,7 @@ def _line_key(path: str, line: int) -> tuple[str, int]:
     return path.replace("\\", "/").rpartition("/")[2], line
 
 
-def printed_how(frame: TextFrame) -> LocationEvidence:
+def printed_evidence(frame: TextFrame) -> LocationEvidence:
     """Return how a frame's location is known: our trace documents print it, other texts name the line itself."""
     if frame.format is StackFormat.TRACE:
         return next(

@@ -50,7 +50,7 @@ _JAXLIB_BINARY = compiled_on_use(
     r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
 )
 _SOURCE_NAME = compiled_on_use(r"\w[\w.-]*\.(?:cc|cpp|h|cu\.cc|hpp)")
-_MOST_FUNCTIONS = 256
+_MAX_FUNCTIONS = 256
 _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
@@ -128,7 +128,7 @@ class ReleasedSources:
         """Set the names of functions in all frames of the text."""
         self._has_whole_text, self._files = True, None
         known = filter(self.may_define_function, dict.fromkeys(names))
-        self._functions = tuple(islice(known, _MOST_FUNCTIONS))
+        self._functions = tuple(islice(known, _MAX_FUNCTIONS))
 
     def learn_release(self, path: str) -> None:
         """Infer the installed jaxlib from a path in a frame: the program ran with the jaxlib in the same folder."""

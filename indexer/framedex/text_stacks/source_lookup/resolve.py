@@ -27,7 +27,7 @@ from framedex.text_stacks.source_lookup.frame_context import (
     FoundFrame,
     describe_recorded_run,
     is_inlined_in,
-    printed_how,
+    printed_evidence,
 )
 from framedex.text_stacks.source_lookup.released import ReleasedLocation, ReleasedSources
 
@@ -96,22 +96,22 @@ class Resolver:
         self._kept_builds = RecordedBuilds(index) if index is not None else None
         self._crashed_calls: list[TextFrame] = []  # the stack of an FFI handler's crash
 
-    def find(self, frame: TextFrame, source: str = "", inward: TextFrame | None = None) -> FoundFrame:
+    def find(self, frame: TextFrame, source: str = "", callee_frame: TextFrame | None = None) -> FoundFrame:
         """Return the location of a frame, and other candidates. Raises FramedexError if the index is damaged.
 
-        `source` is the quoted source line, if any (`frame_context.quoted_source`). `inward` is the callee, if the text
-        has it (`frame_context.find_callees`).
+        `source` is the quoted source line, if any (`frame_context.quoted_source`). `callee_frame` is the callee, if the
+        text has it (`frame_context.find_callees`).
         """
         self._learn_release(frame)
         frame = self._add_offset(frame)
-        inward = self._add_offset(inward) if inward is not None else None
+        callee_frame = self._add_offset(callee_frame) if callee_frame is not None else None
         is_shortened = frame.format is StackFormat.PY_SPY
-        locations = self._locate_place(
-            frame.place, printed_how(frame), frame.function, frame.language, is_shortened, source
+        locations = self._resolve_printed_location(
+            frame.place, printed_evidence(frame), frame.function, frame.language, is_shortened, source
         )
         function, is_doubtful, is_by_name = frame.function, False, False
         if not locations and frame.language is Language.NATIVE:
-            inside = self._find_in_binary(frame, inward) if frame.place is None else None
+            inside = self._find_in_binary(frame, callee_frame) if frame.place is None else None
             is_doubtful = inside is not None and inside.is_doubtful
             if is_doubtful and frame.function:  # the name in the text is certain
                 inside, is_doubtful = None, False
@@ -120,11 +120,17 @@ class Resolver:
                 function = inside.symbols[0].name
             else:
                 function = function or (inside.function.symbol if inside is not None else "")
-                locations = self._locate_by_symbol(frame, inside if inside and inside.is_compiled else None, inward)
+                locations = self._locate_by_symbol(
+                    frame, inside if inside and inside.is_compiled else None, callee_frame
+                )
             is_by_name = frame.place is not None and frame.place.line > 0 and bool(locations)
             if is_doubtful:
                 locations = tuple(replace(location, how=LocationEvidence.DOUBTFUL) for location in locations)
-        outward = [found[0] for place in frame.outward if (found := self._locate_place(place, LocationEvidence.EXACT))]
+        outward = [
+            found[0]
+            for place in frame.outward
+            if (found := self._resolve_printed_location(place, LocationEvidence.EXACT))
+        ]
         first = locations[0] if locations else None
         if frame.ffi_target:
             recorded = describe_recorded_run(self._index, frame, self._crashed_calls or (frame,))
@@ -184,7 +190,7 @@ class Resolver:
 
         return VersionChecks(self._index, self._outlines or Outlines(), self._releases)
 
-    def _locate_place(
+    def _resolve_printed_location(
         self,
         place: TextLocation | None,
         how: LocationEvidence,
@@ -309,23 +315,23 @@ class Resolver:
         if innermost.path is None or not innermost.line:
             return ()
         place = TextLocation(innermost.path, innermost.line, function=innermost.name)
-        return self._locate_place(place, LocationEvidence.EXACT, language=Language.NATIVE)
+        return self._resolve_printed_location(place, LocationEvidence.EXACT, language=Language.NATIVE)
 
     def _locate_by_symbol(
-        self, frame: TextFrame, inside: BinaryAddress | None, inward: TextFrame | None
+        self, frame: TextFrame, inside: BinaryAddress | None, callee_frame: TextFrame | None
     ) -> tuple[Location, ...]:
         """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
         if self._is_unrelated_function(frame, inside):
             return ()
         placed = self._find_function(frame, inside)
-        if not placed.definitions or inward is None:
+        if not placed.definitions or callee_frame is None:
             return placed.locations
-        callee = self._callee_name(frame, inward)
+        callee = self._callee_name(frame, callee_frame)
         at = (inside.binary.path, inside.address) if inside is not None else None
-        key = placed.definitions, placed.is_certain, at, callee, is_inlined_in(inward, frame)
+        key = placed.definitions, placed.is_certain, at, callee, is_inlined_in(callee_frame, frame)
         length = sum(len(path) for path, _ in placed.definitions) + len(callee)
         made = self._calls_found.get_or_make(
-            key, length, lambda: self._locate_call(frame, inside, inward, callee, placed)
+            key, length, lambda: self._locate_call(frame, inside, callee_frame, callee, placed)
         )
         return made or placed.locations
 
@@ -333,27 +339,27 @@ class Resolver:
         self,
         frame: TextFrame,
         inside: BinaryAddress | None,
-        inward: TextFrame,
+        callee_frame: TextFrame,
         callee: str,
         placed: _FunctionLocations,
     ) -> tuple[Location, ...]:
         if not callee:
             return ()
         call = CompiledCall(placed.definitions, placed.is_certain, callee)
-        if inside is not None and not is_inlined_in(inward, frame):
+        if inside is not None and not is_inlined_in(callee_frame, frame):
             returns_to = inside.find_return_address(frame.is_return_address)
             whole = inside.complete_callee_name(returns_to, callee)
             call = CompiledCall(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
         return self._add_addresses(self._call_lines.find_locations(call))
 
-    def _callee_name(self, frame: TextFrame, inward: TextFrame) -> str:
-        """Return the demangled name of the called function, from the frame `inward`; empty if unknown."""
+    def _callee_name(self, frame: TextFrame, callee_frame: TextFrame) -> str:
+        """Return the demangled name of the called function, from the frame `callee_frame`; empty if unknown."""
         from framedex.binaries.demangle import parse_printed_name, strip_version
 
-        inside = None if is_inlined_in(inward, frame) else self._find_in_binary(inward, frame)
+        inside = None if is_inlined_in(callee_frame, frame) else self._find_in_binary(callee_frame, frame)
         if inside is not None and inside.is_doubtful:
             inside = None
-        symbol = strip_version(inside.function.symbol) if inside else parse_printed_name(inward.function).symbol
+        symbol = strip_version(inside.function.symbol) if inside else parse_printed_name(callee_frame.function).symbol
         return _INTERCEPTOR_PREFIX.sub("", symbol)
 
     @cached_property

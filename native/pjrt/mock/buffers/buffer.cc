@@ -146,6 +146,12 @@ PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** tar
   // A TPU's unpinned host memory supports only default layouts.
   bool keeps_layout = memory->kind != MemoryKind::kUnpinnedHost && source.memory->kind != MemoryKind::kUnpinnedHost;
   auto shape = keeps_layout ? source.shape : std::make_shared<const Shape>(source.shape->type, source.shape->dims);
+  if (storage->is_zeros()) {
+    Reservation reserved;
+    if (PJRT_Error* error = reserve(*memory, shape->bytes, &reserved)) return error;
+    *target = new PJRT_Buffer(std::move(shape), memory, storage->copy_zeros(std::move(reserved)));
+    return nullptr;
+  }
   if (PJRT_Error* error = create(std::move(shape), memory, ready, target)) return error;
   std::shared_ptr<Storage> copy = (*target)->storage();
   auto copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {

@@ -1,5 +1,7 @@
 #include "pjrt/mock/buffers/storage.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "pjrt/mock/arrays/element_packing.h"
@@ -62,6 +64,7 @@ Status Storage::read(const Shape& shape, char* target) {
 char* Storage::address(Status& status) {
   char* known = address_.load(std::memory_order_acquire);
   if (known != nullptr) return known;
+  if (is_zeros_) return allocate_zeros(status);
   if (!python::is_usable()) {
     status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended, and with it what the program computed."};
     return nullptr;
@@ -75,6 +78,26 @@ char* Storage::address(Status& status) {
   }
   address_.store(known, std::memory_order_release);
   return known;
+}
+
+void Storage::set_zeros() {
+  is_zeros_ = true;
+  is_started_.store(true, std::memory_order_release);
+}
+
+std::shared_ptr<Storage> Storage::copy_zeros(Reservation reserved) const {
+  auto copy = std::make_shared<Storage>(std::move(reserved), result_bytes_, ready_, delegate_);
+  copy->set_zeros();
+  return copy;
+}
+
+char* Storage::allocate_zeros(Status& status) {
+  std::call_once(zeros_once_, [this] {
+    zeros_.reset(static_cast<char*>(std::calloc(static_cast<size_t>(std::max<int64_t>(result_bytes_, 1)), 1)));
+    address_.store(zeros_.get(), std::memory_order_release);
+  });
+  if (zeros_ == nullptr) status = {PJRT_Error_Code_RESOURCE_EXHAUSTED, "The host has no memory for a result."};
+  return zeros_.get();
 }
 
 Status Storage::share(std::shared_ptr<Storage> other, const Shape& shape) {

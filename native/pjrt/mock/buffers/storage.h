@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -45,6 +46,12 @@ class Storage {
   // Until it is 0, no other program may reuse the memory.
   std::atomic<int> pending_reads{0};
 
+  // Makes this result zeros, which take no memory of the host until they are read.
+  void set_zeros();
+  bool is_zeros() const { return is_zeros_; }
+  // Returns a copy of these zeros, for which the device accounts with `reserved`. Call only if is_zeros().
+  std::shared_ptr<Storage> copy_zeros(Reservation reserved) const;
+
   // ---- With the GIL.
 
   // Called when the program has started, with its array on one device, or with piece `index` of an array on several.
@@ -57,6 +64,8 @@ class Storage {
   python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
 
  private:
+  // Returns the zeros of this result; nullptr, with the reason in `status`, if the host has no memory for them.
+  char* allocate_zeros(Status& status);
   // Returns the array on one device, extracted from the whole at first use. With the GIL.
   python::Object* piece();
 
@@ -66,6 +75,9 @@ class Storage {
   Delegate* delegate_ = nullptr;
   int64_t result_bytes_ = 0;
   std::atomic<bool> is_started_{false};
+  bool is_zeros_ = false;
+  std::once_flag zeros_once_;
+  std::unique_ptr<char, decltype(&std::free)> zeros_{nullptr, std::free};
   std::atomic<char*> address_{nullptr};
   python::OwnedReference array_;  // on one device
   std::shared_ptr<const ShardedArray> whole_;

@@ -152,7 +152,9 @@ void add_client_functions(PJRT_Api& api) {
 }  // namespace framedex::mock
 
 PJRT_Client::PJRT_Client(const framedex::mock::Machine& machine)
-    : process_index(static_cast<int>(machine.process_index)), topology(machine.topology) {
+    : process_index(static_cast<int>(machine.process_index)),
+      is_dry_run(machine.is_dry_run),
+      topology(machine.topology) {
   topology.is_of_client = true;
   for (PJRT_DeviceDescription* description : topology.handles) {
     auto local_index = static_cast<int>(addressable_device_handles.size());

@@ -24,6 +24,7 @@ struct PJRT_Client {
   explicit PJRT_Client(const framedex::mock::Machine& machine);
 
   const int process_index;
+  const bool is_dry_run;
   PJRT_TopologyDescription topology;
   std::vector<std::unique_ptr<PJRT_Device>> devices;  // of every process, in topology order
   std::vector<PJRT_Device*> device_handles;

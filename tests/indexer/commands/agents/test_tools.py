@@ -1,4 +1,4 @@
-"""The tools: their verbs and options are there, and what verbs propose becomes calls of tools."""
+"""The tools: their verbs and options exist, and the verbs' suggestions become tool calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from framedex.commands.main import cli
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool.verbs], ids=lambda tool: tool.name)
-def test_each_verb_of_a_tool_takes_what_the_tool_takes(tool: Tool) -> None:
+def test_each_verb_accepts_the_parameters_of_its_tool(tool: Tool) -> None:
     for verb in tool.verbs:
         command = cli.get_command(click.Context(cli), verb)
         assert command is not None
@@ -23,7 +23,7 @@ def test_each_verb_of_a_tool_takes_what_the_tool_takes(tool: Tool) -> None:
         )
 
 
-def test_what_is_given_becomes_no_option() -> None:
+def test_parameter_values_never_become_options() -> None:
     trace, costs, calls = (next(tool for tool in TOOLS if tool.name == name) for name in ("trace", "costs", "calls"))
 
     assert list(verb_arguments(trace, {"call": "--output=x"})) == ["trace", "--", "--output=x"]
@@ -34,7 +34,7 @@ def test_what_is_given_becomes_no_option() -> None:
     ]
 
 
-def test_commands_become_calls_of_tools() -> None:
+def test_commands_become_tool_calls() -> None:
     told = find_proposals(
         [
             "`framedex trace 61` shows it; `framedex --index 'a b.db' where train.py:3` too.",

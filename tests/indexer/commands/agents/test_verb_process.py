@@ -1,4 +1,4 @@
-"""Verbs and SQL for agents: each in a process of its own, which ends in time and prints no more than is read."""
+"""Verbs and SQL for agents: each in its own process, with a time limit and an output limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def verbs(project: Project) -> VerbRunner:
     return VerbRunner(project.index)
 
 
-def test_lines_and_notes_are_told_apart(verbs: VerbRunner) -> None:
+def test_output_lines_and_notes_are_separated(verbs: VerbRunner) -> None:
     answer = anyio.run(verbs.run, ["find", "--limit=1", "--", "transfer"], "")
 
     assert len(answer.lines) == 1
@@ -34,14 +34,14 @@ def test_lines_and_notes_are_told_apart(verbs: VerbRunner) -> None:
     assert wrong.notes[0].startswith("Invalid value for '--capture': 'many' is not a list of captures")
 
 
-def test_what_takes_too_long_is_stopped(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_verb_is_stopped(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb_process, "VERB_TIMEOUT_S", 0.02)
 
     with pytest.raises(FramedexError, match="The command took more than 20 ms and was stopped"):
         anyio.run(verbs.run, ["captures", "--"], "")
 
 
-def test_what_prints_too_much_is_cut_after_a_line(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excessive_output_is_cut_after_a_line(verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb_process, "MAX_OUTPUT_BYTES", 150)
     answer = anyio.run(verbs.run, ["trace", "--all", "--", "1"], "")
 
@@ -59,7 +59,7 @@ def test_what_prints_too_much_is_cut_after_a_line(verbs: VerbRunner, monkeypatch
         "SELECT instr(hex(zeroblob(500000)), hex(zeroblob(250000)) || '1')",
     ],
 )
-def test_a_query_that_never_looks_at_the_time_is_stopped(
+def test_a_query_without_time_checks_is_stopped(
     project: Project, verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     monkeypatch.setattr(verb_process, "QUERY_TIMEOUT_S", 0.1)
@@ -69,7 +69,7 @@ def test_a_query_that_never_looks_at_the_time_is_stopped(
 
 
 def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: VerbRunner) -> None:
-    """In Python, too: one character that is not ASCII makes a text four times as long there."""
+    """Also in Python: one non-ASCII character makes a string four times as large."""
     wide = "hex(zeroblob(450000)) || char(128512)"
     answer = anyio.run(verbs.query, project.index, f"SELECT {', '.join([wide] * 170)}")
 
@@ -85,7 +85,7 @@ def test_a_row_of_wide_values_is_bounded_in_memory(project: Project, verbs: Verb
         ("raise SystemExit(9)", "ended with status 9"),
     ],
 )
-def test_a_process_that_ends_without_a_word_is_told(
+def test_a_process_that_dies_silently_is_reported(
     project: Project, verbs: VerbRunner, monkeypatch: pytest.MonkeyPatch, code: str, end: str
 ) -> None:
     monkeypatch.setattr(verb_process, "own_module_command", lambda *_: [sys.executable, "-c", code])
@@ -99,7 +99,7 @@ def test_a_process_that_ends_without_a_word_is_told(
     assert verb.notes[0].startswith(f"The command {end}: ")
 
 
-def test_a_query_without_memory_is_told_what_to_do(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_out_of_memory_names_the_remedy(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: object) -> None:
         raise MemoryError
 
@@ -110,7 +110,7 @@ def test_a_query_without_memory_is_told_what_to_do(project: Project, monkeypatch
     assert answer.notes == ("The query needed too much memory. Select fewer rows or columns.",)
 
 
-def test_a_lower_limit_of_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lower_memory_limit_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     limits: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "setrlimit", lambda _, both: limits.append(both))
     infinite = resource.RLIM_INFINITY
@@ -121,7 +121,7 @@ def test_a_lower_limit_of_memory_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert limits == [(100 << 20, infinite), (2 * MAX_MEMORY_BYTES, infinite), (2 * MAX_MEMORY_BYTES, infinite)]
 
 
-def test_rows_of_a_query_come_as_they_are(project: Project, verbs: VerbRunner) -> None:
+def test_query_rows_are_returned_unchanged(project: Project, verbs: VerbRunner) -> None:
     answer = anyio.run(verbs.query, project.index, "SELECT '' AS text UNION ALL SELECT char(10) || 'a'")
 
     assert answer.lines == ("text", "", "\\x0aa")

@@ -1,4 +1,4 @@
-"""A page of HTML as its elements: what is asked of every report."""
+"""An HTML page as its elements: the checks for every report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _VOID = {"br", "hr", "img", "input", "link", "meta", "path", "rect", "source"}
 
 @dataclass
 class Element:
-    """An element: its attributes, the elements that it is in, outermost first, and the text in it."""
+    """An element: its attributes, its ancestors (outermost first), and its text."""
 
     tag: str
     attributes: dict[str, str]
@@ -20,7 +20,7 @@ class Element:
 
 @dataclass
 class Page(HTMLParser):
-    """A page; `problems` are sentences on what is wrong with its form."""
+    """A page; `problems` are sentences about malformed markup."""
 
     elements: list[Element] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Page(HTMLParser):
         return found
 
     def all(self, tag: str) -> list[Element]:
-        """The elements of a tag."""
+        """The elements with a tag."""
         return [element for element in self.elements if element.tag == tag]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -55,7 +55,7 @@ class Page(HTMLParser):
             self._open.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Meet an empty element of SVG's."""
+        """Handle an empty SVG element."""
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -66,6 +66,6 @@ class Page(HTMLParser):
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        """Add text to the elements that it is in."""
+        """Add text to the open elements."""
         for element in self._open:
             element.text += data

@@ -1,4 +1,4 @@
-"""Charts and flame graphs as outlines and boxes, and places by short names."""
+"""Charts and flame graphs as outlines and boxes, and short location names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from framedex.model import FlameGraph, FlameKind, FlameNode, Location, LocationE
 
 
 def heights(outline: str) -> list[tuple[float, float]]:
-    """From where on an area has which height, of 1."""
+    """The start of each height (of 1) of an area."""
     assert re.fullmatch(rf"M0 {CHART_HEIGHT}(H[\d.]+V[\d.e-]+)*Z", outline)
     return [
         (float(place), round(1 - float(top) / CHART_HEIGHT, 3))
@@ -33,7 +33,7 @@ def node(parent: int, name: str, calls: int, duration: int, kind: FlameKind = Fl
     return FlameNode(parent, kind, name, calls, duration, None, None, 0 if name else 7)
 
 
-def test_memory_stays_as_it_was_until_it_changes() -> None:
+def test_memory_is_constant_between_changes() -> None:
     span = TimeSpan(0, 600)
     assert heights(memory_outline([(0, 50), (300, 100), (450, 0)], 100, span)) == [
         (0, 0.5),
@@ -43,17 +43,17 @@ def test_memory_stays_as_it_was_until_it_changes() -> None:
     ]
 
 
-def test_a_peak_between_two_columns_is_not_lost() -> None:
+def test_a_peak_between_two_columns_is_shown() -> None:
     points = [(time, 100 if time == 5_001 else 1) for time in range(10_000)]
     assert max(high for _, high in heights(memory_outline(points, 100, TimeSpan(0, 10_000)))) == 1
 
 
-def test_nothing_but_one_moment_is_no_trouble() -> None:
+def test_a_single_moment_is_drawn() -> None:
     assert heights(memory_outline([(5, 10)], 10, TimeSpan(5, 5)))[0] == (0, 1)
     assert TimeSpan(5, 5).ticks() == [5] * 5
 
 
-def test_functions_that_took_no_time_come_by_their_calls() -> None:
+def test_functions_without_time_are_sorted_by_calls() -> None:
     nodes = (node(-1, "few", 2, 0), node(-1, "many", 9, 0), node(-1, "timed", 1, 5))
     found = functions_by_time(FlameGraph(12, 5, 0, 0, nodes))
     assert [each.name for each in found] == ["timed", "many", "few"]
@@ -69,28 +69,28 @@ def rounds(*durations: int) -> Loop:
     )
 
 
-def test_rounds_are_as_high_as_they_took_long() -> None:
+def test_iterations_are_as_high_as_their_duration() -> None:
     layers = {layer.name: heights(layer.outline) for layer in step_layers(rounds(100, 200))}
-    assert list(layers) == ["own", "wait", "compile"]  # what is in front comes last
+    assert list(layers) == ["own", "wait", "compile"]  # the front comes last
     assert layers["own"] == [(0, 0.5), (300, 1), (CHART_WIDTH, 0)]
     assert layers["wait"] == [(0, 0.375), (300, 0.75), (CHART_WIDTH, 0)]
     assert layers["compile"] == [(0, 0.25), (300, 0.5), (CHART_WIDTH, 0)]
 
 
-def test_of_thousands_of_rounds_the_longest_are_shown() -> None:
+def test_the_longest_of_thousands_of_iterations_are_shown() -> None:
     loop = rounds(*(200 if number == 4_321 else 100 for number in range(10_000)))
     (own,) = [heights(layer.outline) for layer in step_layers(loop) if layer.name == "own"]
     assert own == [(0, 0.5), (259, 1), (260, 0.5), (CHART_WIDTH, 0)]
 
 
-def test_a_round_that_took_far_longer_hides_no_other() -> None:
+def test_one_very_long_iteration_does_not_hide_the_others() -> None:
     loop = rounds(1_000_000, 100, 100, 100)
     assert step_height(loop) == 800
     own = {layer.name: heights(layer.outline) for layer in step_layers(loop)}["own"]
     assert own == [(0, 1), (150, 0.125), (CHART_WIDTH, 0)]
 
 
-def test_boxes_lie_below_their_callers_side_by_side() -> None:
+def test_boxes_are_below_their_callers_side_by_side() -> None:
     nodes = (
         node(-1, "main", 3, 100),
         node(0, "put", 2, 60),
@@ -108,12 +108,12 @@ def test_boxes_lie_below_their_callers_side_by_side() -> None:
     }
 
 
-def test_boxes_are_as_wide_as_calls_where_no_time_was_taken() -> None:
+def test_boxes_are_as_wide_as_calls_if_no_time_was_measured() -> None:
     nodes = (node(-1, "one", 1, 0), node(-1, "two", 3, 0))
     assert [box.width for box in flame_boxes(FlameGraph(4, 0, 0, 0, nodes))] == [25, 75]
 
 
-def test_a_function_that_calls_itself_counts_once() -> None:
+def test_a_recursive_function_counts_once() -> None:
     nodes = (
         node(-1, "f", 3, 100),
         node(0, "g", 3, 90),
@@ -124,7 +124,7 @@ def test_a_function_that_calls_itself_counts_once() -> None:
     assert found == [("f", 3, 100), ("g", 3, 90)]
 
 
-def test_files_have_the_shortest_name_that_tells_them_apart() -> None:
+def test_files_have_the_shortest_unique_name() -> None:
     paths = ["/a/model/train.py", "/b/model/train.py", "/b/other.py", "/train.py", "jax:jax/_src/api.py"]
     places = ReportLocations(paths, "none")
     names = {path: places.format(Location(path, 3, LocationEvidence.EXACT)).text for path in paths}
@@ -139,11 +139,11 @@ def test_files_have_the_shortest_name_that_tells_them_apart() -> None:
 
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd"])
-def test_an_address_that_is_no_page_is_no_link(url: str) -> None:
+def test_an_address_that_is_not_a_page_is_not_a_link(url: str) -> None:
     assert ReportLocations(["/x.cc"], "vscode").format(Location("/x.cc", 1, LocationEvidence.EXACT, url=url)).link == ""
 
 
-def test_a_page_is_a_link_and_a_file_that_is_gone_none() -> None:
+def test_a_page_becomes_a_link_but_a_missing_file_does_not() -> None:
     places = ReportLocations(["/x.cc"], "vscode")
     assert places.format(Location("/x.cc", 1, LocationEvidence.EXACT, url="https://a.example/x.cc#L1")).link.startswith(
         "https://"
@@ -153,7 +153,7 @@ def test_a_page_is_a_link_and_a_file_that_is_gone_none() -> None:
 
 
 @pytest.mark.parametrize("editor", EDITORS)
-def test_links_of_every_editor_name_file_and_line(editor: str) -> None:
+def test_links_of_every_editor_have_file_and_line(editor: str) -> None:
     place = ReportLocations([__file__], editor).format(Location(__file__, 12, LocationEvidence.EXACT))
     assert (place.link == "") is (editor == "none")
     assert editor == "none" or (__file__ in place.link and place.link.endswith("12"))

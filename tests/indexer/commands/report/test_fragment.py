@@ -1,4 +1,4 @@
-"""What captures hold as a part of another page: it leaks no styles, needs no script, and takes names for text."""
+"""Captures as part of another page: no leaked styles, no scripts, and names as plain text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.run.costs.trained import index_of_training
 
 @pytest.fixture(scope="module")
 def training() -> str:
-    """What the training loop's captures hold."""
+    """The fragment for the training loop's captures."""
     with Index.open(index_of_training()) as index:
         return fragment(read_contents(index, index.answer_of(), 400), "none")
 
 
-def test_it_is_one_element_whose_styles_are_for_it_alone(training: str) -> None:
+def test_a_fragment_is_one_element_with_scoped_styles(training: str) -> None:
     page = Page.of(training)
     assert page.problems == []
     assert {element.within[:1] for element in page.elements[1:]} == {("div",)}
@@ -32,7 +32,7 @@ def test_it_is_one_element_whose_styles_are_for_it_alone(training: str) -> None:
     assert style.startswith(".framedex {") and style.count("{") == style.count("}")
 
 
-def test_without_scripts_there_are_tables_and_a_picture(training: str) -> None:
+def test_without_scripts_a_fragment_has_tables_and_an_image(training: str) -> None:
     page = Page.of(training)
     assert len(page.all("table")) >= 5
     picture = page.all("img")[0].attributes["src"]
@@ -40,7 +40,7 @@ def test_without_scripts_there_are_tables_and_a_picture(training: str) -> None:
     assert drawn.startswith("<svg xmlns=") and "PJRT_Client_Compile" in drawn and "<script" not in drawn
 
 
-def test_a_trace_has_its_frames_and_says_which_it_leaves_out() -> None:
+def test_a_trace_shows_its_frames_and_the_number_of_omitted_ones() -> None:
     with Index.open(index_of_training()) as index:
         trace = index.calls.trace(index.calls.find(CallFilter(function="PJRT_Client_Compile"), 1)[0].id)
     assert trace is not None
@@ -50,7 +50,7 @@ def test_a_trace_has_its_frames_and_says_which_it_leaves_out() -> None:
     assert "of the interpreter and glue left out" in page
 
 
-def test_what_calls_a_cell_is_left_out_and_the_rest_stays(tmp_path: Path) -> None:
+def test_frames_that_call_the_cell_are_omitted(tmp_path: Path) -> None:
     cell = Location(str(tmp_path / "cells" / "In[3].py"), 2, LocationEvidence.EXACT)
 
     def node(parent: int, name: str, location: Location | None = None) -> FlameNode:

@@ -1,4 +1,4 @@
-"""The page of a report: what is on it, its form, and what becomes of hostile names."""
+"""The page of a report: its contents, its markup, and hostile names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _run(*arguments: str) -> Result:
 
 @pytest.fixture
 def run(project: Project, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs the verb in the folder of the project, which is indexed."""
+    """Run the verb in the indexed project's folder."""
     project.ingest(project.library.parent).close()
     monkeypatch.chdir(project.folder)
     return _run
@@ -37,7 +37,7 @@ def page(indexed_once: Project) -> Page:
     return Page.of(CliRunner().invoke(cli, ["--index", str(indexed_once.index), "report", "-o", "-"]).stdout)
 
 
-def test_it_has_each_section_under_its_heading_and_a_link_to_it(page: Page) -> None:
+def test_each_section_has_a_heading_and_a_link(page: Page) -> None:
     sections = [element.attributes["id"] for element in page.all("section")]
     assert sections == [
         *("summary", "compiles", "transfers", "memory", "waits", "timeline", "flames", "functions", "findings"),
@@ -49,7 +49,7 @@ def test_it_has_each_section_under_its_heading_and_a_link_to_it(page: Page) -> N
     assert [len(page.all("h1")), len(page.all("main")), len(page.all("nav"))] == [1, 1, 1]
 
 
-def test_its_form_is_one_that_screen_readers_read(page: Page) -> None:
+def test_screen_readers_can_read_the_page_structure(page: Page) -> None:
     ids = [element.attributes["id"] for element in page.elements if "id" in element.attributes]
     assert len(ids) == len(set(ids))
     assert all(element.attributes["aria-labelledby"] in ids for element in page.all("section"))
@@ -60,7 +60,7 @@ def test_its_form_is_one_that_screen_readers_read(page: Page) -> None:
     assert all(each.attributes["role"] == "img" and each.attributes["aria-label"] for each in pictures)
 
 
-def test_what_went_wrong_and_what_was_called_is_on_it(page: Page, indexed_once: Project) -> None:
+def test_errors_and_called_functions_are_listed(page: Page, indexed_once: Project) -> None:
     project = indexed_once
     text = page.all("main")[0].text
     assert "PJRT_Client_BufferFromHostBuffer" in text and "never-returned" in text
@@ -75,7 +75,7 @@ def test_what_went_wrong_and_what_was_called_is_on_it(page: Page, indexed_once: 
     ("editor", "begins"),
     [("pycharm", "pycharm://open?file="), ("framedex", "framedex:///"), ("cursor", "cursor://file/")],
 )
-def test_links_are_for_the_editor_that_is_named(run: Run, editor: str, begins: str) -> None:
+def test_links_use_the_named_editor(run: Run, editor: str, begins: str) -> None:
     page = Page.of(run("-o", "-", "--editor", editor).stdout)
     outside = [each.attributes["href"] for each in page.all("a") if not each.attributes["href"].startswith("#")]
     assert outside and all(link.startswith((begins, "https://")) for link in outside)
@@ -86,8 +86,8 @@ def test_without_an_editor_there_are_no_links_to_files(run: Run) -> None:
     assert all(each.attributes["href"].startswith(("#", "https://")) for each in page.all("a"))
 
 
-def test_names_of_any_kind_are_text(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given names that would be markup, templates, or obeyed by a terminal, then they are shown as text."""
+def test_names_are_rendered_as_text(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names with markup, template or terminal sequences are shown as text."""
     codes = tuple(
         CodeObject(f"/{HOSTILE}/{code.filename}", f"{HOSTILE}{code.qualname}", code.first_line, code.line_table)
         for code in project.capture.codes
@@ -127,8 +127,8 @@ def test_the_same_captures_give_the_same_file(run: Run, tmp_path: Path) -> None:
     assert run("-o", "-").stdout == first.read_text()
 
 
-def test_a_file_that_is_no_report_stays(run: Run) -> None:
-    """Given files that are there, then a report is replaced, and another file only where that is asked for."""
+def test_a_file_that_is_not_a_report_is_not_overwritten(run: Run) -> None:
+    """An existing report is replaced; another file only on request."""
     assert run().exit_code == run().exit_code == 0
     other = Path("framedex-report.html")
     other.write_text("<!DOCTYPE html>\n<p>framedex report</p>\n")
@@ -141,7 +141,7 @@ def test_a_file_that_is_no_report_stays(run: Run) -> None:
     assert run("-o", "-", "--open").exit_code == 2
 
 
-def test_without_an_index_it_is_said_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_index_the_error_says_how_to_create_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, ["report"])
     assert result.exit_code == 1
@@ -149,7 +149,7 @@ def test_without_an_index_it_is_said_how_to_get_one(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_is_opened_where_that_is_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_page_opens_on_request(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
     browser.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Clusters and a server of S3 that the tests of this folder share."""
+"""Clusters and an S3 server for the tests of this folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.indexer.fleet.fleets import added, content, job
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
-    """What a store has that one process has added both ranks to."""
+    """The contents of a store to which one process has added both ranks."""
     store = tmp_path_factory.mktemp("clean") / "store"
     added(store, *job())
     return content(store)
@@ -22,7 +22,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any,
 
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A cluster with one worker of two threads, by the address of its scheduler."""
+    """The scheduler's address of a cluster with one worker of two threads."""
     folder = tmp_path_factory.mktemp("worker")
     with clusters.scheduler() as address, clusters.worker(address, folder, "--no-nanny", "--nthreads", "2"):
         yield address
@@ -30,7 +30,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No wait for a scheduler or for workers is longer than some seconds."""
+    """Limits waits for schedulers and workers to a few seconds."""
     monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__NO_WORKERS_TIMEOUT", "2s")
     with dask.config.set({"distributed.comm.timeouts.connect": "2s", "distributed.scheduler.no-workers-timeout": "2s"}):
@@ -39,6 +39,6 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[tuple[str, int]]:
-    """A server of S3, by its host and port."""
+    """An S3 server as host and port."""
     with servers.moto() as address:
         yield address

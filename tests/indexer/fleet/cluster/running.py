@@ -1,4 +1,4 @@
-"""Captures that a cluster adds, while a test sees what is asked of the store."""
+"""Captures added by a cluster, while a test observes the store's requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import Cluster, add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 
@@ -24,12 +24,12 @@ Done = dict[Path, AddedCapture | FramedexError]
 
 
 def by(cluster: Cluster, store: str | Path, captures: tuple[Path, ...]) -> Done:
-    """What came of captures that a cluster added."""
+    """The outcomes of captures that a new cluster added."""
     return dict(add_by_cluster(cluster, StoreRoot(str(store)), captures, SilentProgress()))
 
 
 def by_cluster(address: str, store: str | Path, *captures: Path) -> Done:
-    """The same of a cluster that exists."""
+    """The same for an existing cluster."""
     with existing_cluster(address) as cluster:
         return by(cluster, store, captures)
 
@@ -42,7 +42,7 @@ def are_added(done: Done) -> list[bool]:
 def s3(
     bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch, met: Callable[[str, str], int | None]
 ) -> Iterator[None]:
-    """Inside, S3 is at a server that a test sees the requests of; workers that are started there ask it, too."""
+    """Within the block, S3 is a server whose requests a test sees, also those of workers started in it."""
     for name, value in servers.CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     with servers.before(bucket, met) as address:
@@ -52,25 +52,25 @@ def s3(
 
 
 def writes_calls(method: str, path: str) -> bool:
-    """Whether a request comes in the midst of adding a capture: frames, stacks and kinds are there, and no more."""
+    """Whether a request happens during the adding of a capture: frames, stacks and kinds exist, but no calls."""
     return method in ("PUT", "POST") and "/calls/" in path
 
 
 def kill_workers(client: Any) -> None:
-    """Kill the processes of all workers."""
+    """Kill all worker processes."""
     for process in client.run(os.getpid).values():
         os.kill(process, signal.SIGKILL)
 
 
 class AtFirstCalls:
-    """What `s3` can be given to do something, once, as calls are to be written: that request is not answered."""
+    """A hook for `s3` that runs a function once before calls are written; that request gets no answer."""
 
     def __init__(self, act: Callable[[], object]) -> None:
         self._act = act
         self.acted = False
 
     def __call__(self, method: str, path: str) -> int | None:
-        """What comes of a request."""
+        """The outcome of a request."""
         if self.acted or not writes_calls(method, path):
             return None
         self.acted = True

@@ -1,4 +1,4 @@
-"""Captures that a cluster adds which exists: the store ends as that of one process, whatever ends meanwhile."""
+"""Adding captures on an existing cluster: the store equals that of one process, whatever is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from framedex.fleet.cluster.adding import add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in
-from framedex.fleet.place import StoreRoot
+from framedex.fleet.store_root import StoreRoot
 from framedex.progress import SilentProgress
 from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
@@ -44,19 +44,19 @@ from tests.indexer.fleet.fleets import added, asked, content, job
 
 
 def folders_of_workers(scheduler: str) -> set[Path]:
-    """The temporary folders in which the workers of a cluster add captures."""
+    """The temporary folders in which a cluster's workers add captures."""
     with distributed.Client(scheduler, set_as_default=False) as client:
         return {each for folder in client.run(os.getcwd).values() for each in Path(folder).glob("framedex-fleet-*")}
 
 
 def open_clients() -> set[int]:
-    """The ids of the clients of any cluster that this process has, and that are not closed."""
+    """The ids of this process's open clients of any cluster."""
     return {id(client) for client in distributed.Client._instances if client.status != "closed"}
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("nanny", ["--nanny", "--no-nanny"])
-def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
+def test_a_killed_cluster_worker_is_replaced_or_its_captures_are_reported(
     nanny: str,
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
@@ -64,9 +64,9 @@ def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
     monkeypatch: pytest.MonkeyPatch,
     request: pytest.FixtureRequest,
 ) -> None:
-    """With a nanny another one goes on. Without, and no other worker, what is left out is told."""
+    """With a nanny, another worker continues. Without one and without other workers, skipped captures are reported."""
     if nanny == "--no-nanny":
-        request.getfixturevalue("patience")  # where one comes, it may take longer
+        request.getfixturevalue("patience")  # a replacement may take longer to arrive
     store = f"{STORE}/{nanny}"
     met = AtFirstCalls(lambda: kill_workers(client))
     with s3(bucket, monkeypatch, met), clusters.scheduler() as address:
@@ -84,10 +84,10 @@ def test_a_worker_of_a_cluster_that_is_killed_in_the_midst(
     assert content(store) == clean
 
 
-def test_clients_that_have_one_cluster_add_the_same_at_once(
+def test_clients_of_one_cluster_add_the_same_captures_concurrently(
     scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    """Given a file with the address of the scheduler; and when all is done, nothing of it is left at the worker's."""
+    """With the scheduler's address in a file; at the end, the worker has no files left."""
     told = tmp_path / "scheduler.json"
     told.write_text(json.dumps({"address": scheduler}))
     of_other_tests = folders_of_workers(scheduler)
@@ -104,7 +104,7 @@ def test_clients_that_have_one_cluster_add_the_same_at_once(
 
 
 @pytest.mark.exhaustive
-def test_a_file_of_others_among_the_rows_keeps_no_capture_out(
+def test_a_foreign_file_among_the_rows_blocks_no_capture(
     scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
     folder = tmp_path / "store" / captures_in(Origin.from_metadata(read_metadata(job()[0])).day)
@@ -118,8 +118,8 @@ def test_a_file_of_others_among_the_rows_keeps_no_capture_out(
     assert content(tmp_path / "store") == clean
 
 
-def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path: Path) -> None:
-    """Given a path that is another folder in each process, of which one holds another capture."""
+def test_a_worker_that_cannot_see_a_capture_reports_it(scheduler: str, tmp_path: Path) -> None:
+    """A path that is a different folder in each process; in one of them, it holds another capture."""
     here = Path("/proc/self/cwd") / os.path.relpath(job()[0], Path.cwd())
 
     done = by_cluster(scheduler, tmp_path / "store", here, job()[1])
@@ -129,10 +129,10 @@ def test_a_worker_that_does_not_see_a_capture_tells_it(scheduler: str, tmp_path:
     assert isinstance(done[job()[1]], AddedCapture)
 
 
-def test_a_worker_that_writes_elsewhere_is_told(
+def test_a_worker_with_another_store_is_reported(
     scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given an address that is another folder in each process: that of the worker is no store, or another one."""
+    """A store address that is a different folder in the worker: not a store, or another one."""
     monkeypatch.chdir(tmp_path)
     address = "/proc/self/cwd/store"
     with distributed.Client(scheduler, set_as_default=False) as client:
@@ -161,9 +161,7 @@ def test_a_worker_that_writes_elsewhere_is_told(
     ],
     ids=["none", "another", "without duckdb"],
 )
-def test_workers_without_this_framedex_are_told_before_they_get_anything(
-    before: str, told: str, tmp_path: Path
-) -> None:
+def test_workers_with_another_framedex_are_reported_before_any_work(before: str, told: str, tmp_path: Path) -> None:
     with (
         clusters.scheduler() as address,
         clusters.worker(address, tmp_path / "other", "--no-nanny", before=before),
@@ -175,14 +173,14 @@ def test_workers_without_this_framedex_are_told_before_they_get_anything(
 
 
 @pytest.mark.exhaustive
-def test_a_worker_without_framedex_that_comes_later_adds_nothing(
+def test_a_late_worker_without_framedex_adds_nothing(
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     patience: None,
 ) -> None:
-    """Given one that replaces one that has it, in the midst of a capture. Dask has it end."""
+    """A replacement worker starts during a capture, and Dask ends the old one."""
     store = f"{STORE}/later"
 
     def exchange() -> None:
@@ -215,7 +213,7 @@ def test_a_worker_without_framedex_that_comes_later_adds_nothing(
         ("list.json", "is not a scheduler file"),
     ],
 )
-def test_schedulers_that_are_not_there_are_told(
+def test_unreachable_schedulers_are_reported(
     address: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -225,10 +223,10 @@ def test_schedulers_that_are_not_there_are_told(
     with dask.config.set({"distributed.comm.timeouts.connect": "300ms"}), refusing as caught:
         by_cluster(address, tmp_path / "store", *job())
     assert caught.value.remedy
-    assert open_clients() <= of_others  # the collector closes what is open, at any moment
+    assert open_clients() <= of_others  # the garbage collector closes open objects at any moment
 
 
-def test_a_scheduler_without_workers_is_told(tmp_path: Path) -> None:
+def test_a_scheduler_without_workers_is_reported(tmp_path: Path) -> None:
     refusing = pytest.raises(FramedexError, match="has had no workers for 300 ms")
     patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "300ms"})
     with clusters.scheduler() as address, patience, refusing:
@@ -236,14 +234,14 @@ def test_a_scheduler_without_workers_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.exhaustive
-def test_a_scheduler_that_ends_in_the_midst_is_told(
+def test_a_scheduler_that_dies_midway_is_reported(
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     patience: None,
 ) -> None:
-    """Given one that is named by its file."""
+    """A scheduler named by its file."""
     store = f"{STORE}/scheduler"
     file = tmp_path / "scheduler.json"
 
@@ -266,10 +264,10 @@ def test_a_scheduler_that_ends_in_the_midst_is_told(
 
 
 @pytest.mark.exhaustive
-def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_workers_is_told(
+def test_a_connection_lost_during_diagnosis_is_reported(
     bucket: tuple[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Given a scheduler that suspects all that a worker had as soon as one has ended."""
+    """A scheduler that suspects all tasks of a worker as soon as it ends."""
 
     def met(method: str, path: str) -> int | None:
         if not writes_calls(method, path):
@@ -293,8 +291,8 @@ def test_a_connection_that_is_lost_while_it_is_found_out_which_capture_ends_work
     assert "1 worker died" in str(killing) and "is lost" in str(lost)
 
 
-def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One process adds captures nevertheless."""
+def test_without_dask_the_error_names_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process still adds the captures."""
     for module in ("adding", "existing", "libraries", "local", "worker"):
         monkeypatch.delitem(sys.modules, f"framedex.fleet.cluster.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -307,7 +305,7 @@ def test_without_dask_it_is_told_what_to_install(tmp_path: Path, monkeypatch: py
     assert CliRunner().invoke(cli, command).exit_code == 0
 
 
-def test_a_cluster_that_exists_has_its_workers(tmp_path: Path) -> None:
+def test_workers_are_refused_with_an_existing_cluster(tmp_path: Path) -> None:
     options = ["--workers", "2", "--scheduler", "tcp://127.0.0.1:1"]
     done = CliRunner().invoke(cli, ["fleet", "add", str(job()[1]), "--store", str(tmp_path / "store"), *options])
     assert done.exit_code == 2 and "Leave it out with --scheduler" in done.stderr

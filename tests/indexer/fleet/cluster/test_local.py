@@ -1,4 +1,4 @@
-"""Captures that processes of this machine add: the store ends as that of one process, whatever ends meanwhile."""
+"""Adding captures with local processes: the store equals that of one process, whatever is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.local import local_cluster
-from framedex.fleet.cluster.sizes import processes_that_pay
+from framedex.fleet.cluster.sizes import worthwhile_processes
 from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.cluster.running import STORE, AtFirstCalls, Done, are_added, by, kill_workers, s3, writes_calls
@@ -28,22 +28,22 @@ from tests.indexer.fleet.fleets import added, content, copied, job
 
 
 class Notes(SilentProgress):
-    """Keeps what is noted while captures are added."""
+    """Records the notes printed while captures are added."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def note(self, text: str) -> None:
-        """Keep it."""
+        """Record a note."""
         self.texts.append(text)
 
 
-def test_processes_of_this_machine_add_what_one_process_does(
+def test_local_processes_add_the_same_rows_as_one_process(
     clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    """Given a capture that cannot be added, and one that is named twice.
+    """A capture that cannot be added, and one named twice.
 
-    The folder it is done in has modules of its own: none of them is imported.
+    The working folder has modules of its own; none of them is imported.
     """
     hostile = tmp_path / "hostile"
     hostile.mkdir()
@@ -64,9 +64,7 @@ def test_processes_of_this_machine_add_what_one_process_does(
 
 
 @pytest.mark.exhaustive
-def test_processes_of_this_machine_replace_a_capture_that_was_cut_short(
-    clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
-) -> None:
+def test_local_processes_replace_a_truncated_capture(clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path) -> None:
     cut = copied(job()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     stream.write_bytes(stream.read_bytes()[:8192])
@@ -81,7 +79,7 @@ def test_processes_of_this_machine_replace_a_capture_that_was_cut_short(
 
 
 def torn_capture(folder: Path) -> Path:
-    """A capture whose metadata cannot be read."""
+    """A capture with unreadable metadata."""
     torn = folder / "torn"
     torn.mkdir()
     (torn / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
@@ -94,20 +92,20 @@ def add_by_processes(store: Path, *captures: Path, folder: Path) -> subprocess.C
     return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
 
 
-def test_nobody_else_speaks_to_the_processes_of_a_cluster_here() -> None:
-    """Given who is on the same machine: each port is on loopback and wants the key, or tells nothing."""
+def test_a_local_cluster_listens_on_loopback_and_requires_its_key() -> None:
+    """Every port is on loopback, and gives no data to other local users without the key."""
     with local_cluster(1, SilentProgress()) as cluster:
         cluster.begin()
         processes = {os.getpid(), *cluster.client.run(os.getpid).values()}
         ports = listening(processes)
         assert len(ports) >= 3 and {host for host, _ in ports} == {"127.0.0.1"}
         answers = [answer(*port) for port in ports]
-    # What Dask has for browsers has no pages; all else ends who has not the key.
+    # Dask's browser port has no pages; all others close connections without the key.
     assert sorted(answers) == [b""] * (len(ports) - 2) + [b"HTTP/1.1 404 Not Found"] * 2
 
 
 def answer(host: str, port: int) -> bytes:
-    """The first line that a port answers to who asks for a page, in TLS where it wants that."""
+    """The first line that a port answers to a page request, in TLS if required."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     request = b"GET /info/main/workers.html HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -122,7 +120,7 @@ def answer(host: str, port: int) -> bytes:
 
 
 def first_line(connection: socket.socket, request: bytes) -> bytes:
-    """The first line of what comes after this was sent, empty where the other end closes the connection."""
+    """The first line of the answer to this request; empty if the connection is closed."""
     try:
         connection.sendall(request)
         return connection.recv(1000).partition(b"\r\n")[0]
@@ -131,7 +129,7 @@ def first_line(connection: socket.socket, request: bytes) -> bytes:
 
 
 def listening(processes: set[int]) -> list[tuple[str, int]]:
-    """The addresses and ports that processes listen at."""
+    """The addresses and ports on which processes listen."""
     sockets = set()
     for process in processes:
         for descriptor in Path(f"/proc/{process}/fd").iterdir():
@@ -150,14 +148,14 @@ def listening(processes: set[int]) -> list[tuple[str, int]]:
 
 
 @pytest.mark.exhaustive
-def test_a_process_that_is_killed_in_the_midst_is_replaced(
+def test_a_process_killed_midway_is_replaced(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = Notes()
     met = AtFirstCalls(lambda: kill_workers(cluster.client))
     with s3(bucket, monkeypatch, met), local_cluster(1, notes) as cluster:
         done = by(cluster, f"{STORE}/killed", job())
-        while not notes.texts:  # it is told when nothing comes for a second
+        while not notes.texts:  # printed after a second without data
             cluster.check_workers()
 
     assert met.acted and are_added(done) == [True, True]
@@ -166,7 +164,7 @@ def test_a_process_that_is_killed_in_the_midst_is_replaced(
 
 
 @pytest.mark.exhaustive
-def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
+def test_a_capture_that_kills_each_process_is_reported_and_the_others_are_added(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deadly = next(row[0] for row in clean["captures"] if str(job()[0]) in row)
@@ -189,13 +187,12 @@ def test_a_capture_that_ends_each_process_is_told_and_the_others_are_added(
 
 
 @pytest.mark.exhaustive
-def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_not(
+def test_a_slow_and_failing_store_ends_in_the_same_state(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the library's own retries do not get through is told, and the same command goes on.
+    """Failures beyond the library's own retries are reported, and the same command continues.
 
-    Given three runs in which no calls can be written, for another reason each, and one in which each fifth request
-    fails, whatever it is.
+    Three runs cannot write calls, each for another reason; in a fourth, every fifth request fails.
     """
     kinds = (500, 503, servers.DROPPED)
     store = f"{STORE}/slow"
@@ -228,14 +225,14 @@ def test_a_store_that_is_slow_and_fails_again_and_again_ends_as_one_that_does_no
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
-def test_processes_go_with_the_command(
+def test_processes_end_with_the_command(
     ending: signal.Signals,
     clean: dict[str, list[tuple[Any, ...]]],
     bucket: tuple[str, int],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Given Ctrl-C, or a kill, in the midst of captures: running the same command again goes on."""
+    """After Ctrl-C or a kill during captures, the same command continues."""
     store = f"{STORE}/{ending.name}"
     workers: list[int] = []
 
@@ -271,13 +268,13 @@ def test_processes_go_with_the_command(
 
 
 def children(process: int) -> list[int]:
-    """The processes that a process has started."""
+    """The child processes of a process."""
     tasks = Path(f"/proc/{process}/task").iterdir()
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
-def test_processes_are_started_where_that_pays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Given captures of some size, and so many processors."""
+def test_processes_start_only_if_worthwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Captures of various sizes, and numbers of processors."""
     for name, size in (("small", 1 << 20), ("large", 200 << 20), ("other", 200 << 20)):
         (tmp_path / name).mkdir()
         with (tmp_path / name / "thread-0.fdx").open("wb") as stream:
@@ -294,6 +291,6 @@ def test_processes_are_started_where_that_pays(tmp_path: Path, monkeypatch: pyte
     ):
         monkeypatch.setattr("dask.system.CPU_COUNT", processors)
         monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 64 << 30)
-        assert processes_that_pay(captures) == processes
+        assert worthwhile_processes(captures) == processes
     monkeypatch.setattr("distributed.system.MEMORY_LIMIT", 1 << 30)
-    assert processes_that_pay([large, other]) == 0
+    assert worthwhile_processes([large, other]) == 0

@@ -85,7 +85,7 @@ def observations() -> Observations:
     )
 
 
-def road(*functions: str, calls: int = 1) -> PathNode:
+def path_of(*functions: str, calls: int = 1) -> PathNode:
     """A stack path without branches, outermost frame first; names with a colon are native."""
     inner: tuple[PathNode, ...] = ()
     for function in reversed(functions):
@@ -104,13 +104,13 @@ def road(*functions: str, calls: int = 1) -> PathNode:
 
 
 def _observed(run: str, function: str, calls: int) -> ObservedFunction:
-    branches = (road("device_put", "xla::Put", calls=calls - 1), road("asarray", calls=1))
+    branches = (path_of("device_put", "xla::Put", calls=calls - 1), path_of("asarray", calls=1))
     root = PathNode("<module>", "python", DisplayedLocation("put.py:3", None, "exact"), calls, 18, branches)
     return ObservedFunction(
         *(run, function, "pjrt", calls, 1200, 5000, 90_000),
         lines=((DisplayedLocation("put.py:3", None, "exact"), calls),),
-        roads=(root,),
-        roads_left_out=1,
+        paths=(root,),
+        omitted_calls=1,
         examples=(Example((("client", "client#1"), ("type", "F32")), DisplayedLocation("put.py:3", None, "exact")),),
         errors=(ObservedError("RESOURCE_EXHAUSTED", "no\nroom", 1),),
         before=(NameCount(FETCH, 3), NameCount(HOSTILE, 1)),
@@ -128,8 +128,8 @@ def _hostile() -> ObservedFunction:
     return ObservedFunction(
         *("jax-b", HOSTILE, HOSTILE, 1, None, None, None),
         lines=((place, 1),),
-        roads=(PathNode(HOSTILE * 400, HOSTILE, place, 1, 2, ()),),
-        roads_left_out=0,
+        paths=(PathNode(HOSTILE * 400, HOSTILE, place, 1, 2, ()),),
+        omitted_calls=0,
         examples=(Example(((HOSTILE, HOSTILE * 50),), place),),
         errors=(ObservedError(HOSTILE, HOSTILE * 50, 1),),
         before=(NameCount(HOSTILE, 1),),
@@ -144,7 +144,7 @@ def _hostile() -> ObservedFunction:
 
 def _task(run: str, functions: tuple[str, ...]) -> Task:
     calls = [
-        StepCall(function, 0, "main", 10, HOSTILE if function == FETCH else "", (road("<module>", "xla::Put"),), 2)
+        StepCall(function, 0, "main", 10, HOSTILE if function == FETCH else "", (path_of("<module>", "xla::Put"),), 2)
         for function in functions
     ]
     calls.append(StepCall(SILENT, 7, HOSTILE, None, "", (), 0))

@@ -22,7 +22,7 @@ from framedex.model.guidebook import DisplayedLocation, NameCount, StepCall
 from tests.hiding import python_without
 from tests.indexer.commands.report.pages import Page
 from tests.indexer.guidebook.site import small
-from tests.indexer.guidebook.site.small import HOSTILE, road
+from tests.indexer.guidebook.site.small import HOSTILE, path_of
 
 LINKS = {"PJRT_Event_Await": "PJRT_Event_Await.html"}
 
@@ -37,7 +37,7 @@ LINKS = {"PJRT_Event_Await": "PJRT_Event_Await.html"}
         ("", "functions/it-.html"),
     ],
 )
-def test_a_function_has_an_address_of_its_name(name: str, path: str) -> None:
+def test_the_address_of_a_function_contains_its_name(name: str, path: str) -> None:
     assert addresses.function_page(name) == path
 
 
@@ -51,7 +51,7 @@ def test_addresses_that_differ_only_in_case_are_made_unique() -> None:
     assert addresses.relative_link("functions/A.html", "runs.html#at-x") == "../runs.html#at-x"
 
 
-def test_prose_knows_paragraphs_lists_code_and_links() -> None:
+def test_prose_supports_paragraphs_lists_code_and_links() -> None:
     shown = render_prose("One `a < b`.\nStill one.\n\n- two https://example.org/x\n- `PJRT_Event_Await`", LINKS)
     assert shown == (
         "<p>One <code>a &lt; b</code>. Still one.</p>\n"
@@ -60,21 +60,21 @@ def test_prose_knows_paragraphs_lists_code_and_links() -> None:
     )
 
 
-def test_prose_takes_no_markup_and_no_address_but_of_the_web() -> None:
+def test_prose_allows_no_markup_and_only_web_addresses() -> None:
     shown = render_prose(f"{HOSTILE} [y](javascript:x) <img src=x>", {})
     assert Page.of(shown).problems == []
     assert {element.tag for element in Page.of(shown).elements} <= {"p", "code"}
 
 
 @pytest.mark.parametrize("name", ["../notes/PJRT_Client_Create", "objects/buffer", "", HOSTILE, "PJRT_Nothing"])
-def test_a_note_is_of_a_name_alone(name: str) -> None:
+def test_a_note_belongs_to_one_name(name: str) -> None:
     assert note(name) is None and object_note(name) is None
     assert note("PJRT_Client_Create") and object_note("buffer")
 
 
 def test_an_unbranched_path_section_is_one_list() -> None:
-    assert len(Page.of(render_paths([road("a", "b", "c")], CharacterBudget(10_000))).all("ol")) == 1
-    both = replace(road("a"), roads=(road("b", "c", calls=2), road("d")), calls=3)
+    assert len(Page.of(render_paths([path_of("a", "b", "c")], CharacterBudget(10_000))).all("ol")) == 1
+    both = replace(path_of("a"), callees=(path_of("b", "c", calls=2), path_of("d")), calls=3)
     page = Page.of(render_paths([both], CharacterBudget(10_000)))
     assert page.problems == []
     assert [element.text.split()[:3] for element in page.all("summary")] == [["2", "calls", "b"], ["1", "call", "d"]]
@@ -82,17 +82,15 @@ def test_an_unbranched_path_section_is_one_list() -> None:
 
 
 def test_stack_paths_beyond_the_budget_are_counted() -> None:
-    html = render_paths([road("a", calls=5), road("b", calls=7)], CharacterBudget(0))
+    html = render_paths([path_of("a", calls=5), path_of("b", calls=7)], CharacterBudget(0))
     assert "12 calls on stack paths that are not shown." in html
     assert "<details" not in html
 
 
 def test_deep_stack_paths_are_shown_completely() -> None:
-    assert len(Page.of(render_path([road(f"f{number}") for number in range(300)])).all("li")) == 300
-    assert (
-        len(Page.of(render_paths([road(*(f"f{number}" for number in range(300)))], CharacterBudget(10**6))).all("li"))
-        == 300
-    )
+    names = [f"f{number}" for number in range(300)]
+    assert len(Page.of(render_path([path_of(name) for name in names])).all("li")) == 300
+    assert len(Page.of(render_paths([path_of(*names)], CharacterBudget(10**6))).all("li")) == 300
 
 
 def test_the_longest_call_of_each_function_gets_its_stack_path_first() -> None:
@@ -101,7 +99,7 @@ def test_the_longest_call_of_each_function_gets_its_stack_path_first() -> None:
     assert prioritize_calls(calls) == [2, 1, 4, 0, 3]
 
 
-def test_lines_beyond_those_that_are_shown_of_a_file_are_counted() -> None:
+def test_omitted_lines_of_a_file_are_counted() -> None:
     lines = tuple((DisplayedLocation(f"long.py:{number}", None, "exact"), 1) for number in range(1, 71))
     observations = small.observations()
     observed = replace(observations.functions[0], lines=lines)
@@ -120,11 +118,11 @@ def test_call_orders_have_a_text_for_screen_readers() -> None:
     assert [link.attributes["href"] for link in page.all("a")] == ["PJRT_Event_Await.html"]
 
 
-def test_headings_have_the_anchors_that_github_gives_them() -> None:
+def test_headings_have_the_same_anchors_as_on_github() -> None:
     assert heading_anchor("The `--plugin` option, and why?", "-") == "the---plugin-option-and-why"
 
 
-def test_a_table_knows_its_functions() -> None:
+def test_a_table_lists_its_functions() -> None:
     assert Table("p", "t", "", (("A", ("a", "b")), ("B", ("c",)))).functions == ("a", "b", "c")
 
 

@@ -57,7 +57,7 @@ def function(site: Path, name: str) -> str:
     return page(site / addresses.function_page(name))
 
 
-def test_every_function_has_a_page_of_its_name(site: Path, size: str) -> None:
+def test_every_function_has_a_page_with_its_name(site: Path, size: str) -> None:
     for each in functions(size):
         assert f"<code>{each.name}</code></h1>" in function(site, each.name)
 
@@ -79,7 +79,7 @@ def test_every_internal_link_has_a_target(site: Path) -> None:
     assert sorted(lost) == []
 
 
-def test_links_to_the_web_are_whole_addresses_of_public_pages(site: Path) -> None:
+def test_web_links_are_complete_addresses_of_public_pages(site: Path) -> None:
     found = {each for path in site.rglob("*.html") for each in _ADDRESS.findall(page(path)) if ":" in each}
     assert found
     for each in found:
@@ -150,7 +150,7 @@ def test_the_page_of_an_uncalled_function_names_the_recorded_runs(site: Path) ->
     assert "are not recorded" in owned and "Never called" not in owned
 
 
-def test_texts_of_captures_are_shown_literally(site: Path) -> None:
+def test_capture_texts_are_shown_literally(site: Path) -> None:
     """Given names with markup, template and Markdown syntax, then pages show them literally."""
     seen = 0
     for path in site.rglob("*.html"):
@@ -162,7 +162,7 @@ def test_texts_of_captures_are_shown_literally(site: Path) -> None:
     assert seen > 20
 
 
-def test_the_documentation_is_part_of_it(site: Path) -> None:
+def test_the_documentation_is_part_of_the_site(site: Path) -> None:
     text = page(site / "docs" / "tutorial.html")
     assert "<h1" in text and "mock TPU" in text
     assert (site / "docs" / "trace.svg").is_file()
@@ -180,7 +180,7 @@ def test_the_same_observations_give_the_same_bytes(tmp_path: Path) -> None:
     assert one == two
 
 
-def test_a_site_is_replaced_whole_or_stays(tmp_path: Path) -> None:
+def test_a_site_is_replaced_completely_or_unchanged(tmp_path: Path) -> None:
     few = read_api_functions()[:2]
     out = tmp_path / "site"
     write_site(observations(), few, out, title="First")
@@ -194,7 +194,7 @@ def test_a_site_is_replaced_whole_or_stays(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
 
 
-def test_a_folder_that_is_no_guidebook_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_guidebook_is_not_changed(tmp_path: Path) -> None:
     kept = tmp_path / "site" / "thesis.tex"
     kept.parent.mkdir()
     kept.write_text("ten years")
@@ -204,7 +204,7 @@ def test_a_folder_that_is_no_guidebook_is_left_alone(tmp_path: Path) -> None:
     assert not (kept.parent / MARK).exists()
 
 
-def test_a_guidebook_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_a_guidebook_with_foreign_files_is_not_changed(tmp_path: Path) -> None:
     write_site(observations(), read_api_functions()[:2], tmp_path / "site", title=TITLE)
     kept = tmp_path / "site" / ".git" / "HEAD"
     kept.parent.mkdir()

@@ -14,7 +14,6 @@ from framedex.index.ask.call.filters import (
     find_passing_calls,
     find_stacks_through,
     find_working_boundaries,
-    iter_call_ranges,
 )
 from framedex.index.ask.call.objects import name_objects, object_names
 from framedex.index.ask.call.python_lines import find_dispatches, python_lines
@@ -31,7 +30,7 @@ from framedex.index.read.rows import (
     frames_by_id,
     read_frame_chain,
 )
-from framedex.index.read.spans import IdRange, iter_calls
+from framedex.index.read.spans import IdRange, iter_call_ranges, iter_calls
 from framedex.index.read.subjects import answer_of_boundary
 from framedex.model import FrameRole
 
@@ -97,10 +96,12 @@ class Calls:
         """
         wanted = json_list(stacks)
         found: list[Row] = []
-        for identifier, first, last in iter_call_ranges(self.reader, capture):
+        latest_run = f" AND p.run <= (SELECT max(run) FROM stack_calls WHERE stack {IN_JSON})"
+        for identifier, first, last in iter_call_ranges(self.reader, capture, latest_run, wanted):
             rows = self.reader.rows(
-                # +capture makes SQLite start from the few stacks instead of all kinds of the capture.
-                f"SELECT id FROM call_kinds WHERE stack {IN_JSON} AND +capture = ? AND calls > 0",
+                # CROSS JOIN makes SQLite start from the few stacks instead of all kinds of the capture.
+                "SELECT k.id FROM json_each(?) s CROSS JOIN call_kinds k ON k.stack = s.value AND k.capture = ?"
+                " WHERE k.calls > 0",
                 wanted,
                 identifier,
             )
@@ -218,12 +219,13 @@ class Calls:
 
     def _find_latest_where(self, condition: str, *parameters: object) -> CallRow | None:
         """Return the latest call whose kind matches a condition."""
-        query = f"SELECT max(latest_call) FROM call_kinds WHERE {condition} AND +capture = ?"
-        for capture, _, _ in iter_call_ranges(self.reader, None):
-            row = self.reader.row(query, *parameters, capture)
-            if row is not None and row[0] is not None:
-                return self.get(row[0])
-        return None
+        row = self.reader.row(
+            f"SELECT max(k.latest_call) FROM call_kinds k JOIN captures p ON p.id = k.capture WHERE {condition}"
+            " AND p.calls > 0 GROUP BY p.id HAVING max(k.latest_call) IS NOT NULL"
+            " ORDER BY p.run DESC, p.started DESC, p.id DESC LIMIT 1",
+            *parameters,
+        )
+        return None if row is None else self.get(row[0])
 
     def answer_of(self, call: CallRow) -> AnswerScope:
         """Return the capture of an answer about the latest call of a boundary function."""

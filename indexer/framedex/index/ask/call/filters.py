@@ -10,7 +10,7 @@ from framedex.index.ask.call.objects import find_calls_of_object
 from framedex.index.ask.name.matching import MatchQuality, match_name
 from framedex.index.file.conventions import IN_JSON, Row, json_item, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
-from framedex.index.read.spans import IdRange, IdScan, iter_calls, iter_id_ranges
+from framedex.index.read.spans import IdRange, IdScan, iter_call_ranges, iter_calls, iter_id_ranges
 from framedex.index.read.subjects import LineQuery
 from framedex.model import CallFilter
 from framedex.objects import find_boundary_function
@@ -133,15 +133,6 @@ def find_passing_calls(reader: Reader, call_filter: CallFilter) -> Iterator[Pass
             yield PassingCalls(
                 capture, IdRange(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
             )
-
-
-def iter_call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
-    """Yield (capture, first call id, last call id) of captures with calls, the latest capture first."""
-    for identifier, first, last in reader.rows(
-        "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY run DESC, started DESC, id DESC"
-    ):
-        if capture is None or identifier == capture:
-            yield identifier, first, last
 
 
 def _build_kind_conditions(reader: Reader, call_filter: CallFilter) -> tuple[str, list[object]]:

@@ -40,9 +40,9 @@ _SAME_ARGUMENTS = _ChangeSubject("same arguments")  # if no argument changed acc
 _SAME_KEYS = _ChangeSubject(SAME_KEYS)  # if all that JAX's cache compares is known
 _NO_SUBJECT = _ChangeSubject("")
 _NUMBER = _ChangeSubject("number of arguments")
-_THE_CALL = _ChangeSubject("the structure of the call")
+_CALL_STRUCTURE = _ChangeSubject("the structure of the call")
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
-_DERIVED = {  # options that JAX derives from the program
+_DERIVED_OPTIONS = {  # options that JAX derives from the program
     "allow_spmd_sharding_propagation_to_output",
     "allow_spmd_sharding_propagation_to_parameters",
     "num_partitions",
@@ -74,7 +74,7 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
     if before.options is not None and after.options is not None:
         found += _compare_options(before.options, after.options)
     # Arguments that are passed in another way have a structure of their own; it matters only if nothing else differs.
-    found = [each for each in found if each[1] != _THE_CALL] or found
+    found = [each for each in found if each[1] != _CALL_STRUCTURE] or found
     if found or before.signature is None or after.signature is None:
         return found
     if before.note is None or after.note is None:
@@ -257,7 +257,7 @@ def _compare_options(before: Mapping[str, str], after: Mapping[str, str]) -> Ite
     for name in dict.fromkeys((*before, *after)):
         was, now = before.get(name, _NOT_SET), after.get(name, _NOT_SET)
         is_for_others = name == _ASSIGNMENT and was.count(",") != now.count(",")  # reported as a device count
-        if was != now and name not in _DERIVED and not is_for_others:
+        if was != now and name not in _DERIVED_OPTIONS and not is_for_others:
             yield ChangeCause.OPTIONS, _ChangeSubject(name), was, now
 
 

@@ -6,15 +6,31 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
-from framedex.index.ask.call.python_lines import outward_lines, python_lines
+from framedex.index.ask.call.python_lines import (
+    lines_of_nodes,
+    outward_lines,
+    outward_lines_of_nodes,
+    python_lines,
+)
 from framedex.index.ask.costs.changes import CompilationFacts, compare_compilations, summarize_changes
+from framedex.index.ask.costs.phases import Phase, captures_with_phases, read_separate_phases
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_installed
 from framedex.index.read.rows import Reader
-from framedex.model import ChangeCause, CompileChange, CompileNote, Compiles, Parameter, PythonLine, Signature, Table
+from framedex.model import (
+    ChangeCause,
+    CompileChange,
+    CompileNote,
+    Compiles,
+    Parameter,
+    PhaseKind,
+    PythonLine,
+    Signature,
+    Table,
+)
 from framedex.model.programs import REST_OF_ARGUMENTS, to_module_name
 from framedex.programs.notes import build_note
 
@@ -226,8 +242,53 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
             if each.error <= 0:  # a failed compilation is not a previous one
                 earlier.add(number, content)
     changes_of = _find_changes(reader, rows.values())
-    found = [_build_row(*key, row, changed) for (key, row), changed in zip(rows.items(), changes_of, strict=True)]
+    prepared = _sum_preparations(reader, all_lines=all_lines)
+    found = [
+        _build_row(*key, row, changed, prepared.pop((key[0], key[1], to_module_name(key[2].name)), _Preparation()))
+        for (key, row), changed in zip(rows.items(), changes_of, strict=True)
+    ]
     return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
+
+
+@dataclass(slots=True)
+class _Preparation:
+    """JAX's work before the compilations of a function from a line: counts, and durations in ns."""
+
+    traces: int = 0
+    trace_duration: int = 0
+    lowerings: int = 0
+    lower_duration: int = 0
+    lookups: int = 0
+    lookup_duration: int = 0
+
+    def add(self, phase: Phase) -> None:
+        """Add a phase that counts for this function."""
+        is_whole = phase.root is phase
+        if phase.root.kind is PhaseKind.TRACE:
+            self.traces += is_whole
+            self.trace_duration += phase.own
+        elif phase.root.kind is PhaseKind.LOWER:
+            self.lowerings += is_whole
+            self.lower_duration += phase.own
+        elif phase.kind is PhaseKind.LOOKUP:
+            self.lookups += 1
+            self.lookup_duration += phase.own
+
+
+def _sum_preparations(
+    reader: Reader, *, all_lines: bool
+) -> dict[tuple[PythonLine | None, tuple[PythonLine, ...], str], _Preparation]:
+    """Return JAX's work before compilations by line, its callers (with `all_lines`) and module name of the function."""
+    phases = [phase for capture in captures_with_phases(reader) for phase in read_separate_phases(reader, capture)]
+    nodes = {phase.root.node for phase in phases}
+    lines = lines_of_nodes(reader, nodes)
+    outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
+    found: dict[tuple[PythonLine | None, tuple[PythonLine, ...], str], _Preparation] = {}
+    for phase in phases:
+        root = phase.root
+        key = lines.get(root.node), outward.get(root.node, ()), to_module_name(root.name)
+        found.setdefault(key, _Preparation()).add(phase)
+    return found
 
 
 def captures_with_compiles(reader: Reader) -> list[int]:
@@ -278,6 +339,7 @@ def _build_row(
     function: JittedFunction,
     row: _CompileRow,
     changed: tuple[CompileChange, ...],
+    prepared: _Preparation,
 ) -> Compiles:
     loads = [each for each in row.calls if each.is_load]
     compiled = [each for each in row.calls if not each.is_load] if loads else row.calls
@@ -297,6 +359,7 @@ def _build_row(
         first_call=row.calls[0].call,
         latest_call=row.calls[-1].call,
         problem="; ".join(problems),
+        **asdict(prepared),
     )
 
 

@@ -15,7 +15,7 @@ from framedex.programs.sizes import find_reusable_arguments
 MAX_SAVINGS = 3
 """The maximum number of reported changes."""
 
-_LEAST_SHARE = 0.02  # of the peak: smaller savings are not reported
+_MIN_SHARE = 0.02  # of the peak: smaller savings are not reported
 _RECOMPUTED = re.compile(r"\b(?:checkpoint|remat)")  # in the names of ops that are computed again already
 _DIMENSIONS = re.compile(r"\[(\d+(?:,\d+)*)\]")
 
@@ -99,7 +99,7 @@ def _find_savings(
     if signature is not None:
         found += (MemorySaving("donate", name, size) for name, size in find_reusable_arguments(signature))
         found += _halve_dimension(buffers, signature)
-    yield from (saving for saving in found if saving.size >= max(peak * _LEAST_SHARE, 1))
+    yield from (saving for saving in found if saving.size >= max(peak * _MIN_SHARE, 1))
 
 
 def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[MemorySaving]:

@@ -240,7 +240,7 @@ class _Steps:
                         thread=label if label == "main" else thread,
                         duration=duration if duration >= 0 else None,
                         error=error_name(error) if error > 0 else "",
-                        road=stack_steps[call].path,
+                        path=stack_steps[call].path,
                         repeated=0,
                     ),
                 )
@@ -255,8 +255,8 @@ class _Steps:
             else self._find_step(frames[begin])
         )
         path = self._stack_paths.build_path(frames[begin or 0 :], boundary)
-        road = (PathNode(each.function, each.language, each.place, 1, each.folded, ()) for each in path)
-        return _StackStep(step, tuple(road))
+        nodes = (PathNode(each.function, each.language, each.place, 1, each.folded, ()) for each in path)
+        return _StackStep(step, tuple(nodes))
 
     def _innermost_step(self, frames: Sequence[FrameRow]) -> int | None:
         steps = (self._find_step(frame) for frame in reversed(frames))

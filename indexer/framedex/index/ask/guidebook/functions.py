@@ -23,7 +23,7 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.model import CallFilter, CallRow
 from framedex.model.guidebook import Example, LifeCycle, NameCount, ObservedError, ObservedFunction
-from framedex.roadtrees import RoadTrees
+from framedex.path_trees import PathTrees
 
 BEHAVIOUR_BOUNDARY = "behaviour"
 """The boundary of `framedex run --behaviour`: its calls are not API calls, but they change API calls."""
@@ -60,10 +60,10 @@ def observe_functions(
         if totals.boundary == BEHAVIOUR_BOUNDARY:
             continue
         function = ids[totals.boundary, totals.function]
-        trees = RoadTrees()
+        trees = PathTrees()
         for path, calls in sorted(paths_to.get(function, Counter()).items(), key=lambda item: -item[1]):
             trees.add_path(path, calls)
-        roads, left_out = trees.cut()
+        paths, left_out = trees.cut()
         returned = totals.calls > totals.never_returned
         found.append(
             ObservedFunction(
@@ -75,8 +75,8 @@ def observe_functions(
                 p90=totals.p90 if returned else None,
                 longest=totals.longest if returned else None,
                 lines=tuple(lines.get(function, Counter()).most_common(_MAX_LINES)),
-                roads=roads,
-                roads_left_out=left_out,
+                paths=paths,
+                omitted_calls=left_out,
                 examples=examples.get(function, ()),
                 errors=errors.get(function, ()),
                 before=_sort_counts({names[a]: n for (a, b), n in orders.consecutive.items() if b == function}),

@@ -40,17 +40,17 @@ class PublicLocations:
 
     def __init__(self, reader: Reader, capture: int) -> None:
         self._urls = UrlFinder(reader, capture)
-        self._cached_place = cache(self._build_place)
+        self._cached_place = cache(self._build_location)
         self._places: dict[int, DisplayedLocation] = {}
 
     def find(self, frame: FrameRow) -> DisplayedLocation:
         """Return the place: the recorded line if the file has changed since, the binary's name if there is no line."""
         found = self._places.get(frame.id)
         if found is None:
-            found = self._places[frame.id] = self._find_place(frame)
+            found = self._places[frame.id] = self._find_location(frame)
         return found
 
-    def _find_place(self, frame: FrameRow) -> DisplayedLocation:
+    def _find_location(self, frame: FrameRow) -> DisplayedLocation:
         if frame.function.language is Language.PYTHON and frame.line:
             return self._cached_place(frame.function.module, frame.line, LocationEvidence.EXACT.value)
         location = frame.location
@@ -59,7 +59,7 @@ class PublicLocations:
         line = location.line if location.moved_from is None else location.moved_from
         return self._cached_place(location.path, line, location.how.value)
 
-    def _build_place(self, path: str, line: int, how: str) -> DisplayedLocation:
+    def _build_location(self, path: str, line: int, how: str) -> DisplayedLocation:
         nearest = " (nearest release)" if is_of_nearest_release(path) else ""
         public = self._urls.find_public(path, line)
         shown = public.path if public is not None else shorten_path(path)

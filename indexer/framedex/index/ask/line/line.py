@@ -11,7 +11,7 @@ from framedex.index.ask.line.recorded_file import (
     recorded_functions,
     recorded_lines,
 )
-from framedex.index.ask.line.roads import (
+from framedex.index.ask.line.stack_paths import (
     program_lines,
     readable_steps_inward,
     readable_steps_outward,
@@ -19,7 +19,7 @@ from framedex.index.ask.line.roads import (
     roads_outward,
     steps_inward,
 )
-from framedex.index.ask.line.stacks import stacks_of_file, stacks_of_line
+from framedex.index.ask.line.stacks import frame_ids_on_line, stacks_of_file, stacks_of_line
 from framedex.index.ask.line.static_calls import static_callees, static_callers
 from framedex.index.ask.line.summary import boundary_ends, line_summary
 from framedex.index.ask.name.functions import functions_at
@@ -64,12 +64,13 @@ def linked_calls(line: LineQuery) -> list[LinkedCalls]:
 class Line(LineQuery):
     """A line of a file in its current state.
 
-    With a `capture`, `summary`, `stacks`, `ends`, `program_lines`, programs and roads are restricted to that capture.
+    With a `capture`, `summary`, `stacks`, `ends`, `program_lines`, programs and paths are restricted to that capture.
     All other results cover the captures that `answer_of` reports.
     """
 
     summary = line_summary
     location_since_recording = location_since_recording
+    frame_ids = frame_ids_on_line
     stacks = stacks_of_line
     ends = boundary_ends
     steps_inward = steps_inward

@@ -151,10 +151,10 @@ def _find_missing_symbols(reader: Reader, condition: str) -> list[FileProblem]:
 def _find_ambiguous_sites(reader: Reader, condition: str) -> list[FileProblem]:
     """Report the lines of `ffi_call` sites whose runs may belong to another site."""
     rows = reader.rows(
-        "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_sites x JOIN nodes n ON n.id = x.user_node"
-        " JOIN frames fr ON fr.id = n.frame JOIN ffi_candidates k ON k.site = x.id"
-        " JOIN ffi_joins j ON j.id = k.join_id JOIN ffi_runs r ON r.join_id = j.id"
-        f" WHERE {condition} AND j.how = ? GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
+        "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
+        " JOIN ffi_sites x ON x.id = k.site JOIN nodes n ON n.id = x.user_node JOIN frames fr ON fr.id = n.frame"
+        f" JOIN ffi_runs r ON r.join_id = j.id WHERE {condition} AND j.how = ?{reader.scope.capture_condition('j')}"
+        " GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
         SiteEvidence.AMBIGUOUS.value,
         _MAX_SITES,
     )

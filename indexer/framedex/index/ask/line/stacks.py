@@ -119,6 +119,11 @@ def find_nodes_on_line(
     return [each for each in found if each.node in kept][:limit]
 
 
+def frame_ids_on_line(line: LineQuery) -> list[int]:
+    """Return the ids of the frames on the line; as it is edited, frames keep their ids."""
+    return [frame for (frame,) in line.reader.rows(f"SELECT fr.id FROM frames fr WHERE {line.condition('fr')}")]
+
+
 def restrict_to_run(line: LineQuery, nodes: Collection[int]) -> LineQuery:
     """Restrict the line to the latest run that passed one of these nodes; further steps then stay in that run."""
     query = f"SELECT max(run) FROM nodes WHERE id {IN_JSON}"

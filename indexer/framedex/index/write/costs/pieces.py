@@ -19,7 +19,8 @@ FOREVER = np.iinfo(np.int64).max
 MAX_BYTES = 1 << 44
 """The maximum plausible size of a piece or a transfer, because a damaged capture may contain any number.
 
-It is the memory of a mock device (docs/reference/mock-tpu.md). The sum of half a million such sizes fits into 64 bits.
+The value is the memory size of a mock device (docs/reference/mock-tpu.md). The sum of half a million such sizes fits
+into 64 bits.
 """
 
 OBJECTS_FROM = (

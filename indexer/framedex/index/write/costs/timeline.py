@@ -32,7 +32,8 @@ HOST_COPY_FUNCTIONS = frozenset(
 """Functions that copy to the host and return an event, which fires when the copy is done."""
 
 # A damaged capture may contain any time. 36 years are enough, and sums of a few stay within 64 bits.
-_START, _DURATION = f"max(min(c.start, {1 << 60}), 0)", f"min(c.duration, {1 << 60})"
+_LATEST = 1 << 60
+_START, _DURATION = f"max(min(c.start, {_LATEST}), 0)", f"min(c.duration, {_LATEST})"
 _COLUMNS = f"c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
 _EVENT_ADDRESS, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
 _CACHED_DISTANCE = 512  # in calls: lookups of more distant calls are slow and are cached
@@ -230,6 +231,7 @@ class ThreadCalls:
 
     def __init__(self, connection: sqlite3.Connection, capture: int, kinds: KindColumns) -> None:
         self._connection = connection
+        self._capture = capture
         self._kinds = kinds
         query = "SELECT coalesce(first_call, 0), coalesce(last_call, -1) FROM captures WHERE id = ?"
         self.first, self.last = connection.execute(query, (capture,)).fetchone()
@@ -245,6 +247,18 @@ class ThreadCalls:
         query = f"SELECT max({_START} + max({_DURATION}, 0)) FROM call_rows c WHERE id BETWEEN ? AND ?"
         (found,) = self._connection.execute(query, (max(self.first, self.last - _LAST_CALLS), self.last)).fetchone()
         return int(found or 0)
+
+    def read_last_end(self) -> int:
+        """Return the end of the recording, in ns: the end of the program if known, else that of the last calls.
+
+        A signal had killed the program, and no call until then was left out.
+        """
+        query = (
+            "SELECT json_extract(metadata, '$.ended_after_ns') FROM captures WHERE id = ?"
+            " AND json_type(metadata, '$.ended_after_ns') = 'integer'"
+        )
+        found = self._connection.execute(query, (self._capture,)).fetchone()
+        return max(self.read_end(), min(found[0], _LATEST) if found else 0)
 
     def read_start(self) -> int:
         """Return the start time of the first call, in ns."""

@@ -40,8 +40,8 @@ Booleans = npt.NDArray[np.bool_]
 MIN_BLOCKING_CALL_NS = 1_000_000
 """The minimum duration (ns) at which a call that also works counts as a blocking call."""
 
-WAIT_HOWS = tuple(WaitReason)
-_READY, _COPY, _RUN = (WAIT_HOWS.index(how) for how in (WaitReason.READY, WaitReason.COPY, WaitReason.RUN))
+WAIT_REASONS = tuple(WaitReason)
+_READY, _COPY, _RUN = (WAIT_REASONS.index(how) for how in (WaitReason.READY, WaitReason.COPY, WaitReason.RUN))
 
 _MAX_CALLS_ON_LINE = 32  # calls of a line that are searched for the gap in which its event fired
 _MAX_DELAY_DIVISOR = 2  # a thread may notice the end of a wait late, by up to half of the waiting time
@@ -59,10 +59,10 @@ _READ_FUNCTIONS = "fn.name = 'ArrayImpl._value' AND fn.language = 'python'"
 class WaitColumns:
     """Waits of threads, in columns, in order of `call`.
 
-    `call` is the call in or after which the thread was blocked. `reason` is an index into `WAIT_HOWS`. `start` and
+    `call` is the call in or after which the thread was blocked. `reason` is an index into `WAIT_REASONS`. `start` and
     `end` are in ns. `time_in_call` is the part of the wait that was inside the call. If `is_unsure`, the time when the
-    awaited data was ready is not recorded, and the wait ends with the thread's next call. If `is_unended`, the end of
-    the wait is not recorded: it lasts at least until the last recorded call.
+    awaited data was ready is not recorded, and the wait ends with the thread's next call. If `is_unended`, the wait
+    had not ended when the recording ended.
     """
 
     call: Integers
@@ -151,8 +151,8 @@ class _WaitFinder:
         return find_objects_at(self.events.address, self.events.created_at, addresses, calls.start)
 
     def _compute_durations(self) -> Integers:
-        """Return the durations of the calls. A call that never returned lasts until the last recorded call returned."""
-        ended = self.threads.read_end()
+        """Return the durations of the calls. A call that never returned lasts until the recording ended."""
+        ended = self.threads.read_last_end()
         return (
             np.where(self.calls.end < FOREVER, self.calls.end, np.maximum(ended, self.calls.start)) - self.calls.start
         )
@@ -300,7 +300,7 @@ class _WaitFinder:
         never, the wait is the longest gap on that line. With `is_query`, that gap counts only if the event was noticed
         soon after it, because such a line need not wait.
         """
-        ended = self.threads.read_end()
+        ended, last_end = self.threads.read_end(), self.threads.read_last_end()
         line = self.kinds.node[pending.calls.kind]
         is_known = (pending.ready_at >= 0) & (pending.ready_at < FOREVER)
         found = np.zeros((4, len(pending)), np.int64)  # the call, its kind, its start and its end
@@ -312,11 +312,14 @@ class _WaitFinder:
                 break
             next_calls = self.threads.find_next_calls(last)
             is_last = next_calls.id == 0
-            until = np.where(is_last, np.where(is_known[active], pending.fired_at[active], ended), next_calls.start)
+            is_never_ready = pending.ready_at[active] == FOREVER
+            recorded_end = np.where(is_never_ready, last_end, ended)
+            fired = np.where(is_known[active], pending.fired_at[active], recorded_end)
+            until = np.where(is_last, fired, next_calls.start)
             is_ready = is_known[active] & (pending.ready_at[active] <= until)
             until = np.where(is_ready, np.minimum(pending.fired_at[active], until), until)
             length = np.where(is_ready & is_query & (step == 0), 0, until - last.end)
-            is_open = is_last & (pending.ready_at[active] == FOREVER)
+            is_open = is_last & is_never_ready
             is_better = is_ready | is_open | (length > longest[active])
             longest[active[is_better]] = length[is_better]
             is_unended[active[is_better]] = is_open[is_better]

@@ -16,7 +16,7 @@ from framedex.index.write.costs.loops import LoopRounds
 from framedex.index.write.costs.pieces import FOREVER, select_peaks
 from framedex.index.write.costs.program_code import LinePaths
 from framedex.index.write.costs.timeline import KindColumns
-from framedex.index.write.costs.wait_detection import WAIT_HOWS, WaitColumns
+from framedex.index.write.costs.wait_detection import WAIT_REASONS, WaitColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 
@@ -54,7 +54,14 @@ def _write_totals(connection: sqlite3.Connection, capture: int, activity: Captur
     known = np.flatnonzero((fired >= 0) & (fired < FOREVER))
     device = _compute_covered_time(runs.start[known], fired[known]) if len(known) or not len(runs) else None
     hidden = find_unseen_waits(activity)
-    values = (capture, threads.read_end() - threads.read_start(), device, hidden.duration, hidden.count, hidden.call)
+    values = (
+        capture,
+        threads.read_last_end() - threads.read_start(),
+        device,
+        hidden.duration,
+        hidden.count,
+        hidden.call,
+    )
     connection.execute("INSERT INTO wait_totals VALUES (?, ?, ?, ?, ?, ?)", values)
 
 
@@ -82,7 +89,7 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: WaitColumn
         taken = found.end[members] - found.start[members]
         rows.append(
             (
-                *(capture, thread, WAIT_HOWS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
+                *(capture, thread, WAIT_REASONS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
                 int(found.is_unended[members].sum()),
                 *(int(taken.sum()), int(np.max(taken)), int(found.call[members[np.argmax(taken)]])),
                 *(int(found.call[members[0]]), int(found.call[members[-1]])),

@@ -1,6 +1,6 @@
 """Follow recorded stacks inward and outward from a line, step by step.
 
-`readable_steps_inward` and `readable_steps_outward` return the next frames over all recorded stacks. Roads also have
+`readable_steps_inward` and `readable_steps_outward` return the next frames over all recorded stacks. Paths also have
 their tree nodes, so that the next step can stay on the stacks of the previous one.
 """
 
@@ -89,15 +89,15 @@ def roads_inward(
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     others: list[StackPath] = []
     if len(starts) >= MAX_FOLLOWED_NODES and within is None and capture is None:
-        others = _find_unfollowed_roads(line, {(arrival.origin, arrival.frame) for arrival in found}, is_wanted)
-    roads: dict[tuple[int, int], list[_InwardArrival]] = {}
+        others = _find_unfollowed_paths(line, {(arrival.origin, arrival.frame) for arrival in found}, is_wanted)
+    paths: dict[tuple[int, int], list[_InwardArrival]] = {}
     for arrival in found:
-        roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
+        paths.setdefault((arrival.origin, arrival.frame), []).append(arrival)
     followed = (
-        _build_road(frames[origin], frames[target], arrivals_of_road)
-        for (origin, target), arrivals_of_road in roads.items()
+        _build_path(frames[origin], frames[target], arrivals_of_path)
+        for (origin, target), arrivals_of_path in paths.items()
     )
-    return [*sorted(followed, key=lambda road: (-road.longest, -road.calls, road.nodes)), *others]
+    return [*sorted(followed, key=lambda path: (-path.longest, -path.calls, path.nodes)), *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ class _InwardArrival:
     skipped_frames: int
 
 
-def _find_unfollowed_roads(
+def _find_unfollowed_paths(
     line: LineQuery, known: Collection[tuple[int, int]], is_wanted: Callable[[FrameRow], bool]
 ) -> list[StackPath]:
-    """Return the roads of a line that were not followed, without nodes; `known` are the followed ones."""
+    """Return the paths of a line that were not followed, without nodes; `known` are the followed ones."""
     return [
         StackPath(
             step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, has_more_frames=True
@@ -160,7 +160,7 @@ def _read_next_inward(reader: Reader, front: dict[int, tuple[int, int]]) -> list
     ]
 
 
-def _build_road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardArrival]) -> StackPath:
+def _build_path(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardArrival]) -> StackPath:
     return StackPath(
         origin=origin,
         target=target,
@@ -205,24 +205,24 @@ def roads_outward(
                     (start, passed_frames + 1) for start, passed_frames in arrived_starts
                 )
         front = further
-    roads: dict[tuple[int, int], list[_OutwardArrival]] = {}
+    paths: dict[tuple[int, int], list[_OutwardArrival]] = {}
     for each in found:
-        roads.setdefault((each.start.frame, each.frame), []).append(each)
+        paths.setdefault((each.start.frame, each.frame), []).append(each)
     return sorted(
         (
             StackPath(
                 origin=frames[origin],
                 target=frames[target],
-                nodes=tuple(sorted({each.node for each in arrivals_of_road})),
-                calls=sum(each.start.calls for each in arrivals_of_road),
-                longest=max(each.start.longest for each in arrivals_of_road),
+                nodes=tuple(sorted({each.node for each in arrivals_of_path})),
+                calls=sum(each.start.calls for each in arrivals_of_path),
+                longest=max(each.start.longest for each in arrivals_of_path),
                 makes_client=False,
-                has_more_frames=any(each.has_more_frames for each in arrivals_of_road),
-                skipped_frames=max(arrivals_of_road, key=lambda each: each.start.longest).skipped_frames,
+                has_more_frames=any(each.has_more_frames for each in arrivals_of_path),
+                skipped_frames=max(arrivals_of_path, key=lambda each: each.start.longest).skipped_frames,
             )
-            for (origin, target), arrivals_of_road in roads.items()
+            for (origin, target), arrivals_of_path in paths.items()
         ),
-        key=lambda road: (-road.calls, road.nodes),
+        key=lambda path: (-path.calls, path.nodes),
     )
 
 

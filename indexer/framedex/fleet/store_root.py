@@ -25,15 +25,15 @@ from framedex.regularfile import open_regular, read_regular
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"
-_LEFT = re.compile(r"\.[0-9a-f]{16}\.part$")  # browsers name downloads `.part` too
-GRACE = timedelta(hours=1)
+_PARTIAL_FILE = re.compile(r"\.[0-9a-f]{16}\.part$")  # browsers name downloads `.part` too
+GRACE_PERIOD = timedelta(hours=1)
 """How long unused files are kept for running queries and adds."""
 _CLOCK = "going/clock"  # the prefix of temporary files whose times show the store's clock
 _S3, _GCS = "framedex[fleet-s3]", "framedex[fleet-gcs]"
 _LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
 _OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
 _FOLDERS = frozenset({"file", "local"})
-_LARGEST = 4 << 30
+_MAX_FILE_BYTES = 4 << 30
 """The maximum size of a file read into memory, in bytes. One file may have the rows of all captures of a day."""
 
 
@@ -64,7 +64,7 @@ class StoreRoot:
         """Create the store if it does not exist. Raises FramedexError if the address has other files."""
         if not self._is_store():
             with self._converting_errors("created"):
-                there = [name for name in self._list_folder("") if not _LEFT.search(name)]
+                there = [name for name in self._list_folder("") if not _PARTIAL_FILE.search(name)]
             if there and MARKER not in there:
                 raise FramedexError(
                     f"{self.address} is neither empty nor a framedex store.", "Name a new folder, or an existing store."
@@ -159,7 +159,9 @@ class StoreRoot:
         with self._converting_errors("read"):
             try:
                 path = self.path(name)
-                content: bytes = read_regular(Path(path), _LARGEST) if self.is_local else self.files.cat_file(path)
+                content: bytes = (
+                    read_regular(Path(path), _MAX_FILE_BYTES) if self.is_local else self.files.cat_file(path)
+                )
             except FileNotFoundError:
                 return None
         return content
@@ -193,10 +195,10 @@ class StoreRoot:
     def clean(self, folder: str) -> None:
         """Remove the old temporary files of killed processes from a folder."""
         with self._converting_errors("cleaned"):
-            left = [f"{folder}/{name}".lstrip("/") for name in self._list_folder(folder) if _LEFT.search(name)]
+            left = [f"{folder}/{name}".lstrip("/") for name in self._list_folder(folder) if _PARTIAL_FILE.search(name)]
         if not left:
             return
-        latest = self.now() - GRACE
+        latest = self.now() - GRACE_PERIOD
         for name in left:
             when = self.modification_time(name)
             if when is not None and when < latest:

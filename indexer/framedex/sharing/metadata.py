@@ -9,7 +9,7 @@ from typing import Any
 from framedex.model import Metadata
 from framedex.words import SHARED_MARK
 
-_LEFT_OUT = frozenset({"folder", "foreign", "identity"})
+_OMITTED_KEYS = frozenset({"folder", "foreign", "identity"})
 
 
 def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
@@ -17,7 +17,7 @@ def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
 
     The id of the run changes. Shared captures of one run still have one id, which differs from the recorded id.
     """
-    told = {key: value for key, value in json.loads(metadata.text).items() if key not in _LEFT_OUT}
+    told = {key: value for key, value in json.loads(metadata.text).items() if key not in _OMITTED_KEYS}
     argv = [word for word in metadata.argv if word != SHARED_MARK]
     told["argv"] = [SHARED_MARK, *argv]
     if not with_clock:

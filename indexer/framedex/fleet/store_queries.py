@@ -15,13 +15,13 @@ from framedex.fleet import schema
 from framedex.fleet.committed import COLUMNS, CommittedCapture, is_dropped, remedy, select_counted_rows, whole_parts
 from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
-from framedex.fleet.marks import names_going
+from framedex.fleet.marks import marked_names
 from framedex.fleet.tables import calls_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from framedex.fleet.place import StoreRoot
+    from framedex.fleet.store_root import StoreRoot
 
 _READABLE = (
     "SELECT table_name AS view, string_agg(column_name, ', ' ORDER BY column_index) AS columns FROM duckdb_columns()"
@@ -30,17 +30,17 @@ _READABLE = (
 # Captures share frames and stacks. Of several descriptions of a frame, the one with most symbols and lines counts; the
 # stored `known` is not trusted. A description must match its hash. DuckDB writes non-ASCII texts differently, so those
 # are only checked for order. A stack whose id differs from the hash of its frames is ignored.
-_OF_FRAME = ", ".join(f'"{name}"' for name in schema.FRAMES.names if name not in ("id", "known", "description"))
-_ONE_OF_EACH = {
+_FRAME_COLUMNS = ", ".join(f'"{name}"' for name in schema.FRAMES.names if name not in ("id", "known", "description"))
+_DEDUPLICATED_ROWS = {
     "frames": "WITH told AS (SELECT filename, id, description,"
     " sum((symbol <> '')::BIGINT + 2 * (line > 0)::BIGINT)::BIGINT AS known,"
-    f" string_agg(to_json(struct_pack({_OF_FRAME}))::VARCHAR, ',' ORDER BY depth) AS content,"
+    f" string_agg(to_json(struct_pack({_FRAME_COLUMNS}))::VARCHAR, ',' ORDER BY depth) AS content,"
     " count(*) = count(DISTINCT depth) AND min(depth) = 0 AND max(depth) = count(*) - 1 AS is_in_order"
     " FROM files.frames GROUP BY filename, id, description),"
     " sound AS (SELECT filename, id, description, known FROM told WHERE is_in_order"
     " AND (NOT regexp_full_match(content, '[ -~]*')"
     " OR description = left(sha256('[\"' || id || '\",' || content || ']'), 32)))"
-    f" SELECT DISTINCT f.id, {_OF_FRAME}, s.known, f.description FROM files.frames f"
+    f" SELECT DISTINCT f.id, {_FRAME_COLUMNS}, s.known, f.description FROM files.frames f"
     " JOIN sound s ON s.filename = f.filename AND s.id = f.id AND s.description = f.description"
     " QUALIFY f.description = first_value(f.description) OVER (PARTITION BY f.id ORDER BY s.known DESC, f.description)",
     "stacks": "SELECT * EXCLUDE (filename) FROM files.stacks WHERE id ="
@@ -100,7 +100,7 @@ class StoreConnection:
             self._check(text)
         with self._converting_errors("Invalid query"):
             try:
-                with self._setting_apart():
+                with self._quarantining():
                     return self._answer(text)
             except ForeignFilesError:
                 return self._answer(text)
@@ -125,12 +125,12 @@ class StoreConnection:
 
         Raises ForeignFilesError if later queries leave captures out, and FramedexError if the store cannot be read.
         """
-        with self._converting_errors(f"The store {self._root.address} is damaged", _AGAIN), self._setting_apart():
+        with self._converting_errors(f"The store {self._root.address} is damaged", _RETRY_REMEDY), self._quarantining():
             return self._connection.execute(text, list(parameters)).fetchall()
 
     def columns(self, text: str, parameters: Sequence[object] = ()) -> dict[str, npt.NDArray[Any]]:
         """Return the columns of a query as arrays. Raises the same errors as `rows`."""
-        with self._converting_errors(f"The store {self._root.address} is damaged", _AGAIN), self._setting_apart():
+        with self._converting_errors(f"The store {self._root.address} is damaged", _RETRY_REMEDY), self._quarantining():
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
@@ -178,16 +178,16 @@ class StoreConnection:
         self._open_captures()
         rows = list(self._current_captures.values())
         folders = sorted({row.partition for row in rows})
-        for table, one_of_each in _ONE_OF_EACH.items():
+        for table, one_of_each in _DEDUPLICATED_ROWS.items():
             self._read(table, [name for folder in folders for name in place.names(f"{table}/{folder}")])
             connection.execute(f"CREATE TABLE {table} AS {one_of_each}")
             connection.execute(f"DROP TABLE files.{table}")
-        with self._converting_errors(f"The store {place.address} is damaged", _AGAIN):
+        with self._converting_errors(f"The store {place.address} is damaged", _RETRY_REMEDY):
             try:
-                if not (self._has_irregular_parts() and self._set_apart()):
+                if not (self._has_irregular_parts() and self._quarantine()):
                     self._open_calls()
             except duckdb.Error:  # one of the files is damaged
-                if not self._set_apart():
+                if not self._quarantine():
                     raise
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         connection.execute(f"SET allowed_directories = [{_quote(place.address)}]")
@@ -196,16 +196,16 @@ class StoreConnection:
 
     def _has_irregular_parts(self) -> bool:
         parts = {row.part for row in self._current_captures.values()}
-        return any(self._root.is_irregular(f"{table}/{part}") for part in parts for table in _OF_CALLS)
+        return any(self._root.is_irregular(f"{table}/{part}") for part in parts for table in _CALL_TABLES)
 
     def _open_calls(self) -> None:
         """Create the views of calls and call kinds, for the captures that count."""
         rows = list(self._current_captures.values())
         self._whole_parts = whole_parts(rows)
-        for table in _OF_CALLS:
+        for table in _CALL_TABLES:
             self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selection_sql(table, rows)}")
 
-    def _set_apart(self, *, is_read: bool = False) -> bool:
+    def _quarantine(self, *, is_read: bool = False) -> bool:
         """Leave out captures whose call files are not store files. Return whether there are such captures.
 
         `is_read`: read the files completely, not only their columns.
@@ -229,18 +229,18 @@ class StoreConnection:
         return bool(apart)
 
     @contextmanager
-    def _setting_apart(self) -> Iterator[None]:
+    def _quarantining(self) -> Iterator[None]:
         try:
             yield
         except duckdb.Error as error:
-            if isinstance(error, _OF_QUERY) or not (self._set_apart() or self._set_apart(is_read=True)):
+            if isinstance(error, _QUERY_ERRORS) or not (self._quarantine() or self._quarantine(is_read=True)):
                 raise
             dropped = f"Captures of {self._root.address} were dropped during the query."
-            raise ForeignFilesError(self.left_out[-1] if self.left_out else dropped, _AGAIN) from error
+            raise ForeignFilesError(self.left_out[-1] if self.left_out else dropped, _RETRY_REMEDY) from error
 
     def _fault(self, part: str, *, is_read: bool) -> str:
         """Return why the files of a part cannot be used, as a sentence without its full stop; empty if they can."""
-        for table in _OF_CALLS:
+        for table in _CALL_TABLES:
             if self._root.is_irregular(f"{table}/{part}"):
                 return f"{self._root.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
             columns = _columns(table)
@@ -265,7 +265,7 @@ class StoreConnection:
     def _open_captures(self) -> None:
         """Read the rows of captures, and keep the one that counts of each capture."""
         place, connection = self._root, self._connection
-        going = names_going(place)
+        going = marked_names(place)
         names = place.files_below("captures")
         self._read("captures", names)
         by_url = {place.url(name): name for name in names}
@@ -282,7 +282,7 @@ class StoreConnection:
         counting = [(row.capture, place.url(row.file), row.part) for row in self._current_captures.values()]
         if counting:
             connection.executemany("INSERT INTO files.counted VALUES (?, ?, ?)", counting)
-        columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.OF_FILES)
+        columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.FILE_COLUMNS)
         connection.execute(
             f"CREATE TABLE captures AS SELECT {columns} FROM files.captures SEMI JOIN files.counted c"
             " ON captures.capture = c.capture AND filename = c.file"
@@ -351,7 +351,7 @@ class StoreConnection:
             with _interruptible():
                 yield
         except duckdb.IOException as error:
-            raise FramedexError(f"The store {self._root.address} cannot be read: {error}.", _AGAIN) from error
+            raise FramedexError(f"The store {self._root.address} cannot be read: {error}.", _RETRY_REMEDY) from error
         except duckdb.Error as error:
             raise FramedexError(f"{what}: {error}.", remedy) from error
 
@@ -367,16 +367,16 @@ def _interruptible() -> Iterator[None]:
         raise
 
 
-_AGAIN = (
+_RETRY_REMEDY = (
     "Retry: captures may have been dropped during the query. If it fails again, remove the named file and add the"
     " captures again."
 )
 
 
-_OF_CALLS = ("calls", "call_kinds")
+_CALL_TABLES = ("calls", "call_kinds")
 _IRREGULAR = "it is not a regular file"
 # These errors come from the query, not from the files.
-_OF_QUERY = (
+_QUERY_ERRORS = (
     *(duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException),
     duckdb.OutOfMemoryException,
 )

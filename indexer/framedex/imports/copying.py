@@ -10,21 +10,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from framedex.captures import capture_folders, foreign_file, read_metadata, write_foreign
+from framedex.captures import foreign_file, read_metadata, write_foreign
 from framedex.captures.folders import rename_for_removal, undo_removal
 from framedex.errors import FramedexError, SystemLimitError
+from framedex.folders import REMOVAL_SUFFIX
 from framedex.imports.reading import format_of, unreadable
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.regularfile import open_regular
-from framedex.shared.keeping import keep_shared
+from framedex.shared.keeping import unpack_shared
 
-_AT_ONCE = 1 << 20  # bytes
+_CHUNK_BYTES = 1 << 20  # bytes
 _COPYING = ".importing-"  # prefix of temporary folders
-_YOUNG = 60  # seconds in which a new folder may still be unlocked
+_UNLOCKED_GRACE_S = 60  # seconds in which a new folder may still be unlocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class StoredImport:
 
 
 @contextmanager
-def kept_file(
+def copied_file(
     file: Path, captures: Path, value: str | None, folders: Sequence[Path], origin: str | None = None
 ) -> Iterator[Callable[[], StoredImport]]:
     """Copy a file to a temporary folder in `captures`. Context manager that yields a function to install the copy.
@@ -72,7 +74,7 @@ def kept_file(
                 )
                 try:  # last, since this makes the folder a capture
                     if name == SHARED_FORMAT:
-                        keep_shared(folder, foreign)
+                        unpack_shared(folder, foreign)
                     else:
                         write_foreign(folder, foreign, file.stat().st_mtime_ns)
                 except OSError as error:
@@ -89,7 +91,7 @@ def _remove_left(captures: Path) -> None:
     """Remove temporary folders of killed processes."""
     for left in captures.glob(f"{_COPYING}*"):
         with suppress(OSError):  # another process locked or removed it
-            if left.lstat().st_mtime < time.time() - _YOUNG:
+            if left.lstat().st_mtime < time.time() - _UNLOCKED_GRACE_S:
                 lock = _lock_folder(left)
                 shutil.rmtree(left, ignore_errors=True)
                 os.close(lock)
@@ -129,16 +131,28 @@ def _replacing_folder(temporary: Path, folder: Path) -> Iterator[Path]:
 
 
 def _find_earlier_import(origin: str, captures: Path) -> StoredImport | None:
-    for folder in capture_folders(captures):
+    try:
+        with os.scandir(captures) as entries:
+            folders = [entry for entry in entries if not entry.name.endswith(REMOVAL_SUFFIX)]
+    except OSError as error:
+        raise _copy_error(captures, error) from error
+    for entry in folders:
         try:
-            foreign = read_metadata(folder).foreign
+            state = entry.stat(follow_symlinks=False)
+            foreign = _read_origin(entry.path, state.st_ino, state.st_mtime_ns)
         except SystemLimitError:
             raise
-        except FramedexError:
+        except (FramedexError, OSError):
             continue
         if foreign is not None and foreign.origin == origin:
-            return StoredImport(folder, foreign)
+            return StoredImport(Path(entry.path), foreign)
     return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _read_origin(folder: str, inode: int, modified_ns: int) -> ImportOrigin | None:
+    """Return the origin of an import; cached, since each of many imported files is searched among all earlier ones."""
+    return read_metadata(Path(folder)).foreign
 
 
 def _unused_path(captures: Path) -> Path:
@@ -159,7 +173,7 @@ def _copy_file(file: Path, to: Path) -> str:
         raise unreadable(file, error) from error
     try:
         with source, to.open("xb") as copy:
-            while data := source.read(_AT_ONCE):
+            while data := source.read(_CHUNK_BYTES):
                 digest.update(data)
                 copy.write(data)
     except OSError as error:

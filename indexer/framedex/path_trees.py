@@ -14,7 +14,7 @@ MAX_FRAMES = 400
 _NUMBERED = re.compile(r"(?<=\$_)\d+|(?<=#)\d+(?=\})|\+0x[0-9a-f]+(?= \(unnamed)")
 
 
-def place_key(passed: DisplayedFrame) -> Hashable:
+def location_key(passed: DisplayedFrame) -> Hashable:
     """The node key of a frame: its function and its source line."""
     return passed.function, passed.language, passed.place
 
@@ -37,13 +37,13 @@ class _Node:
     is_shown: bool = False
 
 
-class RoadTrees:
+class PathTrees:
     """Builds the trees from stack paths. Frames of one node use the folded frames of the first.
 
     `known_by` returns the node key of a frame.
     """
 
-    def __init__(self, known_by: Callable[[DisplayedFrame], Hashable] = place_key) -> None:
+    def __init__(self, known_by: Callable[[DisplayedFrame], Hashable] = location_key) -> None:
         self._roots: dict[Hashable, _Node] = {}
         self._known_by = known_by
         self._left_out = 0
@@ -54,16 +54,16 @@ class RoadTrees:
         for passed in frames:
             at = self._count_node(at, passed, calls).below
 
-    def add_trees(self, roads: Iterable[PathNode], left_out: int) -> None:
+    def add_trees(self, paths: Iterable[PathNode], left_out: int) -> None:
         """Add trees of other calls, and the number of their calls that were cut off."""
         self._left_out += left_out
-        pending = [(road, self._roots) for road in roads]
+        pending = [(node, self._roots) for node in paths]
         while pending:
-            road, at = pending.pop()
-            node = self._count_node(
-                at, DisplayedFrame(road.function, road.language, road.place, road.folded), road.calls
+            node, at = pending.pop()
+            merged = self._count_node(
+                at, DisplayedFrame(node.function, node.language, node.place, node.folded), node.calls
             )
-            pending.extend((each, node.below) for each in road.roads)
+            pending.extend((each, merged.below) for each in node.callees)
 
     def cut(self, limit: int = MAX_FRAMES) -> tuple[tuple[PathNode, ...], int]:
         """The trees, limited to the `limit` frames with the most calls, and the number of calls cut off somewhere."""
@@ -73,7 +73,7 @@ class RoadTrees:
         everything.sort(key=lambda node: -node.calls)  # stable: no callee comes before its caller
         for position, node in enumerate(everything):
             node.is_shown = position < limit
-        return _roads(self._roots), self._left_out + _cut_off(self._roots)
+        return _shown_nodes(self._roots), self._left_out + _cut_off(self._roots)
 
     def _count_node(self, children: dict[Hashable, _Node], passed: DisplayedFrame, calls: int) -> _Node:
         node = children.setdefault(self._known_by(passed), _Node(passed))
@@ -81,7 +81,7 @@ class RoadTrees:
         return node
 
 
-def _roads(nodes: dict[Hashable, _Node]) -> tuple[PathNode, ...]:
+def _shown_nodes(nodes: dict[Hashable, _Node]) -> tuple[PathNode, ...]:
     shown = [node for node in nodes.values() if node.is_shown]
     shown.sort(key=lambda node: (-node.calls, node.first.function, node.first.place.text))
     return tuple(
@@ -91,7 +91,7 @@ def _roads(nodes: dict[Hashable, _Node]) -> tuple[PathNode, ...]:
             each.first.place,
             each.calls,
             each.first.folded,
-            _roads(each.below),
+            _shown_nodes(each.below),
         )
         for each in shown
     )

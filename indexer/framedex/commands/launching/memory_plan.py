@@ -1,0 +1,148 @@
+"""`framedex memory --plan`: the memory of a program on a simulated machine, without running its compiled functions.
+
+The mock TPU compiles each function for the machine and counts its arguments, results and temporaries. Results are
+zeros, so a loop that ends when a value has converged may not end. The simulated devices have far more memory than the
+machine: the program ends, and the plan shows by how much the machine's memory is exceeded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from framedex import words
+from framedex.commands.inputs.selection import CaptureSelection
+from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
+from framedex.commands.launching.options import (
+    MockMachine,
+    check_mock,
+    machine_variables,
+    mandatory_platform,
+    read_mock_machine,
+)
+from framedex.commands.launching.outcome import Outcome
+from framedex.commands.launching.program import parse_program
+from framedex.commands.launching.runtimes import Runtime
+from framedex.commands.output.console import exit_nothing_found, note, print_json, print_lines
+from framedex.commands.output.documents import memory_document
+from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.render_memory import memory_lines
+from framedex.commands.output.terminal import Line, Span
+from framedex.index import Index, Store
+from framedex.ingest import SilentProgress, ingest_captures, skip_sources
+from framedex.model import DeviceMemory, PythonLine
+from framedex.nativepart import framedex_native
+from framedex.plaintext import printable
+
+_DEFAULT_DEVICE = "v5e"
+_HEADROOM = 64
+"""The memory of a simulated device, as a multiple of the machine's."""
+_ADDRESS_SPACE_BYTES = 1 << 45
+"""The limit of all simulated memory: a process has 2**47 bytes of addresses."""
+_MAX_DEVICE_BYTES = 1 << 44
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """The predicted memory of a program: its peak on the fullest device (bytes), and the line with most of it.
+
+    `peak` includes an allocation that failed. `memory` is that of each of the machine's `devices` in bytes, `status`
+    the program's exit status, negative after a signal.
+    """
+
+    script: str
+    fits: bool
+    peak: int
+    line: PythonLine | None
+    devices: int
+    memory: int
+    status: int
+
+
+def print_plan(
+    script: str,
+    arguments: Sequence[str],
+    machine: Mapping[str, Any],
+    chosen: CaptureSelection | None,
+    limit: int,
+    *,
+    all_lines: bool,
+    as_json: bool,
+) -> None:
+    """Print whether a program fits into the memory of a machine, and its memory by line. Exit with 1 if it does not."""
+    if chosen is not None:
+        raise click.UsageError("--plan records the program itself: leave out --capture.")
+    variables = machine_variables({**machine, "dry_run": "1"})
+    library, environment = framedex_native.library_path(), os.environ | variables
+    check_mock(library, environment, Runtime.PJRT)
+    size = read_mock_machine(library, environment)
+    with _recorded_dry_run(script, arguments, variables, size) as (index, outcome):
+        status = outcome.status
+        answer, devices = index.answer_of(), index.memory(all_lines=all_lines)
+        if not devices:
+            reason = "." if outcome.captures else f": {outcome.empty_reason()}"
+            exit_nothing_found(f"The program {_format_end(status)} and used no device memory{reason}")
+        fullest = max(devices, key=_needed_bytes)
+        peak = _needed_bytes(fullest)
+        fits = peak <= size.memory and not any(device.failures for device in devices)
+        line = max(fullest.lines, key=lambda line: line.at_peak).line if fullest.lines else None
+        plan = MemoryPlan(script, fits, peak, line, size.devices, size.memory, status)
+    if as_json:
+        print_json({"plan": asdict(plan), **memory_document(answer, devices, limit)})
+    else:
+        shows_capture = len({device.capture for device in devices}) > 1
+        lines = memory_lines(devices, limit, shows_capture=shows_capture)
+        print_lines([*_verdict_lines(plan, machine["device"] or _DEFAULT_DEVICE), *lines])
+    if status:
+        note(f"The program {_format_end(status)}: the plan covers only its calls until then.")
+    if status or not fits:
+        raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _recorded_dry_run(
+    script: str, arguments: Sequence[str], variables: Mapping[str, str], size: MockMachine
+) -> Iterator[tuple[Index, Outcome]]:
+    """Record a dry run of a program; yield its index, and its outcome. Its output goes to stderr."""
+    program = parse_program((script, *arguments), find_interpreter(sys.executable), is_named=False)  # noqa: TID251
+    check_python(program.python)
+    runtime = find_runtime(program.python)
+    simulated = max(size.memory, min(size.memory * _HEADROOM, _ADDRESS_SPACE_BYTES // size.devices, _MAX_DEVICE_BYTES))
+    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(simulated)}
+    with TemporaryDirectory(prefix="framedex-plan-") as folder:
+        captures, index_path = Path(folder, "captures"), Path(folder, "index.db")
+        outcome = launch(
+            Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=sys.stderr.fileno())
+        )
+        with Store(index_path) as store:
+            ingest_captures(store, outcome.captures, [], SilentProgress(), skip_sources)
+        with Index.open(index_path) as index:
+            yield index, outcome
+
+
+def _needed_bytes(device: DeviceMemory) -> int:
+    """The peak of a device, with the allocation that failed."""
+    return max(device.peak, *(failure.alive + (failure.wanted or 0) for failure in device.failures), 0)
+
+
+def _format_end(status: int) -> str:
+    return f"was ended by {words.signal_name(-status)}" if status < 0 else f"ended with status {status}"
+
+
+def _verdict_lines(plan: MemoryPlan, device: str) -> Iterator[Line]:
+    machine = f"{device}, {words.count(plan.devices, 'device')} of {words.size(plan.memory)}"
+    yield (Span(f"Plan of {printable(plan.script)} on {printable(machine)}: compiled, but not run", "head"),)
+    if plan.fits:
+        verdict = Span(f"fits: {words.size(plan.peak)} on one device, {words.size(plan.memory - plan.peak)} left")
+    else:
+        more = words.size(max(plan.peak - plan.memory, 0))
+        verdict = Span(f"does not fit: {words.size(plan.peak)} on one device, {more} too much", "error")
+    yield (verdict, Span("; most of it from "), *python_line(plan.line, 0))

@@ -1,0 +1,236 @@
+"""A process as it is now, and why it hangs: lines to print."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.terminal import Line, Span, location_line, stated_line, text_line
+from framedex.live.model import Activity, GilRole, ProcessState
+from framedex.live.waits import python_frames
+from framedex.model.locations import Location, LocationEvidence
+from framedex.plaintext import printable, truncate
+from framedex.regularfile import open_regular
+
+if TYPE_CHECKING:
+    from framedex.captures.open_calls import OpenCall
+    from framedex.live.diagnosis import Diagnosis, Step
+    from framedex.live.model import LiveFrame, LiveThread, Look, Task
+
+_INDENT = 2
+_MAX_NAME_WIDTH = 48
+_MAX_TEXT = 100  # characters of a source line
+_NS_PER_S = 1_000_000_000
+_ACTIVITIES = {
+    Activity.RUNNING: "runs",
+    Activity.FUTEX: "waits for another thread",
+    Activity.SLEEP: "sleeps",
+    Activity.INPUT: "waits for input",
+    Activity.DISK: "waits for the disk",
+    Activity.STOPPED: "is stopped",
+    Activity.UNKNOWN: "waits",
+}
+
+
+def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
+    """The process, and each thread with Python or with calls in progress; the others are counted."""
+    yield (Span(f"{_process_text(look)}", "head"),)
+    if look.capture is not None:
+        yield text_line(f"capture  {_short_path(look.capture)}", "dim")
+    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
+        yield text_line(problem, "error")
+    shown = [thread for thread in look.threads if is_interesting(thread, look)]
+    for thread in shown:
+        yield ()
+        yield from _thread_lines(thread, look, all_frames=all_frames)
+    if others := len(look.threads) - len(shown):
+        running = sum(is_running(each) for each in look.threads if each not in shown)
+        yield ()
+        state = f", {running} of them running" if running else ""
+        yield text_line(
+            f"{words.count(others, 'other thread')} without Python and without calls in progress{state}", "dim"
+        )
+
+
+def is_interesting(thread: LiveThread, look: Look) -> bool:
+    """Whether a thread has Python frames or calls in progress; the main thread always."""
+    return bool((thread.python and thread.python.frames) or thread.open_calls or thread.tid == look.pid)
+
+
+def is_running(thread: LiveThread) -> bool:
+    """Whether a thread is on a processor, or ready for one."""
+    return thread.task is not None and thread.task.activity is Activity.RUNNING
+
+
+def _process_text(look: Look) -> str:
+    python = f", Python {look.python_version}" if look.python_version else ""
+    if look.state is ProcessState.ENDED:
+        when = "" if look.ended_unix_ns is None else f" {words.age(time.time() - look.ended_unix_ns / _NS_PER_S)}"
+        state = f"process {look.pid} {look.end or 'has ended'}{when}"
+    elif look.state is ProcessState.ELSEWHERE:
+        state = f"process {look.pid} is on another machine or in another container"
+    else:
+        state = f"process {look.pid} is {look.state}{python}"
+    return f"{printable(words.command_short(look.command)) or 'a program'}: {state}{_calls_text(look)}"
+
+
+def _calls_text(look: Look) -> str:
+    if look.calls is None:
+        return ", not recorded by framedex"
+    last = look.last_record_ns
+    if last is None:
+        return ", no calls recorded"
+    if look.state is ProcessState.ENDED:
+        return f", {words.count(look.calls, 'call')} recorded"
+    return f", {words.count(look.calls, 'call')} so far, the last {age(look, last)} ago"
+
+
+def age(look: Look, since_ns: int) -> str:
+    """The time from a moment on CLOCK_MONOTONIC until the look."""
+    return words.duration(max(look.time_ns - since_ns, 0))
+
+
+def _thread_lines(thread: LiveThread, look: Look, *, all_frames: bool) -> Iterator[Line]:
+    yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
+    for call in reversed(thread.open_calls):
+        yield (
+            Span(f"{'':{_INDENT}}in "),
+            Span(printable(call.function), "native"),
+            Span(f"  {_since_text(look, call)}"),
+        )
+    if thread.python is not None and thread.python.is_changing:
+        yield text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
+    yield from frame_lines(python_frames(thread), all_frames=all_frames)
+
+
+def _since_text(look: Look, call: OpenCall) -> str:
+    if look.state is ProcessState.ENDED:
+        return "never returned"
+    return f"for {age(look, call.since_ns)}"
+
+
+def thread_name(thread: LiveThread) -> str:
+    """The displayed name: `main`, or the kernel's name with the thread id."""
+    return thread.name if thread.name == "main" else f"{printable(thread.name)} ({thread.tid})"
+
+
+def thread_state(thread: LiveThread, look: Look) -> str:
+    """The activity of a thread in words, with its lock, and its relation to the GIL."""
+    if thread.task is None:
+        return "" if look.state is ProcessState.ENDED else "state unknown"
+    text = _activity_text(thread, thread.task, look)
+    if thread.gil is GilRole.HOLDS:
+        return f"{text}, holds the GIL"
+    return text
+
+
+def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
+    if thread.gil is GilRole.WAITS:
+        return "waits for the GIL"
+    if thread.waits_for is not None:
+        return f"waits for {lock_name(thread.waits_for.kind, thread.waits_for.address)}"
+    if task.mutex_owner:
+        owner = "it holds itself" if task.mutex_owner == task.tid else f"thread {task.mutex_owner} holds"
+        return f"waits for a mutex that {owner}"
+    text = _ACTIVITIES[task.activity]
+    if task.activity is Activity.INPUT:
+        subject = f" ({printable(task.subject)})" if task.subject else ""
+        text = f"waits in {task.call}{subject}"
+    if task.until_ns is not None and task.until_ns > look.time_ns:
+        text = f"{text}, for {words.duration(task.until_ns - look.time_ns)} more"
+    return text
+
+
+def lock_name(kind: str, address: int) -> str:
+    """A lock in words."""
+    return f"{kind} {address:#x}"
+
+
+def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:
+    """Frames, innermost first, the user's highlighted; libraries' frames below the user's innermost one are counted."""
+    first = next((index for index, frame in enumerate(frames) if frame.is_users), len(frames))
+    width = min(max((len(printable(frame.function)) for frame in frames), default=0), _MAX_NAME_WIDTH)
+    hidden = 0
+    for index, frame in enumerate(frames):
+        if index > first and not frame.is_users and not all_frames:
+            hidden += 1
+            continue
+        yield from _hidden_line(hidden)
+        hidden = 0
+        mark = ">" if index == first else " "
+        name = printable(frame.function).ljust(width)
+        yield (
+            Span(f"{'':{_INDENT}}{mark} "),
+            Span(name, "python" if frame.is_users else "dim"),
+            Span("  "),
+            *frame_place(frame),
+        )
+    yield from _hidden_line(hidden)
+
+
+def _hidden_line(hidden: int) -> Iterator[Line]:
+    if hidden:
+        yield text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
+
+
+def frame_place(frame: LiveFrame) -> Line:
+    """The line of a frame, with a link to its file if it exists."""
+    if not frame.file.startswith("/"):
+        return stated_line(f"{frame.file}:{frame.line}", None, ())
+    return location_line(Location(frame.file, frame.line, LocationEvidence.EXACT))
+
+
+def _short_path(path: str) -> str:
+    relative = os.path.relpath(path)
+    return path if relative.startswith("..") else relative
+
+
+_VERDICTS = {
+    "hang": "Hang",
+    "busy": "Busy",
+    "waiting": "Waiting",
+    "progress": "No hang",
+    "stopped": "Stopped",
+    "ended": "Ended",
+    "unknown": "Unknown",
+}
+
+
+def diagnosis_lines(diagnosis: Diagnosis, look: Look) -> Iterator[Line]:
+    """The verdict and its cause, each thread from the cause to the main thread with its line, and the process."""
+    style = "error" if diagnosis.verdict == "hang" else "head"
+    yield (Span(f"{_VERDICTS[diagnosis.verdict]}: ", style), Span(printable(diagnosis.cause.text)))
+    yield from _step_place(diagnosis.cause, look)
+    for step in diagnosis.steps:
+        yield ()
+        yield text_line(step.text)
+        yield from _step_place(step, look)
+    yield ()
+    yield text_line(_process_text(look), "dim")
+    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
+        yield text_line(problem, "error")
+
+
+def _step_place(step: Step, look: Look) -> Iterator[Line]:
+    if step.line is not None:
+        place = (Span(f"{'':{_INDENT}}"), *frame_place(step.line))
+        yield (*place, Span(f" in {printable(step.line.function)}", "dim"))
+        if text := _source_text(step.line, look):
+            yield text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")
+
+
+def _source_text(frame: LiveFrame, look: Look) -> str:
+    """The text of a frame's line; empty if its file has changed since the program started, or is unreadable."""
+    try:
+        with open_regular(Path(frame.file)) as file:
+            if look.started_unix_ns is None or os.fstat(file.fileno()).st_mtime_ns > look.started_unix_ns:
+                return ""
+            line = next(islice(file, frame.line - 1, frame.line), b"")
+    except (OSError, ValueError):
+        return ""
+    return line.decode("utf-8", "replace").strip()

@@ -1,0 +1,212 @@
+"""Lines of text about device memory: devices, the lines that hold their memory, and the memory inside programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.costtext import device_name, saving_text, temporaries_source
+from framedex.plaintext import printable, truncate
+
+if TYPE_CHECKING:
+    from framedex.model import (
+        DeviceMemory,
+        LineMemory,
+        LiveBuffers,
+        OutOfMemory,
+        ProgramPeak,
+        TemporaryBuffer,
+    )
+
+_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+_COLUMNS = 50  # columns of the chart of memory over time
+_MOST_HOLDERS = 5  # lines shown of the live memory at a failure
+_INDENT = 2  # of the lines below a device
+_HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
+
+
+def memory_lines(devices: Sequence[DeviceMemory], limit: int, *, shows_capture: bool) -> Iterator[Line]:
+    """Each device with its memory over time, and the lines that allocated it, at most `limit` (0: all).
+
+    Devices with equal figures appear once, with the times and calls of the first one.
+    """
+    groups: dict[DeviceMemory, list[DeviceMemory]] = {}
+    for device in devices:
+        groups.setdefault(_without_times(device), []).append(device)
+    for group in groups.values():
+        device = group[0]
+        yield ()
+        yield from _device_lines(device, _format_device_names(group), shows_capture=shows_capture)
+        if device.lines:
+            yield from _table_lines(device, device.lines[: limit or None])
+        yield from hidden_rows_line(len(device.lines) - limit if limit else 0, "line", indent=_INDENT)
+        if device.large_program is not None:
+            yield from program_peak_lines(device.large_program, limit)
+        failures = [[*same] for _, same in groupby(device.failures, _without_call)]
+        for same in failures[: limit or None]:
+            yield from _failure_lines(same)
+            if (program := same[0].program) is not None and program != device.program and program.temporaries:
+                yield from program_peak_lines(program, limit)
+        hidden = sum(map(len, failures[limit:])) if limit else 0
+        yield from hidden_rows_line(hidden, "call", " that ran out of memory", _INDENT)
+
+
+def _without_times(device: DeviceMemory) -> DeviceMemory:
+    """The device without names, times and calls, so that devices with equal figures compare equal."""
+    lines = tuple(replace(line, latest_call=0) for line in device.lines)
+    name = device.device if device.failures else ""
+    return replace(device, device=name, peak_time=0, peak_call=0, over_time=(), lines=lines)
+
+
+def _format_device_names(devices: Sequence[DeviceMemory]) -> str:
+    """`device 3`, or `devices 0-3, 6, each` for several; other names are listed."""
+    if len(devices) == 1:
+        return device_name(devices[0])
+    if not all(device.device.isdigit() for device in devices):
+        return f"{', '.join(map(device_name, devices))}, each"
+    numbers = sorted(int(device.device) for device in devices)
+    begins = [number for number in numbers if number - 1 not in numbers]
+    ends = [number for number in numbers if number + 1 not in numbers]
+    ranges = (f"{begin}-{end}" if begin < end else str(begin) for begin, end in zip(begins, ends, strict=True))
+    return f"devices {', '.join(ranges)}, each"
+
+
+def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> Iterator[Line]:
+    owner = f" of capture {device.capture}" if shows_capture else ""
+    peak = f"peak {words.size(device.peak)} at {words.seconds(device.peak_time)} s"
+    call = f"  (call {device.peak_call})" if device.peak_call else ""
+    yield (
+        Span(f"{name}{owner}", "head"),
+        Span(f"  {peak}"),
+        Span(call, "dim"),
+        Span(_format_program_parts(device)),
+        Span(f"  at the end {words.size(device.at_end)}  {words.count(device.buffers, 'buffer')}"),
+    )
+    if len(device.over_time) > 1:
+        first, last = device.over_time[0][0], device.over_time[-1][0]
+        yield (
+            Span(f"  {words.seconds(first)} s ", "dim"),
+            Span(sparkline(device.over_time, _COLUMNS)),
+            Span(f" {words.seconds(last)} s", "dim"),
+        )
+    if device.unsized:
+        text = f"  {words.count(device.unsized, 'more buffer')} of unknown size, not in these sums"
+        yield (Span(text, "dim"),)
+
+
+def _format_program_parts(device: DeviceMemory) -> str:
+    """`, 32.0 MiB of it temporaries of programs`; empty without any."""
+    parts = ((device.temporaries, "temporaries of programs"), (device.code, "their code"))
+    texts = [f"{words.size(size)} of it {what}" for size, what in parts if size]
+    return f", {', '.join(texts)}" if texts else ""
+
+
+def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
+    """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
+
+    The highest bar is the peak; a blank is 0.
+    """
+    first, last = points[0][0], points[-1][0]
+    highest = [0] * width
+    column, alive = 0, 0
+    for time, size in points:
+        now = (time - first) * (width - 1) // max(last - first, 1)
+        for skipped in range(column, now + 1):  # the previous size holds until now
+            highest[skipped] = max(highest[skipped], alive)
+        column, alive = now, size
+        highest[now] = max(highest[now], size)
+    peak = max(max(highest), 1)
+    return "".join(_BAR_CHARACTERS[(size * len(_BAR_CHARACTERS) - 1) // peak] if size else " " for size in highest)
+
+
+def _table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
+    cells = [_row_cells(line, device.peak) for line in lines]
+    widths = column_widths(_HEADS, *cells)
+    yield (Span(f"{row_text(_HEADS, widths)}  line", "dim"),)
+    for line, row_cells in zip(lines, cells, strict=True):
+        before = f"{row_text(row_cells, widths)}  "
+        yield (Span(before), *python_line(line.line, 0))
+        below = len(before) + _INDENT
+        yield from caller_lines(line.outward, below)
+        if line.growth:
+            yield text_line(f"{'':{below}}each of {line.rounds:,} rounds leaves {words.size(line.growth)}")
+
+
+def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
+    return (
+        f"{100 * line.at_peak / (peak or 1):.0f}",
+        words.size(line.at_peak),
+        f"{line.buffers_at_peak:,} of {line.buffers:,}",
+        words.size(line.at_end),
+        words.size(line.most),
+        words.size(line.allocated),
+    )
+
+
+_PROGRAM_HEADS = ("%", "size", "buffers", "largest")
+_MOST_SHAPE = 40  # characters
+
+
+def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
+    """The temporaries that are alive at the peak of a program, by line, and what would lower the peak."""
+    name = printable(program.function) or "the program"
+    yield ()
+    if not program.steps:
+        size = words.size(program.temporaries)
+        yield text_line(f"  in {name}: {size} of temporaries; the capture has no readable schedule of the program")
+        return
+    how = temporaries_source(program)
+    yield (
+        Span(f"  in {name}", "head"),
+        Span(f"  {words.size(program.temporaries)} of temporaries  (compiled by call {program.compile_call})", "dim"),
+    )
+    yield (Span(f"  {words.size(program.peak)} alive at step {program.peak_step + 1:,} of {program.steps:,}, {how}"),)
+    if len(program.over_time) > 1:
+        yield (Span(f"  step 1 {sparkline(program.over_time, _COLUMNS)} step {program.steps:,}", "dim"),)
+    groups = program.buffers_by_line()
+    rows = groups[: limit or None]
+    cells = [_temporary_cells(buffers, program.peak) for _, buffers in rows]
+    widths = column_widths(_PROGRAM_HEADS, *cells)
+    yield (Span(f"{row_text(_PROGRAM_HEADS, widths)}  line", "dim"),)
+    for (line, buffers), row_cells in zip(rows, cells, strict=True):
+        largest = buffers[0]
+        near = " or a line near it" if all(buffer.is_near for buffer in buffers) else ""
+        where = python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
+        op = largest.op or largest.opcode
+        yield (Span(f"{row_text(row_cells, widths)}  "), *where, Span(f"{near}  {printable(op)}", "dim"))
+    yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
+    for saving in program.savings:
+        place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
+        yield (Span(f"  {printable(saving_text(saving))}"), *place)
+
+
+def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:
+    size = sum(buffer.size for buffer in buffers)
+    return (
+        *(f"{100 * size / (peak or 1):.0f}", words.size(size), f"{len(buffers):,}"),
+        truncate(printable(buffers[0].shape), _MOST_SHAPE),
+    )
+
+
+def _without_call(failure: OutOfMemory) -> OutOfMemory:
+    """The failure without call and time, so that repeated failures compare equal."""
+    return replace(failure, call=0, time=0)
+
+
+def _failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
+    failure = same[0]
+    calls = f"call {failure.call}" if len(same) == 1 else f"{len(same):,} calls from call {failure.call} on"
+    requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
+    text = f"  {calls} ran out of memory{requested}, {words.size(failure.alive)} alive: "
+    yield (Span(text, "error"), *python_line(failure.line, 0))
+    yield from map(_holder_line, failure.held[:_MOST_HOLDERS])
+
+
+def _holder_line(alive: LiveBuffers) -> Line:
+    text = f"    {words.size(alive.size)} in {words.count(alive.buffers, 'buffer')}  "
+    return (Span(text), *python_line(alive.line, 0))

@@ -1,0 +1,329 @@
+"""Why a process hangs, or that it does not: the chain of waits from its main thread, from two looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from framedex import words
+from framedex.live.model import GilRole, LiveFrame, LockObject, Look, ProcessState
+from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line
+
+_NS_PER_S = 1_000_000_000
+
+
+class Verdict(StrEnum):
+    """The answer to whether a process hangs."""
+
+    HANG = "hang"
+    BUSY = "busy"  # it computes; whether that ends is unknown
+    WAITING = "waiting"  # for something that may still come
+    PROGRESS = "progress"
+    STOPPED = "stopped"
+    ENDED = "ended"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thread of the explanation: a sentence, and the line that it is about."""
+
+    text: str
+    line: LiveFrame | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The verdict with its cause, then the other threads from the cause to the main thread.
+
+    `calls` began in the `seconds` between the looks; None without a capture.
+    """
+
+    verdict: Verdict
+    cause: Step
+    steps: tuple[Step, ...]
+    calls: int | None
+    seconds: float
+
+
+def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
+    """Compare two looks at a process.
+
+    Threads that all wait are a hang after `patience_s` seconds without a call, because a device or another process may
+    still wake them. So is a call that keeps other threads from the GIL. Locks in a cycle are a hang at once.
+    """
+    seconds = (after.time_ns - before.time_ns) / _NS_PER_S
+    calls = None if after.calls is None else after.calls - (before.calls or 0)
+    verdict, cause, steps = _Judge(before, after, patience_s).judge(calls or 0, seconds)
+    return Diagnosis(verdict, cause, tuple(steps), calls, seconds)
+
+
+Judgement = tuple[Verdict, Step, Sequence[Step]]
+
+
+class _Judge:
+    def __init__(self, before: Look, after: Look, patience_s: float) -> None:
+        self._look, self._patience_ns = after, patience_s * _NS_PER_S
+        self._waits: Mapping[int, Wait] = find_waits(before, after)
+
+    def judge(self, new_calls: int, seconds: float) -> Judgement:
+        look = self._look
+        if look.state is ProcessState.ENDED:
+            return Verdict.ENDED, Step(f"The process {look.end or 'has ended'}."), list(self._unreturned())
+        if look.state in (ProcessState.STOPPED, ProcessState.TRACED):
+            by = "a debugger" if look.state is ProcessState.TRACED else "a signal"
+            stopped = f"The process is stopped by {by}. To continue it: kill -CONT {look.pid}"
+            return Verdict.STOPPED, Step(stopped), list(self._places())
+        if not look.threads:
+            return Verdict.UNKNOWN, Step("Nothing is recorded yet."), ()
+        if cycle := self._find_cycle():
+            return self._judge_cycle(cycle)
+        chain = self._chain(look.threads[0].tid)
+        if new_calls:
+            progress = f"{words.count(new_calls, 'call')} in the last {seconds:.1f} s."
+            return Verdict.PROGRESS, Step(progress), [self._step(wait) for wait in reversed(chain)]
+        *dependents, root = chain
+        verdict, text = self._judge_root(root)
+        steps = [*self._dispatches(root), *(self._step(wait) for wait in reversed(dependents))]
+        return verdict, Step(text, root.line), steps
+
+    def _dispatches(self, wait: Wait) -> Iterator[Step]:
+        """The line that dispatched the work that a thread waits for in JAX: it registered for the same event."""
+        if wait.kind is not WaitKind.NATIVE or (event := self._event_of(wait)) is None:
+            return
+        pending = (call for each in self._waits.values() for call in each.thread.pending if call.object == event)
+        first = min(pending, key=lambda call: call.since_ns)
+        line = innermost_line(call_frames(first))
+        if line is not None and line != wait.line:
+            age = words.duration(max(self._look.time_ns - first.since_ns, 0))
+            yield Step(f"The event that it waits for has not fired. It was dispatched {age} ago", line)
+
+    def _event_of(self, wait: Wait) -> int | None:
+        """The event that a thread waits for: the latest one for which its current line registered a callback."""
+        calls = [call for call in wait.thread.pending if innermost_line(call_frames(call)) == wait.line]
+        return max(calls, key=lambda call: call.since_ns).object if calls else None
+
+    def _is_for_jax(self, wait: Wait) -> bool:
+        return wait.is_for_jax or self._event_of(wait) is not None
+
+    def _unreturned(self) -> Iterator[Step]:
+        for wait in self._waits.values():
+            if wait.thread.open_calls:
+                signal = f": {wait.thread.signal} on its thread" if wait.thread.signal else ""
+                yield Step(f"{wait.thread.open_calls[-1].function} never returned{signal}", wait.line)
+
+    def _places(self) -> Iterator[Step]:
+        for wait in self._waits.values():
+            if wait.line is not None:
+                yield Step(f"{_sentence_start(wait)} is here{self._call_text(wait)}", wait.line)
+
+    def _find_cycle(self) -> Sequence[Wait]:
+        """The threads that wait for each other's locks, each for the next one; empty if there is no such cycle."""
+        for wait in self._waits.values():
+            chain: list[Wait] = []
+            following: Wait | None = wait
+            while following is not None and following not in chain:
+                chain.append(following)
+                is_held = following.kind in (WaitKind.LOCK, WaitKind.MUTEX, WaitKind.GIL)
+                following = self._waits.get(following.holder or 0) if is_held else None
+            if following is not None:
+                return chain[chain.index(following) :]
+        return ()
+
+    def _chain(self, start: int) -> list[Wait]:
+        """The waits from a thread to the root of its wait."""
+        chain = [self._waits[start]]
+        while (following := self._next(chain)) is not None:
+            chain.append(following)
+        return chain
+
+    def _next(self, chain: Sequence[Wait]) -> Wait | None:
+        """The wait that the last one depends on; None if it is the root."""
+        wait = chain[-1]
+        if wait.kind in (WaitKind.LOCK, WaitKind.MUTEX, WaitKind.GIL) and wait.holder is not None:
+            holder = self._waits.get(wait.holder)
+            return holder if holder not in chain else None
+        others = [each for each in self._waits.values() if each not in chain]
+        if wait.kind is WaitKind.NATIVE or (wait.kind is WaitKind.UNKNOWN and not wait.thread.open_calls):
+            called_back = [each for each in others if each.is_in_callback]
+            in_calls = [each for each in others if each.thread.open_calls]
+            return next(iter(sorted(called_back, key=_rank) or sorted(in_calls, key=_rank)), None)
+        if wait.is_for_python:
+            users = [each for each in others if each.line is not None and each.line.is_users]
+            return min(users, key=_rank, default=None)
+        return None
+
+    def _judge_cycle(self, cycle: Sequence[Wait]) -> Judgement:
+        if len(cycle) == 1:
+            return Verdict.HANG, self._step(cycle[0], "."), ()
+        text = f"{len(cycle)} threads wait for each other: each holds what the next one waits for."
+        return Verdict.HANG, Step(text), [self._step(wait) for wait in cycle]
+
+    def _judge_root(self, root: Wait) -> tuple[Verdict, str]:
+        """The verdict on the thread that all others depend on, and a sentence."""
+        text = self._step(root).text
+        if waiters := sum(wait.kind is WaitKind.GIL and wait is not root for wait in self._waits.values()):
+            text += f", and {words.count(waiters, 'thread')} {'waits' if waiters == 1 else 'wait'} for the GIL"
+        match root.kind:
+            case WaitKind.RUNNING:
+                is_stuck = bool(waiters) and self._age_of_call(root) >= self._patience_ns
+                return Verdict.HANG if is_stuck else Verdict.BUSY, f"{text}."
+            case WaitKind.GIL:
+                return Verdict.BUSY, f"{text}, which another thread has just held."
+            case WaitKind.TIMED | WaitKind.INPUT:
+                return Verdict.WAITING, f"{text}."
+            case WaitKind.UNKNOWN | WaitKind.STOPPED:
+                return Verdict.UNKNOWN, f"{text}."
+        return self._judge_blocked(root, text)
+
+    def _judge_blocked(self, root: Wait, text: str) -> tuple[Verdict, str]:
+        """The verdict on a thread that waits until another one wakes it."""
+        if running := sum(wait.kind is WaitKind.RUNNING for wait in self._waits.values()):
+            return (
+                Verdict.BUSY,
+                f"{text}, and {words.count(running, 'other thread')} of the process {_compute(running)}.",
+            )
+        last = self._look.last_record_ns
+        silent_ns = None if last is None else max(self._look.time_ns - last, 0)
+        silent = "" if silent_ns is None else f" The last call was {words.duration(silent_ns)} ago."
+        is_hang = silent_ns is None or silent_ns >= self._patience_ns
+        return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._why_blocked(root)}.{silent}"
+
+    def _why_blocked(self, root: Wait) -> str:
+        if root.holder in self._waits:
+            return ", and that thread depends on it in turn"
+        if root.is_for_python:
+            others = sum(wait is not root and wait.line is not None for wait in self._waits.values())
+            if not others:
+                return ", and no other thread runs Python"
+            return (
+                ", and the other thread with Python waits, too"
+                if others == 1
+                else f", and all {others} others wait, too"
+            )
+        if root.is_in_callback and root.is_for_jax:
+            return ": JAX is called in a callback, and may need the result of that callback"
+        if root.thread.open_calls:
+            return ", and no thread of the process computes"
+        why = ". An event has not fired, or a device still computes" if self._is_for_jax(root) else ""
+        return f": no call is in progress and no thread computes{why}"
+
+    def _step(self, wait: Wait, end: str = "") -> Step:
+        return Step(f"{_sentence_start(wait)} {self._state_text(wait)}{end}", wait.line)
+
+    def _state_text(self, wait: Wait) -> str:
+        call = self._call_text(wait)
+        held = self._held_text(wait)
+        match wait.kind:
+            case WaitKind.RUNNING:
+                gil = ", holding the GIL" if wait.thread.gil is GilRole.HOLDS else ""
+                return f"{held}computes{gil}{call}"
+            case WaitKind.TIMED:
+                return f"{held}{self._time_text(wait)}{call}"
+            case WaitKind.INPUT:
+                return f"{held}waits for {_input_text(wait)}{call}"
+            case WaitKind.PYTHON:
+                return f"{held}waits {_python_text(wait)}{call}"
+            case WaitKind.LOCK | WaitKind.MUTEX | WaitKind.GIL:
+                return f"{held}waits for {_held_thing(wait)}{self._holder_text(wait)}{call}"
+            case WaitKind.NATIVE:
+                what = "for JAX" if self._is_for_jax(wait) else "in native code"
+                return f"{held}waits {what}{call}"
+            case WaitKind.STOPPED:
+                return "is stopped"
+        return f"is{call.removeprefix(',')}" if call else "has an unknown state"
+
+    def _held_text(self, wait: Wait) -> str:
+        """The locks that a thread holds and others wait for."""
+        wanted = {each.thread.waits_for for each in self._waits.values() if each is not wait}
+        held = wait.thread.python.held if wait.thread.python is not None else ()
+        names = dict.fromkeys(_lock_name(lock) for lock in held if lock in wanted)
+        return f"holds {' and '.join(names)} and " if names else ""
+
+    def _holder_text(self, wait: Wait) -> str:
+        if wait.holder is None:
+            return " of an unknown thread" if wait.kind is WaitKind.LOCK else ""
+        if wait.holder == wait.thread.tid:
+            return " that it holds itself"
+        holder = self._waits.get(wait.holder)
+        return f" that {_thread_text(holder) if holder else f'thread {wait.holder}'} holds"
+
+    def _call_text(self, wait: Wait) -> str:
+        return f", in {self._innermost_call(wait)}" if wait.thread.open_calls else ""
+
+    def _innermost_call(self, wait: Wait) -> str:
+        call = wait.thread.open_calls[-1]
+        return f"{call.function} for {words.duration(max(self._look.time_ns - call.since_ns, 0))}"
+
+    def _age_of_call(self, wait: Wait) -> int:
+        """The time since the innermost call in progress began; -1 without one."""
+        calls = wait.thread.open_calls
+        return self._look.time_ns - calls[-1].since_ns if calls else -1
+
+    def _time_text(self, wait: Wait) -> str:
+        task = wait.thread.task
+        verb = "sleeps" if task is not None and not task.futex else "waits with a timeout"
+        if task is None or task.until_ns is None or task.until_ns <= self._look.time_ns:
+            return verb
+        return f"{verb}, for {words.duration(task.until_ns - self._look.time_ns)} more"
+
+
+_RANKS = (
+    WaitKind.RUNNING,
+    WaitKind.GIL,
+    WaitKind.TIMED,
+    WaitKind.INPUT,
+    WaitKind.NATIVE,
+    WaitKind.MUTEX,
+    WaitKind.LOCK,
+)
+
+
+def _rank(wait: Wait) -> int:
+    """The order of threads that could end another one's wait: those that may continue come first."""
+    return _RANKS.index(wait.kind) if wait.kind in _RANKS else len(_RANKS)
+
+
+def _thread_text(wait: Wait) -> str:
+    if wait.thread.name == "main":
+        return "the main thread"
+    kind = "callback thread" if wait.is_in_callback else "thread"
+    frames = wait.thread.python.frames if wait.thread.python is not None else ()
+    started = next((frame for frame in reversed(frames) if frame.is_users), None)
+    return f"{kind} {wait.thread.tid}{f' ({started.function})' if started else ''}"
+
+
+def _sentence_start(wait: Wait) -> str:
+    text = _thread_text(wait)
+    return text[0].upper() + text[1:]
+
+
+def _compute(count: int) -> str:
+    return "computes" if count == 1 else "compute"
+
+
+def _held_thing(wait: Wait) -> str:
+    if wait.kind is WaitKind.GIL:
+        return "the GIL"
+    lock = wait.thread.waits_for
+    return _lock_name(lock) if lock is not None and wait.kind is WaitKind.LOCK else "a mutex"
+
+
+def _lock_name(lock: LockObject) -> str:
+    return f"{lock.kind} {lock.address:#x}"
+
+
+def _python_text(wait: Wait) -> str:
+    if wait.kind is WaitKind.LOCK:
+        return f"for {_held_thing(wait)}"
+    return f"in {wait.api}" if wait.api else "in Python's standard library"
+
+
+def _input_text(wait: Wait) -> str:
+    task = wait.thread.task
+    if task is None or not (task.call or task.subject):
+        return "input"
+    if task.subject.startswith(("process", "a child")):
+        return f"the end of {task.subject}"
+    return f"{task.subject} ({task.call})" if task.subject else f"input ({task.call})"

@@ -1,0 +1,26 @@
+"""Looks and diagnoses as JSON documents, with the names of `model.py`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from framedex.live.diagnosis import Diagnosis
+from framedex.live.model import LiveThread, Look
+
+
+def look_document(look: Look) -> dict[str, Any]:
+    """A process and its threads. `time_ns`, `since_ns`, `until_ns` and `last_record_ns` are on CLOCK_MONOTONIC."""
+    return asdict(look) | {"calls": look.calls, "threads": [_thread_document(thread) for thread in look.threads]}
+
+
+def _thread_document(thread: LiveThread) -> dict[str, Any]:
+    document = asdict(thread)
+    if thread.python is not None:
+        document["python"]["frames"] = [asdict(frame) | {"is_users": frame.is_users} for frame in thread.python.frames]
+    return document
+
+
+def diagnosis_document(diagnosis: Diagnosis, look: Look) -> dict[str, Any]:
+    """A diagnosis with the later one of its looks."""
+    return asdict(diagnosis) | {"look": look_document(look)}

@@ -1,0 +1,47 @@
+"""Memory of another process, read through /proc without stopping the process."""
+
+from __future__ import annotations
+
+import os
+import struct
+from types import TracebackType
+from typing import Self
+
+_END_OF_ADDRESSES = 1 << 47
+
+
+class ProcessMemory:
+    """The memory of a process. All methods raise OSError for memory that is not mapped."""
+
+    def __init__(self, pid: int) -> None:
+        """Raises PermissionError without the permission to trace the process, OSError if there is none."""
+        self._descriptor = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._descriptor)
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address."""
+        if not 0 < address < _END_OF_ADDRESSES:
+            raise OSError(f"{address:#x} is not an address of a program")
+        content = os.pread(self._descriptor, size, address)
+        if len(content) < size:
+            raise OSError(f"{address:#x} is not mapped")
+        return content
+
+    def word(self, address: int) -> int:
+        """The unsigned 64-bit integer at an address."""
+        return int.from_bytes(self.read(address, 8), "little")
+
+    def int32(self, address: int) -> int:
+        """The signed 32-bit integer at an address."""
+        return int.from_bytes(self.read(address, 4), "little", signed=True)
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        """The unsigned 64-bit integers from an address on."""
+        return struct.unpack(f"<{count}Q", self.read(address, 8 * count))

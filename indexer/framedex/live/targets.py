@@ -1,0 +1,113 @@
+"""The process and the capture that a user means: a process id, a capture, or the newest recording of this folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.captures.folders import capture_folders, captures_within, project_captures_folder
+from framedex.captures.metadata import read_metadata
+from framedex.errors import FramedexError
+from framedex.folders import folders_upwards
+from framedex.live.model import ProcessState
+from framedex.live.tasks import process_state, started_unix_ns
+from framedex.model.metadata import Metadata
+from framedex.regularfile import host_name
+
+_CLOCK_TOLERANCE_NS = 2_000_000_000  # the wall clock may be set while a program runs; a kernel tick is 10 ms
+_STREAM_IN_MAPS = re.compile(r"(/.*)/[^/]+\.fdx$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A process, and its capture if it is recorded. `is_here`: a process of this id may be that process."""
+
+    pid: int
+    is_here: bool
+    started_unix_ns: int | None
+    capture: Path | None = None
+    metadata: Metadata | None = None
+
+
+def find_target(named: str | None, folder: Path) -> Target:
+    """The target that a user named: a process id, a capture or a folder of captures; by default that of a folder.
+
+    Of several captures the newest one of a living process counts, otherwise the newest one. Raises FramedexError if
+    there is none.
+    """
+    if named is not None and named.isdecimal() and not os.path.lexists(folder / named):
+        return _target_of_process(int(named))
+    if named is not None:
+        return _newest(captures_within(folder / named))
+    captures = next(filter(None, map(_project_captures, folders_upwards(str(folder)))), [])
+    if not captures:
+        raise FramedexError(
+            "There is no recording in this folder or in a folder above.",
+            "Record a program with `framedex run SCRIPT`, or name a process id or a capture.",
+        )
+    return _newest(captures)
+
+
+def _project_captures(folder: str) -> list[Path]:
+    return capture_folders(project_captures_folder(Path(folder)))
+
+
+def _target_of_process(pid: int) -> Target:
+    if process_state(pid) is ProcessState.ENDED:
+        raise FramedexError(
+            f"There is no process {pid}.", "Name a process of this machine, or the capture of a process that has ended."
+        )
+    capture = _capture_of_process(pid)
+    if capture is not None:
+        return _target_of_capture(capture)
+    return Target(pid, True, started_unix_ns(pid))
+
+
+def _capture_of_process(pid: int) -> Path | None:
+    """The newest capture that a process has mapped; None if it has none, or if its memory is not readable."""
+    with suppress(OSError):
+        maps = Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")
+        folders = {Path(each.replace("\\012", "\n")) for each in _STREAM_IN_MAPS.findall(maps)}
+        found = [each for each in folders if _metadata(each) is not None]
+        return max(found, key=lambda each: read_metadata(each).started_unix_ns or 0, default=None)
+    return None
+
+
+def _metadata(capture: Path) -> Metadata | None:
+    try:
+        return read_metadata(capture)
+    except FramedexError:
+        return None
+
+
+def _newest(captures: Sequence[Path]) -> Target:
+    latest: Target | None = None
+    for capture in reversed(captures):
+        if _metadata(capture) is None and len(captures) > 1:
+            continue
+        target = _target_of_capture(capture)
+        if target.is_here:
+            return target
+        latest = latest or target
+    if latest is None:
+        return _target_of_capture(captures[-1])
+    return latest
+
+
+def _target_of_capture(capture: Path) -> Target:
+    """Raises FramedexError if the folder is not a capture."""
+    metadata = read_metadata(capture)
+    return Target(metadata.pid or 0, _may_live(metadata), metadata.started_unix_ns, capture, metadata)
+
+
+def _may_live(metadata: Metadata) -> bool:
+    """Whether the recorded process lives on this machine: a process of its id that is older than the recording."""
+    if not metadata.pid or metadata.host != host_name() or process_state(metadata.pid) is ProcessState.ENDED:
+        return False
+    started = started_unix_ns(metadata.pid)
+    recorded = metadata.started_unix_ns
+    return started is not None and recorded is not None and started <= recorded + _CLOCK_TOLERANCE_NS

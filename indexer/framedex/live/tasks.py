@@ -1,0 +1,179 @@
+"""Kernel threads of a process and their system calls, from /proc."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from framedex.live.memory import ProcessMemory
+from framedex.live.model import Activity, ProcessState, Task
+
+_NS_PER_S = 1_000_000_000
+_FUTEX_WAIT = 0
+_CONTENDED_MUTEX = 2
+_FUTEX_TIMED_ABSOLUTE = 9  # FUTEX_WAIT_BITSET: the end of the wait instead of its length
+_FUTEX_REALTIME = 256  # FUTEX_CLOCK_REALTIME
+_TIMER_ABSTIME = 1
+_TIMESPEC = struct.Struct("<qq")
+
+# x86-64 system calls that wait (arch/x86/entry/syscalls/syscall_64.tbl), with the argument that is a descriptor.
+_DESCRIPTOR_CALLS = {0: "read", 1: "write", 17: "pread64", 19: "readv", 43: "accept", 44: "sendto", 45: "recvfrom"}
+_DESCRIPTOR_CALLS |= {20: "writev", 42: "connect", 46: "sendmsg", 47: "recvmsg", 73: "flock", 288: "accept4"}
+_MANY_DESCRIPTORS = {7: "poll", 23: "select", 232: "epoll_wait", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"}
+_CHILD_CALLS = {61: "wait4", 247: "waitid"}
+_FUTEX, _NANOSLEEP, _CLOCK_NANOSLEEP = 202, 35, 230
+_SLEEP_CALLS = {_NANOSLEEP: "nanosleep", _CLOCK_NANOSLEEP: "clock_nanosleep"}
+_NAMES = _DESCRIPTOR_CALLS | _MANY_DESCRIPTORS | _CHILD_CALLS | _SLEEP_CALLS | {_FUTEX: "futex"}
+
+
+def process_state(pid: int) -> ProcessState:
+    """The state of a process; `ended` if there is none of this id, or only its exit status is left."""
+    letter = _read_stat(Path(f"/proc/{pid}/stat"))[0]
+    if letter in ("", "Z", "X"):
+        return ProcessState.ENDED
+    return {"T": ProcessState.STOPPED, "t": ProcessState.TRACED}.get(letter, ProcessState.ALIVE)
+
+
+def started_unix_ns(pid: int) -> int | None:
+    """The start of a process on the wall clock; None if there is no such process."""
+    ticks = _read_stat(Path(f"/proc/{pid}/stat"))[2]
+    if ticks is None:
+        return None
+    booted = time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    return booted + ticks * _NS_PER_S // os.sysconf("SC_CLK_TCK")
+
+
+def command_line(pid: int) -> list[str]:
+    """The arguments of a process; empty if unknown."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return [os.fsdecode(each) for each in text.removesuffix(b"\0").split(b"\0")]
+    return []
+
+
+def working_folder_of(pid: int) -> str:
+    """The working folder of a process; empty if unknown."""
+    with suppress(OSError):
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    return ""
+
+
+def read_tasks(pid: int, memory: ProcessMemory | None) -> list[Task]:
+    """The threads of a process, the main thread first. Without `memory`, their system calls are unknown."""
+    try:
+        tids = sorted(int(each.name) for each in Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
+    tasks = (_read_task(pid, tid, memory) for tid in tids)
+    return sorted(filter(None, tasks), key=lambda task: (task.tid != pid, task.tid))
+
+
+def _read_task(pid: int, tid: int, memory: ProcessMemory | None) -> Task | None:
+    """One thread; None if it has ended."""
+    folder = Path(f"/proc/{pid}/task/{tid}")
+    letter, cpu_ns, _ = _read_stat(folder / "stat")
+    if letter in ("", "Z", "X"):
+        return None
+    name = ""
+    with suppress(OSError):
+        name = (folder / "comm").read_text(errors="replace").rstrip("\n")
+    if letter == "R":
+        return Task(tid, name, Activity.RUNNING, cpu_ns)
+    if letter in ("T", "t"):
+        return Task(tid, name, Activity.STOPPED, cpu_ns)
+    if letter == "D":
+        return Task(tid, name, Activity.DISK, cpu_ns)
+    number, arguments = _read_system_call(folder / "syscall")
+    if number is None:
+        return Task(tid, name, Activity.UNKNOWN, cpu_ns)
+    return _waiting_task(
+        pid, Task(tid, name, Activity.UNKNOWN, cpu_ns, _NAMES.get(number, "")), number, arguments, memory
+    )
+
+
+def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: ProcessMemory | None) -> Task:
+    first, second, third, fourth = arguments[:4]
+    if number == _FUTEX:
+        until = _futex_end(memory, second, fourth)
+        owner = _mutex_owner(memory, first, second, third)
+        return replace(task, activity=Activity.FUTEX, futex=first, mutex_owner=owner, until_ns=until)
+    if number in _SLEEP_CALLS:
+        is_absolute = number == _CLOCK_NANOSLEEP and second & _TIMER_ABSTIME and first == time.CLOCK_MONOTONIC
+        until = _read_timespec(memory, third) if is_absolute else None
+        return replace(task, activity=Activity.SLEEP, until_ns=until)
+    if number in _DESCRIPTOR_CALLS:
+        return replace(task, activity=Activity.INPUT, subject=_describe_descriptor(pid, first))
+    if number in _MANY_DESCRIPTORS:
+        return replace(task, activity=Activity.INPUT)
+    if number in _CHILD_CALLS:
+        child = first if number == 61 else second
+        subject = f"process {child}" if 0 < child < 1 << 31 else "a child process"
+        return replace(task, activity=Activity.INPUT, subject=subject)
+    return task
+
+
+def _mutex_owner(memory: ProcessMemory | None, address: int, operation: int, value: int) -> int:
+    """The thread id in a pthread_mutex_t that a thread waits for; 0 if it waits for something else.
+
+    glibc waits for a mutex until its first word is no longer 2, and keeps the owner in the third.
+    """
+    if memory is None or operation & 0x7F != _FUTEX_WAIT or value != _CONTENDED_MUTEX:
+        return 0
+    with suppress(OSError):
+        return max(memory.int32(address + 8), 0)
+    return 0
+
+
+def _futex_end(memory: ProcessMemory | None, operation: int, timeout: int) -> int | None:
+    """The end of a timed wait on CLOCK_MONOTONIC; None for a wait without an end, or one of another clock."""
+    if operation & 0x7F != _FUTEX_TIMED_ABSOLUTE:
+        return None
+    end = _read_timespec(memory, timeout)
+    if end is None or not operation & _FUTEX_REALTIME:
+        return end
+    return end - time.time_ns() + time.monotonic_ns()
+
+
+def _read_timespec(memory: ProcessMemory | None, address: int) -> int | None:
+    """The nanoseconds of a timespec; None at address 0 or if it is not readable."""
+    if memory is None or not address:
+        return None
+    try:
+        seconds, nanoseconds = _TIMESPEC.unpack(memory.read(address, _TIMESPEC.size))
+    except OSError:
+        return None
+    return int(seconds) * _NS_PER_S + int(nanoseconds)
+
+
+def _describe_descriptor(pid: int, number: int) -> str:
+    """A descriptor of a process as text: a path, `a pipe` or `a socket`; empty if unknown."""
+    with suppress(OSError):
+        target = str(Path(f"/proc/{pid}/fd/{number}").readlink())
+        kind = target.partition(":")[0]
+        return {"pipe": "a pipe", "socket": "a socket"}.get(kind, target)
+    return ""
+
+
+def _read_stat(file: Path) -> tuple[str, int, int | None]:
+    """The state letter, processor time in ns and start (ticks since boot) in a `stat` file; "" if it is missing."""
+    try:
+        fields = file.read_bytes().rpartition(b")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        return fields[0].decode(), ticks * _NS_PER_S // os.sysconf("SC_CLK_TCK"), int(fields[19])
+    except (OSError, IndexError, ValueError):
+        return "", 0, None
+
+
+def _read_system_call(file: Path) -> tuple[int | None, list[int]]:
+    """The number and arguments of the system call in which a thread sleeps; None if it runs or it is not readable."""
+    try:
+        number, *arguments = file.read_text().split()
+        if number == "running" or int(number) < 0 or len(arguments) < 6:
+            return None, []
+        return int(number), [int(each, 16) for each in arguments]
+    except (OSError, ValueError):
+        return None, []

@@ -1,0 +1,152 @@
+"""The wait of each thread of a process: its kind, and the threads that could end it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from framedex.live.model import Activity, GilRole, LiveFrame, LiveThread, Look
+
+if TYPE_CHECKING:
+    from framedex.captures.open_calls import OpenCall
+
+_BUSY_SHARE = 0.1  # of the time between two looks on a processor: more counts as running
+_STANDARD_LIBRARY = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)|^<frozen ")
+_START_OF_THREAD = "Thread._bootstrap"  # the outermost frame of a thread that Python started
+_JAX_FILE = re.compile(r"/jax/(?:_src|experimental|extend)/|/jaxlib/")
+
+
+class WaitKind(StrEnum):
+    """The kind of a wait."""
+
+    RUNNING = "running"  # no wait: on a processor
+    LOCK = "lock"  # threading.Lock or RLock
+    MUTEX = "mutex"  # of C or C++
+    GIL = "gil"
+    PYTHON = "python"  # a queue, condition, event, future or join of Python's standard library
+    NATIVE = "native"  # for another thread, in native code
+    TIMED = "timed"  # it ends by itself
+    INPUT = "input"  # for a file, pipe, socket, child process or disk
+    STOPPED = "stopped"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The wait of a thread. `holder` is the thread id that holds the lock, mutex or GIL, None if unknown."""
+
+    kind: WaitKind
+    thread: LiveThread
+    holder: int | None = None
+
+    @property
+    def is_for_python(self) -> bool:
+        """Whether only other Python code can end it."""
+        return self.kind in (WaitKind.PYTHON, WaitKind.LOCK)
+
+    @property
+    def is_in_callback(self) -> bool:
+        """Whether the thread runs Python that a runtime called back, not a thread that Python started."""
+        python = self.thread.python
+        if python is None or not python.frames or self.thread.name == "main":
+            return False
+        return python.frames[-1].function != _START_OF_THREAD
+
+    @property
+    def line(self) -> LiveFrame | None:
+        """The user's innermost line, otherwise the innermost frame; None without Python."""
+        return innermost_line(python_frames(self.thread))
+
+    @property
+    def api(self) -> str:
+        """The function of a library that the user's innermost line calls, such as `Queue.get`; empty if none."""
+        frames = python_frames(self.thread)
+        first = next((index for index, frame in enumerate(frames) if frame.is_users), 0)
+        return frames[first - 1].function if first else ""
+
+    @property
+    def is_for_jax(self) -> bool:
+        """Whether JAX's Python code is executing."""
+        python = self.thread.python
+        return python is not None and bool(python.frames) and bool(_JAX_FILE.search(python.frames[0].file))
+
+
+def python_frames(thread: LiveThread) -> Sequence[LiveFrame]:
+    """The Python frames of a thread, innermost first; if unreadable, those at the start of its innermost open call."""
+    if thread.python is not None and thread.python.frames:
+        return thread.python.frames
+    if not thread.open_calls:
+        return ()
+    return call_frames(thread.open_calls[-1])
+
+
+def call_frames(call: OpenCall) -> Sequence[LiveFrame]:
+    """The Python frames of a recorded call, innermost first."""
+    return [LiveFrame(each.name, each.file, each.line) for each in call.frames if each.language == "python"]
+
+
+def innermost_line(frames: Sequence[LiveFrame]) -> LiveFrame | None:
+    """The user's innermost line, otherwise the innermost frame; None without frames."""
+    return next((frame for frame in frames if frame.is_users), frames[0] if frames else None)
+
+
+def find_waits(before: Look, after: Look) -> dict[int, Wait]:
+    """The wait of each thread of `after`, by thread id; `before` is an earlier look, which shows processor time."""
+    earlier = {thread.tid: thread for thread in before.threads}
+    elapsed_ns = max(after.time_ns - before.time_ns, 1)
+    holders = _lock_holders(after.threads)
+    gil_holder = next((thread.tid for thread in after.threads if thread.gil is GilRole.HOLDS), None)
+    return {
+        thread.tid: _wait_of(thread, earlier.get(thread.tid), elapsed_ns, holders, gil_holder)
+        for thread in after.threads
+    }
+
+
+def _lock_holders(threads: Iterable[LiveThread]) -> Mapping[int, int]:
+    """The thread id that holds each lock, by the address of the lock, as far as known."""
+    holders: dict[int, int] = {}
+    of_python = [thread.python for thread in threads if thread.python is not None]
+    tids = {each.identifier: each.tid for each in of_python}
+    for each in of_python:
+        holders |= {lock.address: each.tid for lock in each.held}
+    for each in of_python:
+        holders |= {lock.address: tids[lock.owner] for lock in each.reached if lock.owner in tids}
+    return holders
+
+
+def _wait_of(
+    thread: LiveThread,
+    earlier: LiveThread | None,
+    elapsed_ns: int,
+    holders: Mapping[int, int],
+    gil_holder: int | None,
+) -> Wait:
+    task = thread.task
+    if task is None:
+        return Wait(WaitKind.UNKNOWN, thread)
+    if GilRole.WAITS in (thread.gil, earlier.gil if earlier else None) and thread.gil is not GilRole.HOLDS:
+        return Wait(WaitKind.GIL, thread, gil_holder)
+    before = earlier.task if earlier is not None and earlier.task is not None else task
+    is_same_wait = thread.python is not None and task.futex != 0 and task.futex == before.futex
+    is_busy = task.cpu_ns - before.cpu_ns > _BUSY_SHARE * elapsed_ns and not is_same_wait
+    if task.activity is Activity.RUNNING or is_busy:
+        return Wait(WaitKind.RUNNING, thread)
+    if task.activity is Activity.STOPPED:
+        return Wait(WaitKind.STOPPED, thread)
+    if task.activity in (Activity.INPUT, Activity.DISK):
+        return Wait(WaitKind.INPUT, thread)
+    if task.activity is Activity.SLEEP or task.until_ns is not None:
+        return Wait(WaitKind.TIMED, thread)
+    if task.activity is Activity.UNKNOWN:
+        return Wait(WaitKind.UNKNOWN, thread)
+    if task.mutex_owner:
+        return Wait(WaitKind.MUTEX, thread, task.mutex_owner)
+    frames = thread.python.frames if thread.python is not None else ()
+    is_in_library = bool(frames) and _STANDARD_LIBRARY.search(frames[0].file) is not None
+    lock = thread.waits_for
+    if lock is not None and (lock.address in holders or not is_in_library):
+        return Wait(WaitKind.LOCK, thread, holders.get(lock.address))
+    return Wait(WaitKind.PYTHON if is_in_library else WaitKind.NATIVE, thread)

@@ -1,0 +1,121 @@
+"""Programs of `tests/programs/hangs` and `tests/programs/slow`, started under `framedex run` and left alone."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.live.look import look_at
+from framedex.live.model import Activity, LiveThread, Look
+from framedex.live.targets import Target, find_target
+from framedex.live.waits import python_frames
+from tests.running import PROGRAMS, TIMEOUT, plain_environment
+
+FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
+_POLL_S = 0.02
+_WAITING = ("blocks", "waits", "sleeps", "polls")  # comments of lines whose thread does not run
+_ASLEEP = {Activity.FUTEX, Activity.SLEEP, Activity.INPUT}
+
+
+@dataclass(frozen=True)
+class LiveProgram:
+    """A running program: its file, and how to find its process."""
+
+    file: Path
+    folder: Path
+    target: Target
+
+    def line(self, comment: str) -> int:
+        """The number of the line that ends with `# COMMENT`."""
+        lines = self.file.read_text().splitlines()
+        (number,) = (number for number, line in enumerate(lines, 1) if line.endswith(f"# {comment}"))
+        return number
+
+    def wait_at(self, *comments: str, holds: Callable[[Look], bool] = lambda _: True) -> Look:
+        """Wait until a thread is at each of these lines; asleep, without new calls, if all say that it waits."""
+        wanted = {self.line(comment): comment.endswith(_WAITING) for comment in comments}
+        calls: int | None = -1
+
+        def is_there(look: Look) -> bool:
+            nonlocal calls
+            found = {number: thread for thread in look.threads if (number := self._line_of(thread)) in wanted}
+            asleep = {number for number, thread in found.items() if thread.task and thread.task.activity in _ASLEEP}
+            is_quiet = look.calls == calls or not all(wanted.values())
+            calls = look.calls
+            return (
+                found.keys() == wanted.keys() and all(wanted[each] <= (each in asleep) for each in found) and is_quiet
+            )
+
+        return wait_for(lambda: look_at(self.target), lambda look: is_there(look) and holds(look))
+
+    def _line_of(self, thread: LiveThread) -> int | None:
+        """The line of this program's file where a thread is."""
+        frames = (frame for frame in python_frames(thread) if frame.file == str(self.file))
+        return next((frame.line for frame in frames), None)
+
+    def ask(self, *arguments: str) -> str:
+        """The output of the command line."""
+        done = CliRunner().invoke(cli, [arguments[0], str(self.target.pid), *arguments[1:]], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+
+def wait_for(look: Callable[[], Look], holds: Callable[[Look], bool]) -> Look:
+    """Poll until the condition holds. Raises AssertionError with the last result if it never does."""
+    end = time.monotonic() + TIMEOUT
+    while not holds(found := look()):
+        assert time.monotonic() < end, found
+        time.sleep(_POLL_S)
+    return found
+
+
+@contextmanager
+def started(
+    program: str, *arguments: str, folder: Path, options: tuple[str, ...] = (), **environment: str
+) -> Iterator[LiveProgram]:
+    """Run a program under `framedex run` in `folder`; kill it at the end."""
+    file = PROGRAMS / program
+    with (folder / "output.txt").open("w") as output:
+        run = subprocess.Popen(
+            [*FRAMEDEX, "run", *options, str(file), *arguments],
+            cwd=folder,
+            env=plain_environment() | environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield LiveProgram(file, folder, _find(folder, run))
+    finally:
+        for pid in _children(run.pid):
+            os.kill(pid, signal.SIGKILL)
+        run.wait(TIMEOUT)
+
+
+def _find(folder: Path, run: subprocess.Popen[bytes]) -> Target:
+    """The recorded process, once its capture exists."""
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        try:
+            return find_target(None, folder)
+        except FramedexError:
+            assert run.poll() is None, (folder / "output.txt").read_text()
+            time.sleep(_POLL_S)
+    raise AssertionError((folder / "output.txt").read_text())
+
+
+def _children(pid: int) -> Iterator[int]:
+    """The child processes of a process."""
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        yield from map(int, re.findall(r"\d+", task.read_text()))

@@ -1,0 +1,292 @@
+"""`framedex hang` names the cause of real hangs with its line, and never reports a slow program as a hang."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import pytest
+
+from framedex.live.model import GilRole, Look
+from tests.indexer.live.programs import LiveProgram, started
+from tests.once import made_once
+from tests.running import PROGRAMS
+
+
+def _count_mutex_waits(look: Look) -> int:
+    return sum(thread.task is not None and thread.task.mutex_owner != 0 for thread in look.threads)
+
+
+CPU = {"JAX_PLATFORMS": "cpu"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, the comments of the lines where its threads are, and parts of the answer in their order.
+
+    `holds`: a further condition for a look before the question.
+    """
+
+    program: str
+    lines: tuple[str, ...]
+    answer: tuple[str, ...]
+    behaviour: str = ""
+    handlers: tuple[str, ...] = ()
+    holds: Callable[[Look], bool] = lambda _: True
+
+    def __str__(self) -> str:
+        return "_".join((Path(self.program).stem, *self.handlers))
+
+
+HANGS = (
+    Case(
+        "callback_needs_lock",
+        ("callback blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "(report) waits for Lock",
+            "that the main thread holds, in jax.pure_callback for",
+            "and that thread depends on it in turn",
+            "{callback blocks} in report",
+            "with log:",
+            "The main thread holds Lock",
+            "and waits for JAX",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "callback_blocks",
+        ("callback blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "(host) waits in Event.wait",
+            "{callback blocks} in host",
+            "main thread waits for JAX",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "lock_order",
+        ("train blocks", "save blocks"),
+        ("Hang: 2 threads wait for each other", "{train blocks} in train", "{save blocks} in save"),
+    ),
+    Case(
+        "lock_twice",
+        ("blocks",),
+        ("Hang: The main thread waits for Lock", "that it holds itself", "{blocks} in lookup"),
+    ),
+    Case(
+        "rlock_held",
+        ("blocks", "main blocks"),
+        (
+            "Hang: Thread",
+            "(worker) waits in Event.wait",
+            "{blocks} in worker",
+            "waits for RLock",
+            "(worker) holds",
+            "{main blocks} in <module>",
+        ),
+    ),
+    Case(
+        "queue_without_producer",
+        ("blocks",),
+        ("Hang: The main thread waits in Queue.get, and no other thread runs Python", "{blocks} in <module>"),
+    ),
+    Case(
+        "queue_full",
+        ("loader blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(load) waits in Queue.put",
+            "{loader blocks} in load",
+            "The main thread waits in Thread.join",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "barrier",
+        ("blocks",),
+        ("Hang: The main thread waits in Barrier.wait, and no other thread runs Python", "{blocks} in <module>"),
+    ),
+    Case(
+        "future",
+        ("worker blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(outer) waits in Future.result",
+            "{worker blocks} in outer",
+            "The main thread waits in Future.result",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "jax_in_callback",
+        ("callback blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "waits for JAX, in jax.pure_callback for",
+            "JAX is called in a callback",
+            "{callback blocks} in host",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "lost_event",
+        ("blocks",),
+        (
+            "Hang: The main thread waits for JAX: no call is in progress",
+            "{blocks} in <module>",
+            "The event that it waits for has not fired. It was dispatched",
+            "{loses its event} in <module>",
+        ),
+        behaviour="lost_event_behaviour.py",
+    ),
+    Case(
+        "call_never_returns",
+        ("blocks",),
+        ("Hang: The main thread waits in Event.wait, in Behaviour::Run for", "call_never_returns_behaviour.py"),
+        behaviour="call_never_returns_behaviour.py",
+        holds=lambda look: bool(look.threads[0].open_calls) and look.threads[0].waits_for is not None,
+    ),
+    Case(
+        "handler",
+        ("calls the handler",),
+        (
+            "Hang: The main thread waits for a mutex that it holds itself",
+            "in LockTwice for",
+            "{calls the handler} in call",
+        ),
+        handlers=("LockTwice",),
+        holds=lambda look: _count_mutex_waits(look) == 1,
+    ),
+    Case(
+        "handler",
+        ("calls the handler",),
+        (
+            "Hang: 2 threads wait for each other",
+            "waits for a mutex that",
+            "in Lock",
+            "{calls the handler} in call",
+            "in Lock",
+            "2 calls so far",
+        ),
+        handlers=("LockForward", "LockBackward"),
+        holds=lambda look: _count_mutex_waits(look) == 2,
+    ),
+    Case(
+        "handler",
+        ("calls the handler",),
+        (
+            "Hang: The main thread computes, holding the GIL, in HoldGil for",
+            "1 thread waits for the GIL",
+            "{calls the handler} in call",
+        ),
+        handlers=("HoldGil", "counting"),
+        holds=lambda look: look.threads[0].gil is GilRole.HOLDS and bool(look.threads[0].open_calls),
+    ),
+)
+
+SLOW = (
+    Case("steps", ("step",), ("No hang: ", "calls in the last")),
+    Case("pure_python", ("computes",), ("Busy: The main thread computes, holding the GIL", "{computes} in <module>")),
+    Case("numpy_work", ("computes",), ("Busy: The main thread computes", "{computes} in <module>")),
+    Case("sleeping", ("sleeps",), ("Waiting: The main thread sleeps, for", "s more", "{sleeps} in <module>")),
+    Case(
+        "slow_callback",
+        ("callback sleeps", "waits"),
+        (
+            "Waiting: Callback thread",
+            "(host) sleeps, for",
+            "in jax.pure_callback for",
+            "{callback sleeps} in host",
+            "{waits} in <module>",
+        ),
+    ),
+    Case(
+        "slow_loader",
+        ("loader sleeps", "waits"),
+        (
+            "Waiting: Thread",
+            "(load) sleeps, for",
+            "{loader sleeps} in load",
+            "waits in Queue.get",
+            "{waits} in <module>",
+        ),
+    ),
+    Case(
+        "slow_program", ("waits",), ("Busy: The main thread waits for JAX, and", "other thread", "{waits} in <module>")
+    ),
+    Case("polling", ("polls",), ("Waiting: The main thread waits with a timeout, for", "{polls} in <module>")),
+    Case("pipe", ("blocks",), ("Waiting: The main thread waits for a pipe (read)", "{blocks} in <module>")),
+    Case("child", ("blocks",), ("Waiting: The main thread waits for the end of process", "{blocks} in <module>")),
+)
+
+
+@pytest.fixture(scope="session")
+def handlers() -> Path:
+    """The library of handlers that hang."""
+    return made_once("hanging_handlers", _build)
+
+
+@pytest.mark.exhaustive(
+    keep=[
+        "callback_needs_lock",
+        "lock_order",
+        "queue_full",
+        "lost_event",
+        "handler_LockTwice",
+        "handler_HoldGil_counting",
+    ]
+)
+@pytest.mark.parametrize("case", HANGS, ids=str)
+def test_a_hang_is_named_with_its_cause_first(case: Case, tmp_path: Path, handlers: Path) -> None:
+    options = ("--behaviour", str(PROGRAMS / "hangs" / case.behaviour)) if case.behaviour else ()
+    arguments = (str(handlers), *case.handlers) if case.handlers else ()
+    environment = CPU if case.handlers else {}
+    program = f"hangs/{case.program}.py"
+    with started(program, *arguments, folder=tmp_path, options=options, **environment) as running:
+        running.wait_at(*case.lines, holds=case.holds)
+
+        answer = running.ask("hang", "--patience", "0")
+
+        _assert_in_order(answer, [part.format_map(_Places(running)) for part in case.answer])
+
+
+@pytest.mark.exhaustive(keep=["steps", "pure_python", "slow_callback", "slow_program", "child"])
+@pytest.mark.parametrize("case", SLOW, ids=str)
+def test_a_slow_program_is_no_hang(case: Case, tmp_path: Path) -> None:
+    folder = "hangs" if (PROGRAMS / "hangs" / f"{case.program}.py").exists() else "slow"
+    with started(f"{folder}/{case.program}.py", folder=tmp_path) as running:
+        running.wait_at(*case.lines, holds=case.holds)
+
+        answer = running.ask("hang", "--patience", "0")
+
+        _assert_in_order(answer, [part.format_map(_Places(running)) for part in case.answer])
+        assert "Hang" not in answer
+
+
+class _Places(dict[str, str]):
+    """The location of each commented line, by its comment."""
+
+    def __init__(self, program: LiveProgram) -> None:
+        self._program = program
+
+    def __missing__(self, comment: str) -> str:
+        return f"{self._program.file}:{self._program.line(comment)}"
+
+
+def _assert_in_order(text: str, parts: Iterable[str]) -> None:
+    rest = text
+    for part in parts:
+        assert part in rest, f"{part!r} is not in the rest of:\n{text}"
+        rest = rest.partition(part)[2]
+
+
+def _build(folder: Path) -> Path:
+    library = folder / "libhanging.so"
+    command = ["g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-isystem", jax.ffi.include_dir()]
+    subprocess.run([*command, str(PROGRAMS / "hangs" / "handlers.cc"), "-o", str(library)], check=True)
+    return library

@@ -1,0 +1,187 @@
+"""`framedex live` and `framedex hang` on processes in every state, and what they need."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex.live.look import look_at
+from framedex.live.targets import find_target
+from tests.indexer.live.programs import FRAMEDEX, LiveProgram, started, wait_for
+from tests.running import PROGRAMS, TIMEOUT
+
+
+@pytest.fixture
+def blocked(tmp_path: Path) -> Iterator[LiveProgram]:
+    """A program whose callback blocks."""
+    with started("hangs/callback_blocks.py", folder=tmp_path) as running:
+        running.wait_at("callback blocks", "blocks")
+        yield running
+
+
+def _framedex(folder: Path, *arguments: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*before, *FRAMEDEX, *arguments], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
+    )
+
+
+def test_each_thread_has_its_python_stack_with_the_users_line_first_and_its_calls_in_progress(
+    blocked: LiveProgram,
+) -> None:
+    shown = _framedex(blocked.folder, "live").stdout.splitlines()
+
+    assert shown[0].startswith(f"callback_blocks.py: process {blocked.target.pid} is alive, Python 3.")
+    main = shown[shown.index("main  waits for another thread") :]
+    marked = next(line for line in main if line.startswith("  > "))
+    assert marked.split() == [">", "<module>", f"{blocked.file}:{blocked.line('blocks')}"]
+    (call,) = (index for index, line in enumerate(shown) if line.startswith("  in jax.pure_callback  for "))
+    marked = next(line for line in shown[call:] if line.startswith("  > "))
+    assert marked.split() == [">", "host", f"{blocked.file}:{blocked.line('callback blocks')}"]
+    assert shown[-1].endswith("without Python and without calls in progress")
+
+
+def test_the_json_document_has_the_same(blocked: LiveProgram) -> None:
+    document = json.loads(_framedex(blocked.folder, "live", "--json").stdout)
+
+    assert (document["pid"], document["state"]) == (blocked.target.pid, "alive")
+    (in_callback,) = (thread for thread in document["threads"] if thread["open_calls"])
+    assert [call["function"] for call in in_callback["open_calls"]] == ["jax.pure_callback"]
+    assert {
+        "function": "host",
+        "file": str(blocked.file),
+        "line": blocked.line("callback blocks"),
+        "is_users": True,
+    } in (in_callback["python"]["frames"])
+
+
+@pytest.mark.parametrize("named", ["pid", "capture", "folder of captures"])
+def test_a_process_is_named_by_its_id_its_capture_or_a_folder(blocked: LiveProgram, tmp_path: Path, named: str) -> None:
+    capture = blocked.target.capture
+    assert capture is not None
+    name = {"pid": str(blocked.target.pid), "capture": str(capture), "folder of captures": str(capture.parent)}[named]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    answer = _framedex(elsewhere, "hang", name, "--patience", "0")
+
+    assert answer.stdout.startswith("Hang: Callback thread")
+    assert "calls so far" in answer.stdout
+
+
+def test_a_program_that_lives_counts_before_a_newer_one_that_has_ended(blocked: LiveProgram) -> None:
+    done = _framedex(blocked.folder, "run", str(PROGRAMS / "put_through_plugin.py"))
+    assert "recorded" in done.stderr
+
+    assert find_target(None, blocked.folder).pid == blocked.target.pid
+
+
+def test_a_stopped_program_is_said_to_be_stopped(blocked: LiveProgram) -> None:
+    os.kill(blocked.target.pid, signal.SIGSTOP)
+    wait_for(lambda: look_at(blocked.target), lambda look: look.state == "stopped")
+
+    answer = _framedex(blocked.folder, "hang").stdout
+
+    assert answer.startswith(
+        f"Stopped: The process is stopped by a signal. To continue it: kill -CONT {blocked.target.pid}"
+    )
+    assert f"{blocked.file}:{blocked.line('callback blocks')} in host" in answer
+
+
+def test_a_program_that_has_ended_is_told_in_the_past(blocked: LiveProgram) -> None:
+    os.kill(blocked.target.pid, signal.SIGKILL)
+    wait_for(lambda: look_at(blocked.target), lambda look: look.end != "")
+
+    live, hang = _framedex(blocked.folder, "live").stdout, _framedex(blocked.folder, "hang").stdout
+
+    pid = blocked.target.pid
+    assert live.startswith(f"callback_blocks.py: process {pid} was killed by SIGKILL just now, ")
+    assert "calls recorded" in live
+    assert "  in jax.pure_callback  never returned" in live
+    assert hang.startswith("Ended: The process was killed by SIGKILL.")
+    assert "jax.pure_callback never returned" in hang
+
+
+def test_in_a_terminal_the_view_is_updated_until_ctrl_c(blocked: LiveProgram) -> None:
+    master, slave = os.openpty()
+    view = subprocess.Popen([*FRAMEDEX, "live"], cwd=blocked.folder, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shown = b""
+    while shown.count(b"\x1b[2J") < 3:
+        shown += os.read(master, 1 << 16)
+    view.send_signal(signal.SIGINT)
+
+    assert view.wait(TIMEOUT) == 0
+    os.close(master)
+    assert shown.count(b" is alive, Python 3.") >= 2
+    assert b"Traceback" not in shown
+
+
+def test_without_the_permission_to_trace_the_calls_in_progress_are_shown_and_the_remedy(tmp_path: Path) -> None:
+    options = ("--behaviour", str(PROGRAMS / "untraceable.py"))
+    with started("hangs/callback_blocks.py", folder=tmp_path, options=options) as running:
+        wait_for(lambda: look_at(running.target), lambda look: any(thread.open_calls for thread in look.threads))
+        drop = () if os.getuid() else ("setpriv", "--bounding-set=-sys_ptrace")
+
+        live, hang = (_framedex(tmp_path, verb, before=drop) for verb in ("live", "hang"))
+
+        assert (live.returncode, hang.returncode) == (0, 0), live.stderr + hang.stderr
+        problem = f"Python frames and waits of process {running.target.pid} are not readable: Permission denied."
+        assert problem in live.stdout
+        assert problem in hang.stdout
+        assert "Run this command as" in live.stdout
+        assert "  in jax.pure_callback  for " in live.stdout
+        assert hang.stdout.startswith("Unknown: ")
+
+
+def test_from_another_container_the_calls_in_progress_are_shown(blocked: LiveProgram) -> None:
+    other_host = ("unshare", "--uts", "sh", "-c", 'hostname elsewhere && exec "$@"', "sh")
+    if subprocess.run([*other_host, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("no permission to create a namespace here")
+
+    live, hang = (_framedex(blocked.folder, verb, before=other_host).stdout for verb in ("live", "hang"))
+
+    where = f"process {blocked.target.pid} is on another machine or in another container"
+    assert live.startswith(f"callback_blocks.py: {where}, ")
+    assert "  in jax.pure_callback  for " in live
+    assert hang.startswith("Unknown: ")
+    assert "is in jax.pure_callback for " in hang
+
+
+def test_the_exit_code_tells_a_hang(blocked: LiveProgram) -> None:
+    assert _framedex(blocked.folder, "hang", "--patience", "0", "--exit-code").returncode == 1
+    assert _framedex(blocked.folder, "hang", "--patience", "100000", "--exit-code").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ((), "There is no recording in this folder or in a folder above."),
+        (("2147483646",), "There is no process 2147483646."),
+        (("nowhere",), "nowhere cannot be listed"),
+    ],
+)
+def test_an_unknown_process_is_an_error_with_a_remedy(tmp_path: Path, name: tuple[str, ...], problem: str) -> None:
+    answer = _framedex(tmp_path, "live", *name)
+
+    assert answer.returncode == 1
+    assert problem in answer.stderr
+    assert len(answer.stderr.splitlines()) == 2
+
+
+def test_a_process_that_framedex_does_not_record_has_python_frames(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        target = find_target(str(process.pid), tmp_path)
+        wait_for(lambda: look_at(target), lambda look: bool(look.threads and look.threads[0].task.subject))  # type: ignore[union-attr]
+
+        answer = _framedex(tmp_path, "hang", str(process.pid)).stdout
+
+        assert answer.startswith("Waiting: The main thread waits for a pipe (read).\n  <string>:1 in <module>\n")
+        assert "not recorded by framedex" in answer
+        process.kill()

@@ -1,0 +1,152 @@
+"""Frames of another process, compared with those that the process itself reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from framedex.live.look import look_at
+from framedex.live.model import Activity, LiveFrame, Look
+from framedex.live.python_frames import handler_depth, line_at
+from framedex.live.targets import Target
+from tests import pythons
+from tests.indexer.live.programs import wait_for
+from tests.running import PROGRAMS, TIMEOUT
+from tests.tiers import exhaustive_unless
+
+
+@pytest.fixture(scope="module", params=exhaustive_unless(pythons.RECORDABLE, pythons.OWN_VERSION))
+def interpreter(request: pytest.FixtureRequest) -> str:
+    """An interpreter of each version, with or without JAX."""
+    found = next(iter(pythons.found(request.param)), None)
+    if found is None:
+        pytest.skip(f"no Python {request.param} here")
+    return found.path
+
+
+@contextmanager
+def _started(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process and the first line of its output; it is killed at the end."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def _look(process: subprocess.Popen[str]) -> Look:
+    return look_at(Target(process.pid, True, None))
+
+
+def test_frames_of_all_threads_are_those_that_the_process_reports(interpreter: str) -> None:
+    with _started(interpreter, str(PROGRAMS / "live_frames.py")) as (process, line):
+        truth = {int(tid): [LiveFrame(*frame) for frame in frames] for tid, frames in json.loads(line).items()}
+
+        look = _look(process)
+
+        found = {thread.tid: list(thread.python.frames) for thread in look.threads if thread.python is not None}
+        assert len(truth) == 6
+        assert {tid: found[tid] for tid in truth} == truth
+        assert found[process.pid][-1].function == "<module>"
+        assert look.problem == ""
+
+
+def test_a_stopped_process_has_the_same_frames(interpreter: str) -> None:
+    with _started(interpreter, str(PROGRAMS / "live_frames.py")) as (process, _):
+        before = _look(process)
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+
+        look = _look(process)
+
+        assert look.state == "stopped"
+        frames = {thread.tid: thread.python and thread.python.frames for thread in before.threads}
+        assert {thread.tid: thread.python and thread.python.frames for thread in look.threads} == frames
+        assert {thread.task and thread.task.activity for thread in look.threads} == {Activity.STOPPED}
+
+
+def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str) -> None:
+    """Every frame is on the line that calls the next inner one."""
+    seen: set[int] = set()
+    unmarked = 0
+    with _started(interpreter, str(PROGRAMS / "live_motion.py")) as (process, _):
+        end = time.monotonic() + TIMEOUT
+        while len(seen) < 20 or unmarked < 300:
+            assert time.monotonic() < end, (seen, unmarked)
+            (thread,) = _look(process).threads
+            assert thread.python is not None
+            if thread.python.is_changing:
+                continue
+            unmarked += 1
+            chain = [
+                frame for frame in thread.python.frames if frame.file == "<chain>" and frame.function != "<lambda>"
+            ]
+            seen.add(len(chain))
+            numbers = [int(frame.function.removeprefix("f")) for frame in chain]
+            assert numbers == list(range(len(chain)))[::-1]
+            assert all(
+                frame.line == _calling_line(number) for frame, number in zip(chain[1:], numbers[1:], strict=True)
+            )
+
+
+def test_threads_that_start_and_end_do_not_hide_others(interpreter: str) -> None:
+    """As long as the process lives, its main thread has its frames."""
+    with _started(interpreter, str(PROGRAMS / "live_threads.py")) as (process, _):
+        look_at_event = wait_for(lambda: _look(process), lambda look: _main_functions(look)[:2] == EVENT_WAIT)
+        seen: set[int] = set()
+        for _ in range(200):
+            look = _look(process)
+            assert look.problem == ""
+            assert _main_functions(look) == _main_functions(look_at_event)
+            seen |= {thread.tid for thread in look.threads if thread.python is not None}
+
+        assert len(seen) > 5
+
+
+EVENT_WAIT = ["Condition.wait", "Event.wait"]
+
+
+def _main_functions(look: Look) -> list[str]:
+    python = look.threads[0].python
+    return [] if python is None else [frame.function for frame in python.frames]
+
+
+def _calling_line(number: int) -> int:
+    """The line of `live_motion.py`'s text where a function of the chain calls the next one."""
+    return sum(other + 3 for other in range(number)) + number + 3
+
+
+@pytest.mark.exhaustive
+def test_a_process_that_is_not_python_has_threads_without_frames() -> None:
+    with _started("sh", "-c", "echo ready; read line") as (process, _):
+        look = _look(process)
+
+        assert [thread.tid for thread in look.threads] == [process.pid]
+        assert look.problem == f"Python frames of process {process.pid} are not readable: it is not a Python program."
+
+
+def test_tables_are_decoded_as_the_interpreter_does() -> None:
+    """For every function of a module with exception handlers and long lines of code."""
+    source = Path(subprocess.__file__).read_text()
+    codes = [compile(source, "subprocess.py", "exec")]
+    for code in codes:
+        codes += [each for each in code.co_consts if isinstance(each, type(code))]
+        for start, end, line in code.co_lines():
+            assert {line_at(code.co_linetable, code.co_firstlineno, at) for at in range(start, end, 2)} == {line or 0}
+
+    assert len(codes) > 50
+
+
+@pytest.mark.parametrize("table", [b"", b"\xff", b"\x80" * 3, bytes(range(256)), b"\xf8\x7f\x7f\x7f\x7f\x7f\x7f\x7f"])
+def test_malformed_tables_have_an_answer(table: bytes) -> None:
+    assert line_at(table, 1, 100) >= 0
+    assert handler_depth(table, 100) >= 0
