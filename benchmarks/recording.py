@@ -246,7 +246,7 @@ print(json.dumps([small, large]))
 
 @click.command()
 @click.option("--rounds", type=int, default=3, show_default=True, help="Number of rounds.")
-def stored_programs(rounds: int) -> list[Figure]:
+def kept_programs(rounds: int) -> list[Figure]:
     """Measure a compilation while framedex keeps programs, compared with FRAMEDEX_PROGRAMS=0.
 
     A recorded program compiles small functions, then functions with a constant of 20 MB.
@@ -278,7 +278,7 @@ def _compile_programs(is_kept: str) -> tuple[list[float], list[float]]:
 
 @click.command()
 @click.option("--rounds", type=int, default=7, show_default=True, help="Number of rounds.")
-def stored_binaries(rounds: int) -> list[Figure]:
+def kept_binaries(rounds: int) -> list[Figure]:
     """Measure copying jaxlib's library into the cache of binaries, and finding the copy there.
 
     The peer is the digest of the library, which `framedex run` needs in any case.

@@ -89,15 +89,22 @@ class _Judge:
         return verdict, Step(text, root.line), steps
 
     def _dispatches(self, wait: Wait) -> Iterator[Step]:
-        """The line that dispatched the work that a thread waits for in JAX: it registered for the same event."""
+        """The line that dispatched the work that a thread waits for in JAX.
+
+        It registered for the same event. If none did, a plug-in gives each caller an event of its own: then it is the
+        line that registered first of all whose events have not fired.
+        """
         if wait.kind is not WaitKind.NATIVE or (event := self._event_of(wait)) is None:
             return
-        pending = (call for each in self._waits.values() for call in each.thread.pending if call.object == event)
-        first = min(pending, key=lambda call: call.since_ns)
-        line = innermost_line(call_frames(first))
-        if line is not None and line != wait.line:
+        calls = sorted(
+            (call for each in self._waits.values() for call in each.thread.pending), key=lambda call: call.since_ns
+        )
+        lines = [(call, line) for call in calls if (line := innermost_line(call_frames(call))) not in (None, wait.line)]
+        same = [(call, line) for call, line in lines if call.object == event]
+        for first, line in (same or lines)[:1]:
             age = words.duration(max(self._look.time_ns - first.since_ns, 0))
-            yield Step(f"The event that it waits for has not fired. It was dispatched {age} ago", line)
+            which = "event that it waits for" if same else "oldest event that has not fired"
+            yield Step(f"The {which} was dispatched {age} ago", line)
 
     def _event_of(self, wait: Wait) -> int | None:
         """The event that a thread waits for: the latest one for which its current line registered a callback."""

@@ -64,7 +64,7 @@ def read(spread: Spread) -> Spread:
 
 
 def test_static_callers_follow_the_recorded_ones_on_request(read: Spread) -> None:
-    assert "static" not in run("callers", "later").stdout
+    assert "static a::" not in run("callers", "later").stdout
     _, *lines = run("callers", "later", "--static").stdout.splitlines()
     assert "main" in lines[1]
     assert lines[2].split()[:2] == ["static", "a::sure"] and "spread.cc:31" in lines[2]

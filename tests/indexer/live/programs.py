@@ -25,6 +25,7 @@ from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 _POLL_S = 0.02
+_STABLE_LOOKS = 5  # a thread that compiles also sleeps for moments
 _WAITING = ("blocks", "waits", "sleeps", "polls")  # comments of lines whose thread does not run
 _ASLEEP = {Activity.FUTEX, Activity.SLEEP, Activity.INPUT}
 
@@ -44,19 +45,20 @@ class LiveProgram:
         return number
 
     def wait_at(self, *comments: str, holds: Callable[[Look], bool] = lambda _: True) -> Look:
-        """Wait until a thread is at each of these lines; asleep, without new calls, if all say that it waits."""
+        """Wait until a thread is at each of these lines; asleep and without new calls for a while, if all say so."""
         wanted = {self.line(comment): comment.endswith(_WAITING) for comment in comments}
         calls: int | None = -1
+        looks = 0
 
         def is_there(look: Look) -> bool:
-            nonlocal calls
+            nonlocal calls, looks
             found = {number: thread for thread in look.threads if (number := self._line_of(thread)) in wanted}
             asleep = {number for number, thread in found.items() if thread.task and thread.task.activity in _ASLEEP}
             is_quiet = look.calls == calls or not all(wanted.values())
             calls = look.calls
-            return (
-                found.keys() == wanted.keys() and all(wanted[each] <= (each in asleep) for each in found) and is_quiet
-            )
+            is_so = found.keys() == wanted.keys() and all(wanted[each] <= (each in asleep) for each in found)
+            looks = looks + 1 if is_so and is_quiet else 0
+            return looks >= (_STABLE_LOOKS if all(wanted.values()) else 1)
 
         return wait_for(lambda: look_at(self.target), lambda look: is_there(look) and holds(look))
 

@@ -139,7 +139,7 @@ HANGS = (
         (
             "Hang: The main thread waits for JAX: no call is in progress",
             "{blocks} in <module>",
-            "The event that it waits for has not fired. It was dispatched",
+            " was dispatched ",
             "{loses its event} in <module>",
         ),
         behaviour="lost_event_behaviour.py",

@@ -141,11 +141,7 @@ def diff_document(differences: Differences) -> Document:
         "functions": [
             asdict(each) | {"quantities": _quantity_documents(each.quantities)} for each in differences.functions
         ],
-        "lines": [
-            asdict(each)
-            | {"quantities": _quantity_documents(each.quantities), "roads": list(map(_branch_document, each.paths))}
-            for each in differences.lines
-        ],
+        "lines": [_line_document(each) for each in differences.lines],
         "loops": [
             asdict(each)
             | {
@@ -159,6 +155,13 @@ def diff_document(differences: Differences) -> Document:
         ],
         "unchanged": differences.unchanged,
     }
+
+
+def _line_document(line: LineDiff) -> dict[str, Any]:
+    document = asdict(line) | {"quantities": _quantity_documents(line.quantities)}
+    document["roads"] = list(map(_branch_document, line.paths))
+    del document["paths"]
+    return document
 
 
 def _side_document(side: DiffSide) -> Document:
