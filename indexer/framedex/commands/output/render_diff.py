@@ -157,7 +157,7 @@ def diff_document(differences: Differences) -> Document:
     }
 
 
-def _line_document(line: LineDiff) -> dict[str, Any]:
+def _line_document(line: LineDiff) -> Document:
     document = asdict(line) | {"quantities": _quantity_documents(line.quantities)}
     document["roads"] = list(map(_branch_document, line.paths))
     del document["paths"]
