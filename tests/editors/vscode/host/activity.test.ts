@@ -46,7 +46,7 @@ test("a filter leaves the calls whose stack or arguments have the text", async (
   const put = (await tree.getChildren(capture)).find((node) => labelOf(tree, node) === PUT);
   assert.match(descriptionOf(tree, put), /^1 call, /);
   assert.equal((await tree.getChildren(put)).length, 1);
-  assert.match(descriptionOf(tree, capture), /^\d+ of \d+ calls, /);
+  assert.match(descriptionOf(tree, capture), /^capture \d+, \d+ of \d+ calls$/);
   tree.lookAt({ filter: "F32[2,3]" });
   assert.ok((await tree.getChildren(capture)).length > 0);
   tree.lookAt({ filter: "nothing has this" });
@@ -151,7 +151,7 @@ test("a flame graph opens in a tab of its own, once", async () => {
     const found = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => tab.input instanceof vscode.TabInputWebview);
     return found.length > 0 ? found : undefined;
   });
-  assert.deepEqual(tabs.map((tab) => /^Flame graph: device_put\.py$/.test(tab.label)), [true]);
+  assert.deepEqual(tabs.map((tab) => /^Flame graph: capture \d+: device_put\.py$/.test(tab.label)), [true]);
 });
 
 test("an index that cannot be used is shown with the reason", async () => {

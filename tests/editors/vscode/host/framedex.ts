@@ -8,13 +8,18 @@ import { until } from "./runner";
 
 /** The extension once its server runs. */
 export async function running(): Promise<Framedex> {
+  const framedex = await activated();
+  await until("the server", () => framedex.server.state === "running" || undefined);
+  return framedex;
+}
+
+/** The extension once it is active; its server may not run. */
+export async function activated(): Promise<Framedex> {
   const extension = vscode.extensions.getExtension<Framedex>("framedex.framedex");
   if (extension === undefined) {
     throw new Error("the extension is not installed");
   }
-  const framedex = await extension.activate();
-  await until("the server", () => framedex.server.state === "running" || undefined);
-  return framedex;
+  return extension.activate();
 }
 
 /** The server's process: a child of the extension host. */

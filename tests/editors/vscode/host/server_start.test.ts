@@ -9,7 +9,7 @@ import { isFound, locateServer } from "../../../../editors/vscode/src/server/loc
 import { MOST_CRASHES } from "../../../../editors/vscode/src/server/restarts";
 import type { Problem } from "../../../../editors/vscode/src/server/server";
 import { makeEnvironment, withFolder } from "./environment";
-import { running, serverProcess } from "./framedex";
+import { activated, running, serverProcess } from "./framedex";
 import { program } from "./project";
 import { test, until } from "./runner";
 
@@ -34,7 +34,7 @@ async function withSettings(settings: Record<string, string>, body: () => Promis
 }
 
 async function found(): Promise<[string, string]> {
-  const located = await locateServer((await running()).own);
+  const located = await locateServer((await activated()).own);
   return isFound(located) ? [located.origin, located.command] : ["nowhere", located.reason];
 }
 
