@@ -1,7 +1,6 @@
 #include "ffi/handler_run.h"
 
 #include <exception>
-#include <mutex>
 #include <string_view>
 
 #include "abi/struct_size.h"
@@ -22,8 +21,8 @@ constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
 // Starts the recording that the environment requests, unless libtpu.so has already started it in this process. The
 // first run does this, so a program without handlers creates no capture. Other runs wait until it has started.
 void start_recording_once() {
-  static std::once_flag is_started;
-  std::call_once(is_started, recorder::start_from_environment);
+  static const bool is_started = (recorder::start_from_environment(), true);
+  static_cast<void>(is_started);
 }
 
 // The attributes of a callback are ours: they describe how the mock TPU moves its data.

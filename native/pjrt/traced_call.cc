@@ -20,15 +20,17 @@ struct Registration {
 };
 std::array<Registration, recorder::kMaximumCallbacks> registrations;
 
-// Returns a free slot, now in use; kMaximumCallbacks if there is none.
+// The slots that one call looks at: with many pending callbacks, a search of all slots would take longer than the call.
+constexpr size_t kProbes = 16;
+
+// Returns a free slot, now in use; kMaximumCallbacks if it finds none.
 size_t take_slot() {
   static std::atomic<size_t> next{0};
-  size_t first = next.load(std::memory_order_relaxed);
-  for (size_t i = 0; i < registrations.size(); ++i) {
+  size_t first = next.fetch_add(1, std::memory_order_relaxed);
+  for (size_t i = 0; i < kProbes; ++i) {
     size_t slot = (first + i) % registrations.size();
     std::atomic<bool>& is_used = registrations[slot].is_used;
     if (is_used.load(std::memory_order_relaxed) || is_used.exchange(true, std::memory_order_acquire)) continue;
-    next.store(slot + 1, std::memory_order_relaxed);
     return slot;
   }
   return recorder::kMaximumCallbacks;

@@ -46,27 +46,32 @@ def find_paths_inward(
     def is_wanted(frame: FrameRow) -> bool:
         return is_step_target(frame) and any(True for _ in find_locations(frame))
 
-    roads = index.line(path, line, capture).roads_inward(is_wanted, within) if within is not None else []
-    roads = roads or index.line(path, line, capture).roads_inward(is_wanted, None)
+    stack_paths = index.line(path, line, capture).paths_inward(is_wanted, within) if within is not None else []
+    stack_paths = stack_paths or index.line(path, line, capture).paths_inward(is_wanted, None)
     longest: dict[int, int] = {}
-    for road in roads:
-        longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
-    continued = {road.target.function.id for road in roads if road.has_more_frames}
+    for stack_path in stack_paths:
+        longest[stack_path.target.function.id] = max(stack_path.longest, longest.get(stack_path.target.function.id, 0))
+    continued = {stack_path.target.function.id for stack_path in stack_paths if stack_path.has_more_frames}
 
-    def order(road: StackPath) -> tuple[int, ...]:
-        function = road.target.function
+    def order(stack_path: StackPath) -> tuple[int, ...]:
+        function = stack_path.target.function
         return (
             not is_named(function.name, word),
-            road.origin.returning,
-            road.makes_client and function.language == "python",
+            stack_path.origin.returning,
+            stack_path.makes_client and function.language == "python",
             -longest[function.id],
-            -road.longest,
-            -road.calls,
+            -stack_path.longest,
+            -stack_path.calls,
         )
 
     # A boundary function's own call ends its stack there: skip it if the same function also has a longer path.
     return sorted(
-        (road for road in roads if road.has_more_frames or road.target.function.id not in continued), key=order
+        (
+            stack_path
+            for stack_path in stack_paths
+            if stack_path.has_more_frames or stack_path.target.function.id not in continued
+        ),
+        key=order,
     )
 
 

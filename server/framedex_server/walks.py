@@ -84,9 +84,7 @@ class Walks:
         for target in targets:
             if target.nodes is None and not target.turns_outward:
                 continue
-            on_line = index.line(target.path, target.line).recorded_numbers()
-            keys = [target.frame] if target.frame is not None else [(target.path, *number) for number in on_line]
-            for key in keys:
+            for key in self._keys_of(index, target):
                 self._add((index.path, index.identity), key, captures, target)
             for place in ((target.path, target.line), (target.path, None)):
                 self._indexes.pop(place, None)
@@ -94,11 +92,17 @@ class Walks:
         _forget_oldest(self._arrivals)
         _forget_oldest(self._indexes)
 
+    @staticmethod
+    def _keys_of(index: Index, target: WalkTarget) -> list[_FrameOrLine]:
+        if target.frame is not None:
+            return [target.frame]
+        return [(target.path, *number) for number in index.line(target.path, target.line).recorded_numbers()]
+
     def _add(self, index: object, key: _FrameOrLine, captures: frozenset[int], target: WalkTarget) -> None:
+        """Add a target of the present answer. Several targets of one answer may share a frame: their nodes add up."""
         earlier = self._arrivals.pop((index, key), None)
-        is_same_answer = earlier is not None and earlier.answer == self._answers
         nodes = target.nodes
-        if is_same_answer and earlier is not None and earlier.nodes is not None:
+        if earlier is not None and earlier.answer == self._answers and earlier.nodes is not None:
             nodes = tuple(dict.fromkeys((*earlier.nodes, *(nodes or ()))))
         self._arrivals[index, key] = _Arrival(self._answers, captures, nodes, target.turns_outward)
 

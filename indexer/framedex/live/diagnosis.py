@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from framedex import words
-from framedex.live.model import GilRole, LiveFrame, LockObject, Look, ProcessState
+from framedex.live.model import GilRole, LiveFrame, Look, ProcessState
 from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line
 
 _NS_PER_S = 1_000_000_000
@@ -245,7 +245,7 @@ class _Judge:
         """The locks that a thread holds and others wait for."""
         wanted = {each.thread.waits_for for each in self._waits.values() if each is not wait}
         held = wait.thread.python.held if wait.thread.python is not None else ()
-        names = dict.fromkeys(_lock_name(lock) for lock in held if lock in wanted)
+        names = dict.fromkeys(lock.name for lock in held if lock in wanted)
         return f"holds {' and '.join(names)} and " if names else ""
 
     def _holder_text(self, wait: Wait) -> str:
@@ -293,7 +293,7 @@ def _rank(wait: Wait) -> int:
 
 
 def _thread_text(wait: Wait) -> str:
-    if wait.thread.name == "main":
+    if wait.thread.is_main:
         return "the main thread"
     kind = "callback thread" if wait.is_in_callback else "thread"
     frames = wait.thread.python.frames if wait.thread.python is not None else ()
@@ -314,11 +314,7 @@ def _held_thing(wait: Wait) -> str:
     if wait.kind is WaitKind.GIL:
         return "the GIL"
     lock = wait.thread.waits_for
-    return _lock_name(lock) if lock is not None and wait.kind is WaitKind.LOCK else "a mutex"
-
-
-def _lock_name(lock: LockObject) -> str:
-    return f"{lock.kind} {lock.address:#x}"
+    return lock.name if lock is not None and wait.kind is WaitKind.LOCK else "a mutex"
 
 
 def _python_text(wait: Wait) -> str:

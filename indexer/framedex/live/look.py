@@ -153,11 +153,12 @@ def _join(
         of_python = pythons.get(task.tid)
         thread = LiveThread(
             task.tid,
-            "main" if task.tid == pid else task.name,
+            task.name,
             task,
             of_python,
             _gil_role(task, of_python, python),
             _waited_lock(task, of_python),
+            is_main=task.tid == pid,
         )
         threads.append(_with_calls(thread, streams.get(task.tid)))
     return threads

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from framedex.model.locations import is_framedex_file
+from framedex.model.locations import is_framedex_file, is_library_file
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
@@ -42,8 +41,7 @@ class GilRole(StrEnum):
     WAITS = "waits"
 
 
-# Python's own files, installed packages, and modules that are frozen into the interpreter.
-_LIBRARY = re.compile(r"/lib/python3\.\d+/|/(?:site|dist)-packages/|^<frozen ")
+_FROZEN_MODULE = "<frozen "  # the beginning of the file of a module that is part of the interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,8 @@ class LiveFrame:
     @property
     def is_users(self) -> bool:
         """Whether the frame is the user's own code, not that of Python or an installed package."""
-        return _LIBRARY.search(self.file) is None and not is_framedex_file(self.file)
+        is_library = is_library_file(self.file) or self.file.startswith(_FROZEN_MODULE)
+        return not is_library and not is_framedex_file(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,11 @@ class LockObject:
     is_locked: bool
     owner: int
     futex: int
+
+    @property
+    def name(self) -> str:
+        """The lock in words, by its address."""
+        return f"{self.kind} {self.address:#x}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,8 @@ class Task:
 class LiveThread:
     """A thread: kernel state, Python frames (innermost first) and calls in progress (outermost first).
 
+    `is_main`: it is the process's first thread. `name` is the kernel's.
+
     `waits_for` is the lock that it waits for. `calls` is the number of its recorded calls, None if it has no stream,
     and `last_record_ns` the time of its last record on CLOCK_MONOTONIC. `pending` are the calls that registered
     callbacks for events that have not fired. `signal` is the name of a fatal signal on this thread, such as `SIGSEGV`.
@@ -141,6 +147,7 @@ class LiveThread:
     open_calls: tuple[OpenCall, ...] = ()
     pending: tuple[OpenCall, ...] = ()
     signal: str | None = None
+    is_main: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
 
 _BUSY_SHARE = 0.1  # of the time between two looks on a processor: more counts as running
-_STANDARD_LIBRARY = re.compile(r"/lib/python3\.\d+/(?!(?:site|dist)-packages/)|^<frozen ")
+_STANDARD_LIBRARY = re.compile(r"/lib(?:64)?/python3\.[^/]+/(?!(?:site|dist)-packages/)|^<frozen ")
 _START_OF_THREAD = "Thread._bootstrap"  # the outermost frame of a thread that Python started
 _JAX_FILE = re.compile(r"/jax/(?:_src|experimental|extend)/|/jaxlib/")
 
@@ -51,7 +51,7 @@ class Wait:
     def is_in_callback(self) -> bool:
         """Whether the thread runs Python that a runtime called back, not a thread that Python started."""
         python = self.thread.python
-        if python is None or not python.frames or self.thread.name == "main":
+        if python is None or not python.frames or self.thread.is_main:
             return False
         return python.frames[-1].function != _START_OF_THREAD
 

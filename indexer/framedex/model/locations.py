@@ -13,6 +13,7 @@ MAP_PATH = re.compile(
 """The paths of source maps: `SourceMapInfo.prefix`, then a path within a repository."""
 
 # Binaries and Python files of framedex, installed or in a checkout. The demo counts as a user's program.
+_LIBRARY_FILES = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.")
 _FRAMEDEX_FILES = re.compile(
     r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
 )
@@ -64,6 +65,11 @@ class FrameRole(StrEnum):
     CODE = "code"
     GLUE = "glue"
     INTERPRETER = "interpreter"
+
+
+def is_library_file(path: str) -> bool:
+    """Whether a Python file belongs to an installed package or to Python's standard library."""
+    return _LIBRARY_FILES.search(path) is not None
 
 
 def is_framedex_file(module_path: str) -> bool:

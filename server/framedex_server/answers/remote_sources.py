@@ -100,11 +100,13 @@ def find_public_callees(session: Session, index: Index, position: RequestPositio
         return () if location is None else (location,)
 
     capture = session.selection.capture_in(index)
-    roads = find_paths_inward(
+    stack_paths = find_paths_inward(
         index, position.path, position.line, None, session.word_at(position), capture, public_locations
     )
     return [
-        (printable(road.target.function.name), location) for road in roads for location in public_locations(road.target)
+        (printable(stack_path.target.function.name), location)
+        for stack_path in stack_paths
+        for location in public_locations(stack_path.target)
     ]
 
 

@@ -136,9 +136,9 @@ def find_ways_in(session: Session, position: RequestPosition, index: Index) -> l
     word = session.word_at(position)
     capture = session.selection.capture_in(index)
     places = make_location_finder(session, index, position.uri)
-    roads = find_paths_inward(index, position.path, position.line, within, word, capture, places)
-    passed, inside = _ways_along(roads, places), _mark_turns(find_lines_inside(session, position, index))
-    is_stepped_into = any(is_named(road.target.function.name, word) for road in roads)
+    stack_paths = find_paths_inward(index, position.path, position.line, within, word, capture, places)
+    passed, inside = _ways_along(stack_paths, places), _mark_turns(find_lines_inside(session, position, index))
+    is_stepped_into = any(is_named(stack_path.target.function.name, word) for stack_path in stack_paths)
     named = (
         _ways_through_program(find_lines_inside(session, position, index, word))
         if word and not is_stepped_into and not _has_just_turned(session, index, position)
@@ -163,7 +163,7 @@ def find_ways_out(session: Session, position: RequestPosition, index: Index) -> 
     position = resolve_registration(session, index, position)
     within = session.walks.nodes_at(index, position.path, position.line)
     capture = session.selection.capture_in(index)
-    passed = _ways_along(index.line(position.path, position.line, capture).roads_outward(can_step_to, within))
+    passed = _ways_along(index.line(position.path, position.line, capture).paths_outward(can_step_to, within))
     outside = _ways_through_program(find_lines_outside(session, position, index))
     is_inside = bool(outside) and (_is_within_program(within) or not passed)
     return _merge_places(outside if is_inside else passed)
@@ -198,21 +198,21 @@ def _is_within_program(within: Sequence[int] | None) -> bool:
 
 
 def _ways_along(
-    roads: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
+    stack_paths: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
 ) -> list[NavigationTarget]:
     """Return the targets of stack paths as ways."""
-    return [_make_way(road, spot) for road in roads for spot in find_locations(road.target)]
+    return [_make_way(stack_path, spot) for stack_path in stack_paths for spot in find_locations(stack_path.target)]
 
 
-def _make_way(road: StackPath, spot: Location) -> NavigationTarget:
-    target = TargetLine.from_frame(road.target, spot)
+def _make_way(stack_path: StackPath, spot: Location) -> NavigationTarget:
+    target = TargetLine.from_frame(stack_path.target, spot)
     return NavigationTarget(
         target,
-        road.target.function.name,
+        stack_path.target.function.name,
         tuple(location_labels(spot)),
-        road.calls,
-        road.skipped_frames,
-        arrivals=(WalkTarget(target.path, target.line, road.target.id, road.nodes or None),),
+        stack_path.calls,
+        stack_path.skipped_frames,
+        arrivals=(WalkTarget(target.path, target.line, stack_path.target.id, stack_path.nodes or None),),
     )
 
 

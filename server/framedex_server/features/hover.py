@@ -169,10 +169,10 @@ def _is_native(index: Index, position: RequestPosition) -> bool:
 
 def _find_capture_neighbours(index: Index, position: RequestPosition, capture: int) -> CallNeighbours:
     """Return the neighbours in one capture's stacks, with 0 calls: call counts per edge are not stored by capture."""
-    outward = index.line(position.path, position.line, capture).roads_outward(_is_readable)
-    inward = index.line(position.path, position.line, capture).roads_inward(_is_readable)
-    callers = {road.target.function.id: (road.target.function, 0) for road in outward}
-    callees = Counter(dict.fromkeys((road.target.function.name for road in inward), 0))
+    outward = index.line(position.path, position.line, capture).paths_outward(_is_readable)
+    inward = index.line(position.path, position.line, capture).paths_inward(_is_readable)
+    callers = {stack_path.target.function.id: (stack_path.target.function, 0) for stack_path in outward}
+    callees = Counter(dict.fromkeys((stack_path.target.function.name for stack_path in inward), 0))
     return CallNeighbours(list(callers.values()), LineCallees(callees, Counter()), ())
 
 

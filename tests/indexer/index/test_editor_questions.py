@@ -37,9 +37,9 @@ def everything(frame: FrameRow) -> bool:
 
 def test_a_step_outward_is_restricted_to_the_given_nodes(roads: Roads) -> None:
     with Index.open(roads.index) as index:
-        (get,) = index.line(str(roads.library), 8).roads_outward(everything)
-        further = index.line(str(roads.library), 2).roads_outward(everything, within=get.nodes)
-        every = index.line(str(roads.library), 2).roads_outward(everything)
+        (get,) = index.line(str(roads.library), 8).paths_outward(everything)
+        further = index.line(str(roads.library), 2).paths_outward(everything, within=get.nodes)
+        every = index.line(str(roads.library), 2).paths_outward(everything)
 
     assert (get.target.function.name, get.calls) == ("wrapper", 2)
     assert [road.target.location and road.target.location.line for road in further] == [3, 2]
@@ -93,9 +93,9 @@ def test_one_capture_is_separated_from_the_others(recording: Recording) -> None:
 def test_a_path_of_another_capture_is_not_offered(recording: Recording) -> None:
     demo, line = str(recording.demo), recording.main_calls_make_input
     with Index.open(recording.index) as index:
-        known = index.line(demo, line, 2).roads_inward(everything)
-        unknown = index.line(demo, line, 3).roads_inward(everything)
-        outward = index.line(demo, line, 3).roads_outward(everything)
+        known = index.line(demo, line, 2).paths_inward(everything)
+        unknown = index.line(demo, line, 3).paths_inward(everything)
+        outward = index.line(demo, line, 3).paths_outward(everything)
 
     assert (len(known), unknown, outward) == (1, [], [])
 
@@ -133,8 +133,8 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
         index.line(str(it.demo), 9).steps_inward(),
         index.line(str(it.demo), 9).readable_steps_inward(),
     ),
-    "definition": lambda index, it: index.line(str(it.demo), 9).roads_inward(everything),
-    "declaration": lambda index, it: index.line(str(it.client), 4).roads_outward(everything),
+    "definition": lambda index, it: index.line(str(it.demo), 9).paths_inward(everything),
+    "declaration": lambda index, it: index.line(str(it.client), 4).paths_outward(everything),
     "implementation": lambda index, it: index.line(str(it.demo), 9).ends(),
     "stacks": lambda index, it: index.line(str(it.demo), 9).stacks(),
     "calls": lambda index, it: (index.calls.find_by_stacks([1, 2], 9), index.calls.find_by_stacks([1, 2], 9, 1)),
@@ -154,7 +154,7 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "of a capture": lambda index, it: (
         index.line(str(it.demo), 9, 1).summary(),
         index.line(str(it.demo), 9, 1).stacks(),
-        index.line(str(it.demo), 9, 1).roads_inward(everything),
+        index.line(str(it.demo), 9, 1).paths_inward(everything),
         index.line(str(it.demo), 9, 1).ends(),
     ),
 }

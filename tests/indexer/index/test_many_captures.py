@@ -207,8 +207,8 @@ EDITOR_QUESTIONS: dict[str, Question] = {
         index.line(path, line).linked_calls(),
         index.line(path, line).steps_inward(),
     ),
-    "definition": lambda index, path, line: index.line(path, line).roads_inward(_is_any),
-    "declaration": lambda index, path, line: index.line(path, line).roads_outward(_is_any),
+    "definition": lambda index, path, line: index.line(path, line).paths_inward(_is_any),
+    "declaration": lambda index, path, line: index.line(path, line).paths_outward(_is_any),
     "implementation": lambda index, path, line: index.line(path, line).ends(),
     "references": lambda index, path, line: index.line(path, line).stacks(),
     "programs": lambda index, path, line: (
@@ -225,7 +225,7 @@ EDITOR_QUESTIONS: dict[str, Question] = {
     ),
     "one capture": lambda index, path, line: (
         index.line(path, line, 1).summary(),
-        index.line(path, line, 1).roads_inward(_is_any),
+        index.line(path, line, 1).paths_inward(_is_any),
         index.line(path, line, 1).programs_run(),
     ),
     "calls": lambda index, path, line: index.calls.find_by_stacks([line], 2),

@@ -27,7 +27,7 @@ def names(roads: list[StackPath]) -> list[tuple[str, int]]:
 
 def test_stack_paths_are_sorted_by_duration_with_their_totals(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        roads = index.line(str(recorded.library), 2).roads_inward(everything)
+        roads = index.line(str(recorded.library), 2).paths_inward(everything)
 
     assert names(roads) == [("initialise", 11), ("get", 8), ("put", 5)]
     assert [road.longest for road in roads] == [9000, 100, 50]
@@ -37,8 +37,8 @@ def test_stack_paths_are_sorted_by_duration_with_their_totals(recorded: Roads) -
 
 def test_a_stack_path_continues_within_its_own_stacks(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        (road,) = index.line(str(recorded.demo), 2).roads_inward(everything)
-        further = index.line(str(recorded.library), 2).roads_inward(everything, within=road.nodes)
+        (road,) = index.line(str(recorded.demo), 2).paths_inward(everything)
+        further = index.line(str(recorded.library), 2).paths_inward(everything, within=road.nodes)
 
     assert names(further) == [("get", 8)]
     assert [road.calls for road in further] == [1]
@@ -46,7 +46,7 @@ def test_a_stack_path_continues_within_its_own_stacks(recorded: Roads) -> None:
 
 def test_unwanted_frames_are_skipped(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        roads = index.line(str(recorded.demo), 2).roads_inward(
+        roads = index.line(str(recorded.demo), 2).paths_inward(
             lambda frame: frame.function.name not in ("wrapper", "get")
         )
 
@@ -56,7 +56,7 @@ def test_unwanted_frames_are_skipped(recorded: Roads) -> None:
 
 def test_a_line_without_recorded_calls_has_no_stack_paths(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        assert index.line(str(recorded.library), 1).roads_inward(everything) == []
+        assert index.line(str(recorded.library), 1).paths_inward(everything) == []
 
 
 def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
@@ -68,7 +68,7 @@ def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
 def test_callees_beyond_the_limit_come_last(recorded: Roads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(line_roads, "MAX_FOLLOWED_NODES", 1)
     with Index.open(recorded.index) as index:
-        roads = index.line(str(recorded.library), 2).roads_inward(everything)
+        roads = index.line(str(recorded.library), 2).paths_inward(everything)
 
     # The first line of the program created the client and put; `get` came from others.
     assert names(roads) == [("initialise", 11), ("put", 5), ("get", 8)]

@@ -99,8 +99,8 @@ def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
         "stacks": there.stacks(),
         "inward": there.steps_inward(),
         "outward": there.readable_steps_outward(),
-        "roads": [(road.nodes, road.calls, road.longest) for road in there.roads_inward(lambda frame: True)],
-        "roads outward": [(road.nodes, road.calls) for road in there.roads_outward(lambda frame: True)],
+        "roads": [(road.nodes, road.calls, road.longest) for road in there.paths_inward(lambda frame: True)],
+        "roads outward": [(road.nodes, road.calls) for road in there.paths_outward(lambda frame: True)],
         "ends": there.ends(),
         "linked": there.linked_calls(),
         "from": there.program_lines(),
@@ -129,14 +129,14 @@ def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Projec
 def test_a_step_from_an_older_stack_stays_on_that_stack(project: Project, indexed: Path) -> None:
     program = str(project.program)
     with Index.open(indexed, counted=CaptureScope.LATEST) as index, index.restrict_to_captures([OLD]) as old:
-        (road, *_) = index.line(program, project.line("transfer(2)")).roads_inward(lambda frame: True)
+        (road, *_) = index.line(program, project.line("transfer(2)")).paths_inward(lambda frame: True)
         assert road.target.location is not None
         at = program, road.target.location.line
-        further = index.line(*at).roads_inward(lambda frame: True, road.nodes)
+        further = index.line(*at).paths_inward(lambda frame: True, road.nodes)
         assert further and [each.calls for each in further] == [
-            each.calls for each in old.line(*at).roads_inward(lambda frame: True, road.nodes)
+            each.calls for each in old.line(*at).paths_inward(lambda frame: True, road.nodes)
         ]
-        back = index.line(*at).roads_outward(lambda frame: True, road.nodes)
+        back = index.line(*at).paths_outward(lambda frame: True, road.nodes)
         assert [each.target.location and each.target.location.line for each in back] == [project.line("transfer(2)")]
 
 

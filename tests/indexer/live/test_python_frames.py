@@ -60,6 +60,42 @@ def test_frames_of_all_threads_are_those_that_the_process_reports(interpreter: s
         assert look.problem == ""
 
 
+NAMED_MAIN = """\
+import ctypes, threading
+
+def work():
+    ctypes.CDLL(None).prctl(15, b"main", 0, 0, 0)  # PR_SET_NAME
+    print("ready", flush=True)
+    threading.Event().wait()
+
+threading.Thread(target=work, daemon=True).start()
+threading.Event().wait()
+"""
+
+
+def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) -> None:
+    with _started(interpreter, "-c", NAMED_MAIN) as (process, _):
+        look = _look(process)
+
+        assert "main" in {thread.name for thread in look.threads}
+        assert [thread.tid for thread in look.threads if thread.is_main] == [process.pid]
+
+
+@pytest.mark.parametrize(
+    ("file", "is_users"),
+    [
+        ("/usr/lib64/python3.12/threading.py", False),
+        ("/opt/python/lib/python3.13t/queue.py", False),
+        ("/home/me/.venv/lib/python3.13/site-packages/jax/_src/api.py", False),
+        ("<frozen importlib._bootstrap>", False),
+        ("<stdin>", True),
+        ("/home/me/lib/train.py", True),
+    ],
+)
+def test_library_files_are_not_the_users(file: str, is_users: bool) -> None:
+    assert LiveFrame("f", file, 1).is_users == is_users
+
+
 def test_a_stopped_process_has_the_same_frames(interpreter: str) -> None:
     with _started(interpreter, str(PROGRAMS / "live_frames.py")) as (process, _):
         before = _look(process)

@@ -116,7 +116,7 @@ def _since_text(look: Look, call: OpenCall) -> str:
 
 def thread_name(thread: LiveThread) -> str:
     """The displayed name: `main`, or the kernel's name with the thread id."""
-    return thread.name if thread.name == "main" else f"{printable(thread.name)} ({thread.tid})"
+    return "main" if thread.is_main else f"{printable(thread.name)} ({thread.tid})"
 
 
 def thread_state(thread: LiveThread, look: Look) -> str:
@@ -133,7 +133,7 @@ def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
     if thread.gil is GilRole.WAITS:
         return "waits for the GIL"
     if thread.waits_for is not None:
-        return f"waits for {lock_name(thread.waits_for.kind, thread.waits_for.address)}"
+        return f"waits for {thread.waits_for.name}"
     if task.mutex_owner:
         owner = "it holds itself" if task.mutex_owner == task.tid else f"thread {task.mutex_owner} holds"
         return f"waits for a mutex that {owner}"
@@ -144,11 +144,6 @@ def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
     if task.until_ns is not None and task.until_ns > look.time_ns:
         text = f"{text}, for {words.duration(task.until_ns - look.time_ns)} more"
     return text
-
-
-def lock_name(kind: str, address: int) -> str:
-    """A lock in words."""
-    return f"{kind} {address:#x}"
 
 
 def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:

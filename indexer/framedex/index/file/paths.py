@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.index.file.values import to_storable
+from framedex.model.locations import is_library_file
 from framedex.path_resolution.moved_files import FolderMove, FolderMoves, project_of
 
 LATEST_PROJECT_FOLDER = "SELECT path FROM project_folders ORDER BY id DESC LIMIT 1"
@@ -17,8 +18,6 @@ LATEST_PROJECT_FOLDER = "SELECT path FROM project_folders ORDER BY id DESC LIMIT
 PROJECT_FOLDERS = "SELECT path FROM project_folders ORDER BY id"
 """All folders of the project, in order."""
 
-# Installed packages, the standard library, and code without a file.
-_INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.|^<")
 _SYSTEM = re.compile(r"^/(?:usr/)?(?:bin|include|lib|lib64|share)/")  # binaries; `/usr/local` has user-built ones
 
 
@@ -43,7 +42,7 @@ def build_project_moves(folders: Sequence[str]) -> FolderMoves:
 
 def is_installed(path: str) -> bool:
     """Whether a Python file belongs to an installed package or the standard library, or is not a file."""
-    return _INSTALLED.search(path) is not None
+    return path.startswith("<") or is_library_file(path)
 
 
 def is_framedex_hook(path: str) -> bool:

@@ -12,11 +12,11 @@ from framedex.index.ask.line.recorded_file import (
     recorded_lines,
 )
 from framedex.index.ask.line.stack_paths import (
+    paths_inward,
+    paths_outward,
     program_lines,
     readable_steps_inward,
     readable_steps_outward,
-    roads_inward,
-    roads_outward,
     steps_inward,
 )
 from framedex.index.ask.line.stacks import frame_ids_on_line, stacks_of_file, stacks_of_line
@@ -76,8 +76,8 @@ class Line(LineQuery):
     steps_inward = steps_inward
     readable_steps_inward = readable_steps_inward
     readable_steps_outward = readable_steps_outward
-    roads_inward = roads_inward
-    roads_outward = roads_outward
+    paths_inward = paths_inward
+    paths_outward = paths_outward
     program_lines = program_lines
     linked_calls = linked_calls
     functions = functions_at

@@ -58,7 +58,7 @@ def _read_steps(line: LineQuery, table: str, here: str) -> list[FrameStep]:
     return [FrameStep(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]
 
 
-def roads_inward(
+def paths_inward(
     line: LineQuery, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[StackPath]:
     """Return the paths from the line to the nearest frames with source that `is_wanted` accepts, the longest first.
@@ -173,12 +173,12 @@ def _build_path(origin: FrameRow, target: FrameRow, arrivals: Sequence[_InwardAr
     )
 
 
-def roads_outward(
+def paths_outward(
     line: LineQuery, is_wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[StackPath]:
     """Return the stack paths that reached the line from the nearest frames that `is_wanted` accepts, most calls first.
 
-    A path's `nodes` belong to its outer frame; `within` is as for `roads_inward`.
+    A path's `nodes` belong to its outer frame; `within` is as for `paths_inward`.
     """
     line = line if within is None else restrict_to_run(line, within)
     reader = line.reader
