@@ -26,9 +26,9 @@ def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocum
     return types.TextDocumentIdentifier(uri), types.Position(line - 1, character)
 
 
-async def definition(client: LanguageClient, path: Path | str, line: int) -> list[tuple[str, int]]:
-    """The target of go-to-frame, as (file name, 1-based line)."""
-    return places(await client.text_document_definition_async(types.DefinitionParams(*at(path, line))))
+async def definition(client: LanguageClient, path: Path | str, line: int, character: int = 0) -> list[tuple[str, int]]:
+    """Where go-to-frame leads, as (file name, 1-based line)."""
+    return places(await client.text_document_definition_async(types.DefinitionParams(*at(path, line, character))))
 
 
 def places(answer: object) -> list[tuple[str, int]]:
