@@ -13,7 +13,7 @@ import click
 from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, print_header, print_row, run_measured
 
-# Commands, and whether the clone is set up before the measurement.
+# Commands, and whether they are measured after a change in a clone where they have run before.
 _COMMANDS = {
     "make demo": False,
     "make test": False,
@@ -36,22 +36,38 @@ def development_times(rounds: int, only: tuple[str, ...]) -> list[Figure]:
     figures = []
     print_header("command", "s", "s of a processor")
     for command in commands:
-        costs = [_measure(command, is_set_up=_COMMANDS[command]) for _ in range(rounds)]
+        costs = _measure_changes(command, rounds) if _COMMANDS[command] else [_measure(command) for _ in range(rounds)]
         wall, processor = (statistics.median(values) for values in zip(*costs, strict=True))
         print_row(command, f"{wall:,.0f}", f"{processor:,.0f}")
         figures.append(Figure(command, round(wall, 1), "s", note=f"Fresh clone; {processor:,.0f} s of a processor."))
     return figures
 
 
-def _measure(command: str, is_set_up: bool) -> tuple[float, float]:
+def _measure(command: str) -> tuple[float, float]:
     """The wall time and the processor time of a command in a fresh clone, in seconds."""
-    environment = os.environ | {"CCACHE_DISABLE": "1"}
     with tempfile.TemporaryDirectory(prefix="framedex-clone-") as folder:
-        clone = Path(folder, "framedex")
-        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
-        if is_set_up:
-            run_measured(["make", "quick"], clone, environment)
+        return _run(command, _clone(folder))
+
+
+def _measure_changes(command: str, rounds: int) -> list[tuple[float, float]]:
+    """The times of a command after each of some changes of one Python file, in one clone where it has run before."""
+    with tempfile.TemporaryDirectory(prefix="framedex-clone-") as folder:
+        clone = _clone(folder)
+        _run(command, clone)
+        costs = []
+        for number in range(rounds):
             with (clone / _CHANGED).open("a") as file:
-                file.write("\n\n# A change.\n")
-        cost = run_measured(command.split(), clone, environment)
+                file.write(f"\n\n# Change {number}.\n")
+            costs.append(_run(command, clone))
+        return costs
+
+
+def _clone(folder: str) -> Path:
+    clone = Path(folder, "framedex")
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+    return clone
+
+
+def _run(command: str, clone: Path) -> tuple[float, float]:
+    cost = run_measured(command.split(), clone, os.environ | {"CCACHE_DISABLE": "1"})
     return cost.wall_s, cost.processor_s

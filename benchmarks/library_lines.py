@@ -89,7 +89,7 @@ class Selection:
 @click.option("--calls", type=int, default=500, show_default=True, help="Calls in the machine code of a build.")
 @click.option("--stacks", type=int, default=250, show_default=True, help="Calls in recorded stacks of a build.")
 @click.option("--exact", "with_exact", is_flag=True, help="Also compare answers with debug information (slow).")
-@click.option("--kept-out", is_flag=True, help="Also measure the libraries that nobody tunes by.")
+@click.option("--held-out", is_flag=True, help="Also measure the libraries that nobody tunes by.")
 @click.option("--show", type=click.Choice(list(_CHOICES)), help="Print single calls.")
 @click.option("--cause", type=click.Choice(list(_CHOICES)), help="Count callees by kind.")
 @click.option("--limit", type=int, default=20, show_default=True, help="Number of calls to show.")
@@ -140,8 +140,8 @@ def library_lines(
     _print_builds(tuned, exact)
     _print_totals("together", tuned, exact)
     if untuned := [answer for answer in answers if answer.build.library.held_out]:
-        _print_totals("libraries that are kept out", untuned, exact)
-    return [*_line_figures("", tuned), *_line_figures(", kept-out libraries", untuned)]
+        _print_totals("held-out libraries", untuned, exact)
+    return [*_line_figures("", tuned), *_line_figures(", held-out libraries", untuned)]
 
 
 def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
