@@ -167,14 +167,14 @@ def test_an_unreadable_file_is_refused_without_leftovers(here: Path, name: str) 
 
 def test_an_oversized_value_is_refused_before_it_is_allocated(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small gzip of JSON whose values are many times larger in memory."""
-    monkeypatch.setattr(jsonstream, "MAX_MEMORY_BYTES", 2 << 20)
-    samples = b"[0]," * 50_000 + b"[0]"
-    weights = b"1," * 50_000 + b"1"
+    monkeypatch.setattr(jsonstream, "MAX_MEMORY_BYTES", 16 << 20)
+    samples = b"[0]," * 300_000 + b"[0]"
+    weights = b"1," * 300_000 + b"1"
     profile = b'{"type": "sampled", "unit": "none", "samples": [%s], "weights": [%s]}' % (samples, weights)
     (here / "bomb.json.gz").write_bytes(gzip.compress(SPEEDSCOPE % profile))
     result = framedex("import", "bomb.json.gz")
     assert result.exit_code == 1
-    assert "a value in it needs more than 2 MiB of memory" in result.stderr
+    assert "a value in it needs more than 16 MiB of memory" in result.stderr
 
     monkeypatch.setattr(jsonstream, "MAX_MEMORY_BYTES", 256 << 20)
     assert framedex("import", "bomb.json.gz").exit_code == 0
