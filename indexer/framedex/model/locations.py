@@ -28,6 +28,7 @@ class LocationEvidence(StrEnum):
     SINGLE = "single"  # the only call of the next inner frame in this function, both written and compiled
     RANKED = "ranked"  # one of several calls, chosen by the rank of the return address
     INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
+    OP_NAME = "op-name"  # the line of a recorded op with the name in a text, perhaps in another version of the program
     DEFINITION = "definition"  # the line where the function is defined, not the line of the call
     CLASS = "class"  # an implicit member: the line of its class
     FOLLOWED = "followed"  # a line named in a text, mapped from another version of the file

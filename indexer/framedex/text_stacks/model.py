@@ -107,6 +107,7 @@ class TextFrame:
     - `labels` are notes on the frame: how its line is known, or the operation of a compiled program.
     - `outward` are the callers, nearest first, if one line prints a location with its whole stack.
     - `number` is the printed frame number, if any.
+    - `op_names` are the names of the ops of a compiled program's instruction; a fusion can have several.
     - `ffi_target` and `ffi_stage` name the FFI handler that crashed, if the frame called one.
     """
 
@@ -132,6 +133,7 @@ class TextFrame:
     text_offset: int | None = None
     ffi_target: str = ""
     ffi_stage: str = ""
+    op_names: tuple[str, ...] = ()
 
     @property
     def call_address(self) -> int | None:

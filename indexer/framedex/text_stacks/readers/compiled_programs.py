@@ -356,8 +356,10 @@ class HloText:
         places = self._find_chain(numbers.get("stack_frame_id", 0))
         if not places and texts.get("source_file") and numbers.get("source_line"):
             places = [TextLocation(texts["source_file"], numbers["source_line"], numbers.get("source_column", 0))]
-        labels = tuple(filter(None, (label, texts.get("op_name", ""))))
-        return self._frame(number, line, places, tuple(sorted(parts, key=lambda part: part.start)), labels)
+        op_name = texts.get("op_name", "")
+        labels = tuple(filter(None, (label, op_name if places else "")))
+        op_names = tuple(filter(None, op_name.split(";")))
+        return self._frame(number, line, places, tuple(sorted(parts, key=lambda part: part.start)), labels, op_names)
 
     def _frame(
         self,
@@ -366,8 +368,9 @@ class HloText:
         locations: list[TextLocation],
         parts: tuple[TextPart, ...],
         labels: tuple[str, ...],
+        op_names: tuple[str, ...] = (),
     ) -> ParsedLine:
-        if not locations:
+        if not locations and not op_names:
             return ParsedLine(StackFormat.HLO)
         name = _NAME.match(line.strip())
         start, end = text_columns(line)
@@ -380,10 +383,11 @@ class HloText:
             number,
             end,
             parts,
-            function=locations[0].function,
-            place=locations[0],
+            function=locations[0].function if locations else ";".join(op_names),
+            place=locations[0] if locations else None,
             labels=labels,
             outward=tuple(locations[1:]),
+            op_names=op_names,
         )
         return ParsedLine(StackFormat.HLO, (frame,))
 

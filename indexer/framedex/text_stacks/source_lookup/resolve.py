@@ -109,6 +109,8 @@ class Resolver:
         locations = self._resolve_printed_location(
             frame.place, printed_evidence(frame), frame.function, frame.language, is_shortened, source
         )
+        if not locations and frame.op_names:
+            locations = self._locate_ops(frame.op_names)
         function, is_doubtful, is_by_name = frame.function, False, False
         if not locations and frame.language is Language.NATIVE:
             inside = self._find_in_binary(frame, callee_frame) if frame.place is None else None
@@ -225,6 +227,15 @@ class Resolver:
             # The file was found by its name alone.
             locations = (self._versions.check_function(said, locations[0]),)
         return self.released.check_recorded_release(self._label_locations(locations))
+
+    def _locate_ops(self, names: Sequence[str]) -> tuple[Location, ...]:
+        """Return the lines of the recorded ops with these names; several lines of one op are candidates."""
+        if self._index is None:
+            return ()
+        lines = [self._index.names.find_op_lines(name) for name in names]
+        found = list(dict.fromkeys(line for lines_of_op in lines for line in lines_of_op))[:_MAX_CANDIDATES]
+        is_ambiguous = any(len(lines_of_op) > 1 for lines_of_op in lines)
+        return self._label_locations(found) if is_ambiguous else self._add_addresses(found)
 
     def _use_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
         self.released.mark_used(found.release)

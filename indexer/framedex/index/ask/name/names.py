@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from framedex.index.ask.name.ops import find_op_lines
 from framedex.index.file.conventions import (
     DEFINITIONS_BY_NAME,
     DEFINITIONS_WITH_CALLS,
@@ -34,6 +35,10 @@ class NameLookup:
     """Lookups by name alone, as given by texts or users."""
 
     reader: Reader
+
+    def find_op_lines(self, name: str) -> list[Location]:
+        """Return the user's lines with ops of this name in compiled programs: `jit(step)/tanh`."""
+        return find_op_lines(self.reader, name)
 
     def find_locations(self, name: str) -> list[Location]:
         """Return the locations of the recorded C++ functions with exactly this readable name, most calls first.
