@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -16,6 +17,7 @@ from framedex.model.costs import SAME_KEYS
 
 if TYPE_CHECKING:
     from framedex.model import (
+        CacheMiss,
         CompileChange,
         Compiles,
         DeviceMemory,
@@ -169,6 +171,7 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
         of = f"{row.function}: " if row.function else ""
         found += [f"{of}{failures_text(row)}"] if row.failed else []
         found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
+        found += [f"{of}{text}" for text in cache_miss_texts(row)]
         found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
     return found
 
@@ -214,6 +217,41 @@ def _fold_types(values: Sequence[str]) -> _MergedTypes | None:
     varying = tuple(dimension for dimension, several in enumerate(sizes) if len(several) > 1)
     shown = ", ".join(str(several[0]) if len(several) == 1 else f"{several[0]}..{several[-1]}" for several in sizes)
     return _MergedTypes(f"{parsed[0]['dtype']}[{shown}]", varying) if varying else None
+
+
+_KEY_PARTS = {
+    "computation": "program",
+    "jax_lib version": "version of jaxlib",
+    "backend version": "version of the platform",
+    "XLA flags": "XLA flags",
+    "compile_options": "compile options",
+    "accelerator_config": "devices",
+    "compression": "compression of the cache",
+    "custom_hook": "value of JAX's hook for cache keys",
+}
+_MOST_MISSES = 3
+
+
+def cache_miss_texts(row: Compiles) -> list[str]:
+    """Sentences about the misses of the persistent cache, one for each kind: the latest miss, and their number."""
+    kinds: dict[tuple[object, ...], list[CacheMiss]] = {}
+    for miss in row.cache_misses:
+        kinds.setdefault((miss.parts, miss.changes, miss.minimum_s), []).append(miss)
+    texts = [_cache_miss_text(misses[-1], len(misses)) for misses in kinds.values()]
+    return texts[-_MOST_MISSES:]
+
+
+def _cache_miss_text(miss: CacheMiss, number: int) -> str:
+    missed = "cache miss" if number == 1 else f"{number:,} cache misses"
+    earlier = f"call {miss.earlier_call} of {PurePath(miss.earlier_path).name}"
+    if miss.parts:
+        parts = " and ".join(_KEY_PARTS.get(part, part) for part in miss.parts)
+        changes = "; ".join(map(change_text, miss.changes))
+        return f"{missed}: different {parts} than in {earlier}{f' ({changes})' if changes else ''}"
+    if miss.minimum_s is not None:
+        setting = "jax_persistent_cache_min_compile_time_secs"
+        return f"{missed}: {earlier} was not stored, it compiled in less than {miss.minimum_s:g} s ({setting})"
+    return f"{missed}: same key as {earlier}, but its entry was removed or is in another folder"
 
 
 def failures_text(row: Compiles) -> str:

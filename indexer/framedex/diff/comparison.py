@@ -12,7 +12,8 @@ from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff,
 from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times
 from framedex.diff.recorded import RecordedLine, RecordingData, deletes_objects, read_recording
 from framedex.diff.stack_paths import build_path_trees, merge_differing_paths
-from framedex.index.ask.costs.compilations import changes_between, remove_identity
+from framedex.index.ask.costs.compilations import changes_between
+from framedex.index.ask.costs.compile_inputs import remove_identity
 from framedex.model import PARTS_OF_STEPS, ChangeCause
 
 if TYPE_CHECKING:

@@ -57,6 +57,24 @@ class CompileChange:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheMiss:
+    """A compilation that JAX's persistent cache did not save, compared with the nearest earlier one of its function.
+
+    `call` compiled the program, `earlier_call` in the capture at `earlier_path` compiled or loaded the nearest one.
+    `parts` of the cache key differ, by JAX's names; `changes` are known differences. If no part differs, JAX did not
+    store the earlier program because it compiled in less than `minimum_s` seconds. If `minimum_s` is None, its entry is
+    gone or in another folder.
+    """
+
+    call: int
+    earlier_call: int
+    earlier_path: str
+    parts: tuple[str, ...]
+    changes: tuple[CompileChange, ...]
+    minimum_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Compiles:
     """The compilations of one function that a line of the program caused; durations in ns.
 
@@ -88,6 +106,8 @@ class Compiles:
     lower_duration: int = 0
     lookups: int = 0
     lookup_duration: int = 0
+    cache_misses: tuple[CacheMiss, ...] = ()
+    """The misses of the persistent cache that have an explanation, in order."""
 
 
 class TransferDirection(enum.Enum):
@@ -288,8 +308,8 @@ class Waits:
     """The time that a Python thread was blocked on the runtime in a line; durations in ns.
 
     Of `count` waits, `unsure` have no recorded end of the awaited work: they count until the thread's next call.
-    `unended` had not ended when the recording ended: they took at least until then. The calls are the blocking ones, or
-    the ones before the waits.
+    `unended` counts waits that had not ended at the end of the recording: they lasted at least until then. The calls
+    are the blocking ones, or the ones before the waits.
     """
 
     line: PythonLine | None

@@ -122,6 +122,8 @@ class CompileNote:
     (`train.py:3`); both are empty if unknown. `statics` are the static arguments, with their values as text. `donated`
     has the indices of the donated arguments. `keys` are the other facts that JAX's tracing cache compares, as (kind,
     subject, value), of the kinds in native/framedex_native/ffi/trace_keys.py; None in older captures and JAX versions.
+    `cache_key` has the parts of the key in JAX's persistent cache, with a hash of each; empty if that cache was not
+    used. JAX stores programs that take at least `cache_minimum_s` seconds to compile.
     """
 
     name: str
@@ -131,6 +133,8 @@ class CompileNote:
     statics: tuple[tuple[str, str], ...]
     donated: tuple[int, ...] = ()
     keys: tuple[tuple[str, str, str], ...] | None = None
+    cache_key: tuple[tuple[str, str], ...] = ()
+    cache_minimum_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

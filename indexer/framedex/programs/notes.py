@@ -24,6 +24,8 @@ def read_note(data: bytes) -> CompileNote | None:
             statics=tuple((str(name), str(value)) for name, value in fields["statics"]),
             donated=tuple(place for place in fields.get("donated", ()) if type(place) is int),
             keys=_read_keys(fields.get("keys")),
+            cache_key=tuple((str(part), str(value)) for part, value in fields.get("cache_key", ())),
+            cache_minimum_s=float(fields.get("cache_minimum_s", 0)),
         )
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
@@ -39,6 +41,8 @@ def build_note(fields: Mapping[str, Any]) -> CompileNote:
         statics=tuple((name, value) for name, value in fields["statics"]),
         donated=tuple(fields.get("donated", ())),
         keys=_read_keys(fields.get("keys")),
+        cache_key=tuple((part, value) for part, value in fields.get("cache_key", ())),
+        cache_minimum_s=fields.get("cache_minimum_s", 0.0),
     )
 
 

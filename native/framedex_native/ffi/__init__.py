@@ -21,10 +21,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .cache_keys import note_cache_keys
 from .cells import name_timed_code, note_cells
 from .importing import after_import, stop_awaiting
 from .library import Library
-from .notes import note_compilations, note_traces
+from .notes import ProgramNotes, note_compilations, note_traces
 from .phases import Phases, follow_backends, follow_imports, follow_jax
 from .programs import Programs, follow_programs
 from .registrations import Registrations, follow_registrations
@@ -55,12 +56,13 @@ def install_notes(*, is_early: bool = False) -> None:
     that the phases are those of its whole start. A second call, or FRAMEDEX_FFI=0, has no effect.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
-        phases = Phases(is_early=is_early)
+        phases, notes = Phases(is_early=is_early), ProgramNotes()
         imports = follow_imports(phases) if "jax._src.compiler" not in sys.modules else None
         noting: dict[str, Callable[[ModuleType], None]] = {
             "jax._src.monitoring": lambda monitoring: follow_jax(phases, monitoring, imports),
             "jax._src.xla_bridge": lambda xla_bridge: follow_backends(phases, xla_bridge),
-            "jax._src.compiler": lambda compiler: _note_compilations(compiler, phases),
+            "jax._src.cache_key": lambda cache_key: note_cache_keys(cache_key, notes),
+            "jax._src.compiler": lambda compiler: _note_compilations(compiler, notes, phases),
             "jax._src.pjit": note_traces,
             _IPYTHON: _follow_cells,
         }
@@ -72,9 +74,10 @@ def _follow_cells(compilerop: ModuleType) -> None:
     note_cells(compilerop)
 
 
-def _note_compilations(compiler: ModuleType, phases: Phases) -> None:
+def _note_compilations(compiler: ModuleType, notes: ProgramNotes, phases: Phases) -> None:
     library = Library()
-    note_compilations(compiler, library)
+    notes.attach(library)
+    note_compilations(compiler, notes)
     phases.attach(library)
     # A kernel imports IPython before JAX. In other programs framedex must leave sys.meta_path.
     stop_awaiting(_IPYTHON)

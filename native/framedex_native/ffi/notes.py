@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -73,7 +74,31 @@ def _collect_note(
     return found._replace(traced_for=origin)
 
 
-def note_compilations(compiler: Any, library: Library) -> None:
+class ProgramNotes:
+    """The note on the program that each thread compiles or loads next."""
+
+    def __init__(self) -> None:
+        self._library: Library | None = None
+        self._thread = threading.local()
+
+    def attach(self, library: Library) -> None:
+        """Pass the notes to a library from now on."""
+        self._library = library
+
+    def set(self, note: dict[str, Any] | None) -> None:
+        """Replace this thread's note; None clears it."""
+        self._thread.note = note
+        if self._library is not None:
+            self._library.note(None if note is None else json.dumps(note))
+
+    def add(self, **facts: Any) -> None:
+        """Add facts to this thread's note; without a note there is no program to add them to."""
+        note = getattr(self._thread, "note", None)
+        if note is not None:
+            self.set(note | facts)
+
+
+def note_compilations(compiler: Any, notes: ProgramNotes) -> None:
     """Note each program right before `jax._src.compiler` compiles it."""
     original = getattr(compiler, "get_compile_options", None)
     if original is None or hasattr(compiler, _MARK):
@@ -83,15 +108,15 @@ def note_compilations(compiler: Any, library: Library) -> None:
     @functools.wraps(original)
     def get_compile_options(*args: Any, **kwargs: Any) -> Any:
         try:
-            library.note(_note(sys._getframe(1)))
+            notes.set(_note(sys._getframe(1)))
         except Exception:  # as above
-            library.note(None)
+            notes.set(None)
         return original(*args, **kwargs)
 
     compiler.get_compile_options = get_compile_options
 
 
-def _note(frame: FrameType | None) -> str | None:
+def _note(frame: FrameType | None) -> dict[str, Any] | None:
     """The note of the program whose compile options are being created; None without facts."""
     for _ in range(_NEAR):
         if frame is None:
@@ -108,7 +133,7 @@ def _note(frame: FrameType | None) -> str | None:
     debug_info = info.debug_info
     types = info.in_avals[:MOST_ARGUMENTS]
     names = (debug_info.arg_names or ())[: len(types)]
-    told = {
+    return {
         "name": known["name"],
         "function": debug_info.func_src_info,
         "arguments": [
@@ -119,7 +144,6 @@ def _note(frame: FrameType | None) -> str | None:
         "keys": getattr(debug_info.traced_for, "keys", ()),
         "donated": _donated_positions(frame.f_back),
     }
-    return json.dumps(told)
 
 
 def _donated_positions(frame: FrameType | None) -> list[int]:

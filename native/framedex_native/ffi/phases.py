@@ -19,7 +19,7 @@ from typing import Any
 from .library import Library
 
 MOST_PHASES = 10_000
-"""The maximum number of phases of a process, so that a program that compiles forever fills no memory."""
+"""The maximum number of phases of a process, so that a program that compiles forever does not fill the memory."""
 
 LEAST_DURATION_NS = 500_000
 """Imports and held locks that are shorter belong to the phase around them."""
@@ -118,7 +118,7 @@ class ImportTimer:
         bootstrap._ModuleLockManager = self._timed
 
     def stop(self) -> None:
-        """Give Python its own lock back."""
+        """Restore Python's own lock."""
         if self._bootstrap._ModuleLockManager is self._timed:
             self._bootstrap._ModuleLockManager = self._lock
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import NamedTuple, TypeVar
 
 from framedex.index.ask.call.python_lines import (
     lines_of_nodes,
@@ -15,7 +12,19 @@ from framedex.index.ask.call.python_lines import (
     outward_lines_of_nodes,
     python_lines,
 )
+from framedex.index.ask.costs.cache_misses import find_cache_misses
 from framedex.index.ask.costs.changes import CompilationFacts, compare_compilations, summarize_changes
+from framedex.index.ask.costs.compile_inputs import (
+    CompileCall,
+    Content,
+    is_note_of_program,
+    parse_note,
+    read_compile_calls,
+    read_contents,
+    read_texts,
+    remove_identities,
+    to_id_list,
+)
 from framedex.index.ask.costs.phases import Phase, captures_with_phases, read_separate_phases
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_installed
@@ -25,51 +34,14 @@ from framedex.model import (
     CompileChange,
     CompileNote,
     Compiles,
-    Parameter,
     PhaseKind,
     PythonLine,
-    Signature,
     Table,
 )
-from framedex.model.programs import REST_OF_ARGUMENTS, to_module_name
-from framedex.programs.notes import build_note
-
-_LOADED = "it was loaded as an executable"  # the prefix of a load's problem
-
-_Read = TypeVar("_Read")
-
-Content = tuple[int | None, int | None, int | None]
-"""The inputs of a compilation: row ids of its program, options and note."""
-
+from framedex.model.programs import to_module_name
 
 MAX_COMPARED = 2_000
 """Limit of compilation pairs compared per query: the first and the latest of each row."""
-
-_IDENTITY = re.compile(r" #[0-9a-f]{6}\b")
-
-
-class CompileCall(NamedTuple):
-    """A call that compiled or loaded an executable, or failed to; row ids, durations in ns."""
-
-    call: int
-    capture: int
-    program: int | None
-    options: int | None
-    note: int | None
-    duration: int
-    error: int
-    stack: int
-    problem: str
-
-    @property
-    def is_load(self) -> bool:
-        """Whether the call loaded an executable without compiling."""
-        return self.program is None and self.problem.startswith(_LOADED)
-
-    @property
-    def content(self) -> Content:
-        """The row ids of the inputs."""
-        return self[2:5]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +52,6 @@ class JittedFunction:
     place: str
 
 
-def read_compile_calls(reader: Reader) -> list[CompileCall]:
-    """Return the counted calls in order."""
-    rows = reader.rows(
-        "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
-        " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE 1{reader.scope.capture_condition('x')} ORDER BY x.call"
-    )
-    return [CompileCall._make(row) for row in rows]
-
-
 def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[int | None, int | None], JittedFunction]:
     """Return the functions by (program, note).
 
@@ -98,8 +60,8 @@ def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[i
     """
     pairs = {(each.program, each.note) for each in calls}
     query = f"SELECT id, name, function, defined FROM programs WHERE id {IN_JSON}"
-    programs = {program: of for program, *of in reader.rows(query, _to_id_list(program for program, _ in pairs))}
-    notes = _read_texts(reader, (noted for _, noted in pairs), _parse_note)
+    programs = {program: of for program, *of in reader.rows(query, to_id_list(program for program, _ in pairs))}
+    notes = read_texts(reader, (noted for _, noted in pairs), parse_note)
     alike: dict[tuple[str, str, str, int | None], JittedFunction] = {}  # cached because many programs share a function
     found = {}
     for program, number in pairs:
@@ -112,68 +74,17 @@ def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[i
 
 
 def _build_function(name: str, location_text: str, noted: CompileNote | None, module: str | None) -> JittedFunction:
-    if noted is None or not noted.function or not _is_note_of_program(noted, module):
+    if noted is None or not noted.function or not is_note_of_program(noted, module):
         return JittedFunction(name, location_text)
     is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a location
     return JittedFunction(name or noted.function, location_text if is_of_package else noted.defined)
 
 
-def read_contents(reader: Reader, keys: Collection[Content]) -> dict[Content, CompilationFacts]:
-    """Return the data of compilations by their inputs."""
-    query = f"SELECT id, name, signature FROM programs WHERE id {IN_JSON}"
-    names: dict[int | None, str] = {}
-    signatures: dict[int | None, Signature] = {}
-    for program, name, text in reader.rows(query, _to_id_list(program for program, _, _ in keys)):
-        names[program] = name
-        if text is not None:
-            signatures[program] = _parse_signature(text)
-    notes = _read_texts(reader, (noted for _, _, noted in keys), _parse_note)
-    options = _read_texts(reader, (options for _, options, _ in keys), json.loads)
-    found = {}
-    for program, of_options, number in keys:
-        noted = notes.get(number)
-        if noted is not None and not _is_note_of_program(noted, names.get(program)):
-            noted = None
-        found[program, of_options, number] = CompilationFacts(signatures.get(program), noted, options.get(of_options))
-    return found
-
-
 def _find_function_numbers(reader: Reader, calls: Iterable[CompileCall]) -> dict[int | None, str]:
     """Return the number of the function object that JAX traced, by the row id of the note."""
-    notes = _read_texts(reader, {each.note for each in calls}, _parse_note)
+    notes = read_texts(reader, {each.note for each in calls}, parse_note)
     keys = ((number, key) for number, noted in notes.items() for key in noted.keys or ())
     return {number: value for number, (kind, subject, value) in keys if (kind, subject) == ("function", "")}
-
-
-def _is_note_of_program(noted: CompileNote, module: str | None) -> bool:
-    """Whether a note belongs to a program (None: unknown); JAX may note one program and then compile others."""
-    return module is None or to_module_name(noted.name) == to_module_name(module)
-
-
-def _read_texts(
-    reader: Reader, numbers: Iterable[int | None], read: Callable[[str], _Read]
-) -> Mapping[int | None, _Read]:
-    rows = reader.rows(f"SELECT id, text FROM compile_texts WHERE id {IN_JSON}", _to_id_list(numbers))
-    return {number: read(text) for number, text in rows}
-
-
-def _to_id_list(numbers: Iterable[int | None]) -> str:
-    return json_list(sorted({number for number in numbers if number is not None}))
-
-
-def _parse_signature(text: str) -> Signature:
-    fields = json.loads(text)
-    return Signature(
-        arguments=tuple(Parameter(**each) for each in fields.pop("arguments")),
-        results=tuple(Parameter(**each) for each in fields.pop("results")),
-        constants=tuple(fields.pop("constants")),
-        object_ids=tuple(fields.pop("object_ids", ())),  # indexes of earlier releases lack them
-        **fields,
-    )
-
-
-def _parse_note(text: str) -> CompileNote:
-    return build_note(json.loads(text))
 
 
 @dataclass(slots=True)
@@ -243,8 +154,12 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
                 earlier.add(number, content)
     changes_of = _find_changes(reader, rows.values())
     prepared = _sum_preparations(reader, all_lines=all_lines)
+    misses = find_cache_misses(reader, calls)
     found = [
-        _build_row(*key, row, changed, prepared.pop((key[0], key[1], to_module_name(key[2].name)), _Preparation()))
+        replace(
+            _build_row(*key, row, changed, prepared.pop((key[0], key[1], to_module_name(key[2].name)), _Preparation())),
+            cache_misses=tuple(misses[each.call] for each in row.calls if each.call in misses),
+        )
         for (key, row), changed in zip(rows.items(), changes_of, strict=True)
     ]
     return Table(tuple(sorted(found, key=lambda row: -row.total_duration - row.load_duration)))
@@ -381,7 +296,7 @@ def compiled_programs(reader: Reader, calls: Collection[int]) -> dict[int, Compi
         f"SELECT call, program, options, noted FROM compilations WHERE call {IN_JSON}", json_list(sorted(calls))
     )
     keys = {call: (program, options, noted) for call, program, options, noted in rows}
-    known = {key: _remove_identities(found) for key, found in read_contents(reader, set(keys.values())).items()}
+    known = {key: remove_identities(found) for key, found in read_contents(reader, set(keys.values())).items()}
     ops: dict[int | None, Counter[str]] = {}
     for program, kind, number in reader.rows(
         "SELECT l.program, o.kind, sum(l.ops) FROM program_lines l JOIN program_ops o ON o.id = l.op"
@@ -396,21 +311,3 @@ def changes_between(previous: CompiledProgram, after: CompiledProgram) -> tuple[
     """Return the changes from one program to the other; empty if they are identical."""
     found = summarize_changes([(compare_compilations(previous.known, after.known), 1)])
     return tuple(change for change in found if change.cause is not ChangeCause.SAME)
-
-
-def remove_identity(value: str) -> str:
-    """Remove the process-specific object identity from a static argument: `Config` for `Config #87b1fd`."""
-    return _IDENTITY.sub("", value)
-
-
-def _remove_identities(known: CompilationFacts) -> CompilationFacts:
-    """Remove the facts that hold within one process: object identities, function objects and their lines."""
-    noted = known.note
-    if noted is None:
-        return known
-    statics = tuple((name, remove_identity(value)) for name, value in noted.statics)
-    keys = noted.keys
-    if keys is not None:
-        lasting = ((kind, subject, value) for kind, subject, value in keys if (kind, subject) != REST_OF_ARGUMENTS)
-        keys = tuple((kind, subject, remove_identity(value)) for kind, subject, value in lasting if kind != "function")
-    return replace(known, note=replace(noted, defined="", statics=statics, keys=keys))

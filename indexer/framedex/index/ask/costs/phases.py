@@ -20,7 +20,7 @@ class Phase:
     """A phase of a thread; times in ns since the recording began. `own` is its duration without phases inside it.
 
     `name` is the function for preparations, also for the parts of a compilation that use the cache. `parent` is the
-    phase that this one is inside of.
+    enclosing phase.
     """
 
     thread: int
@@ -36,7 +36,7 @@ class Phase:
 
     @property
     def root(self) -> Phase:
-        """The phase that this one counts for: traces inside a trace or a lowering belong to that."""
+        """The phase that counts the time of this one: traces inside a trace or a lowering belong to the outer phase."""
         phase = self
         while phase.parent is not None and phase.kind is PhaseKind.TRACE and phase.parent.kind in PREPARATION[:2]:
             phase = phase.parent

@@ -105,8 +105,8 @@ def _find_savings(
 def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[MemorySaving]:
     """Yield the lines whose values are kept for the backward pass.
 
-    An op that occurs once has to be there for its own backward pass: only values of ops that occur again, as in each
-    layer, are saved, all but one of them. A loop stacks the values of its rounds in one buffer.
+    The value of an op that occurs once must exist for its own backward pass. So only repeated ops, such as those of
+    each layer, save memory: all values but one. A loop stacks the values of its rounds in one buffer.
     """
     kept: dict[PythonLine, dict[tuple[str, str], list[int]]] = {}
     for buffer in buffers:

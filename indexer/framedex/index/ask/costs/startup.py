@@ -147,7 +147,7 @@ def _is_within(call: _Call | None, intervals: Iterable[tuple[int, int]]) -> bool
 
 
 def _find_first_run(reader: Reader, capture: int, compiled: Phase) -> _Call | None:
-    """Return the first run of an executable that was made during a compilation; None if it never ran."""
+    """Return the first run of an executable that was created during a compilation; None if it never ran."""
     kinds = reader.rows(
         "SELECT DISTINCT e.kind FROM compilations x JOIN call_rows c ON c.id = x.call"
         " JOIN executions e ON e.executable = x.executable WHERE x.capture = ? AND c.start BETWEEN ? AND ?",
@@ -249,7 +249,7 @@ def _sum_parts(items: Iterable[_Item], lines: dict[int, PythonLine]) -> Iterator
 
 
 def _find_callers(reader: Reader, phases: Iterable[Phase]) -> set[tuple[str, int]]:
-    """Return the lines, as path and line, that led to a trace inside no other trace."""
+    """Return the lines, as path and line, that led to an outermost trace."""
     nodes = {phase.node for phase in phases if phase.kind is PhaseKind.TRACE and phase.root is phase}
     outward = outward_lines_of_nodes(reader, nodes).values()
     lines = (*lines_of_nodes(reader, nodes).values(), *(line for lines in outward for line in lines))
