@@ -1,7 +1,7 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
-# make test [WORKERS=2] [RERUNS=0]  set up with the development tools, then run the checks and every behaviour's tests
+# make test [WORKERS=3] [RERUNS=0]  set up with the development tools, then run the checks and every behaviour's tests
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
 # make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
 # make quick-tests  those tests alone
@@ -9,7 +9,7 @@
 # make docs    build the documentation as a site: build/site
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
-# make test-editors [WORKERS=2] [RERUNS=0]  set up a real VS Code, and test its extension in it
+# make test-editors [WORKERS=3] [RERUNS=0]  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
 #              also framedex-linux-x64.vsix, whose wheels can record
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
@@ -47,7 +47,8 @@ BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt $(wildcard nat
 # Exact versions of what builds wheels; CI and a checkout have no other.
 RELEASE_TOOLS := build/wheels/tools
 
-WORKERS := 2
+# More than the cores of a small machine, because tests often wait for programs.
+WORKERS := 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
 # The order of the files. `make test-all` shuffles the tests.
 MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers -p no:randomly
