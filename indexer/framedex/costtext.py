@@ -18,6 +18,7 @@ from framedex.model.costs import SAME_KEYS
 if TYPE_CHECKING:
     from framedex.model import (
         CacheMiss,
+        Collective,
         CompileChange,
         Compiles,
         DeviceMemory,
@@ -172,6 +173,7 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
         found += [f"{of}{failures_text(row)}"] if row.failed else []
         found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
         found += [f"{of}{text}" for text in cache_miss_texts(row)]
+        found += [f"{of}{collective_text(each)}" for each in row.collectives if not each.is_requested]
         found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
     return found
 
@@ -229,7 +231,7 @@ _KEY_PARTS = {
     "compression": "compression of the cache",
     "custom_hook": "value of JAX's hook for cache keys",
 }
-_MOST_MISSES = 3
+_MAX_MISSES = 3
 
 
 def cache_miss_texts(row: Compiles) -> list[str]:
@@ -238,7 +240,7 @@ def cache_miss_texts(row: Compiles) -> list[str]:
     for miss in row.cache_misses:
         kinds.setdefault((miss.parts, miss.changes, miss.minimum_s), []).append(miss)
     texts = [_cache_miss_text(misses[-1], len(misses)) for misses in kinds.values()]
-    return texts[-_MOST_MISSES:]
+    return texts[-_MAX_MISSES:]
 
 
 def _cache_miss_text(miss: CacheMiss, number: int) -> str:
@@ -252,6 +254,17 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
         setting = "jax_persistent_cache_min_compile_time_secs"
         return f"{missed}: {earlier} was not stored, it compiled in less than {miss.minimum_s:g} s ({setting})"
     return f"{missed}: same key as {earlier}, but its entry was removed or is in another folder"
+
+
+def collective_text(collective: Collective) -> str:
+    """One kind of collective: `2 all-gathers inserted by the compiler for dot_general, f32[4,8] (128 B), 8 devices`."""
+    number = words.count(collective.count, collective.opcode)
+    scope, _, primitive = collective.op.rpartition("/")
+    origin = "" if collective.is_requested else " inserted by the compiler"
+    of = f" for {'' if scope else 'argument '}{primitive}" if primitive else ""
+    devices = f" between {collective.devices} devices" if collective.devices else ""
+    loop = ", in a loop" if collective.is_repeated else ""
+    return f"{number}{origin}{of}: {collective.shape}, {words.size(collective.size)} on each device{devices}{loop}"
 
 
 def failures_text(row: Compiles) -> str:
@@ -428,7 +441,7 @@ def saving_text(saving: MemorySaving) -> str:
 
 
 def temporaries_source(program: ProgramPeak) -> str:
-    """Where the buffers at the peak of a program come from; an estimate has its difference to the reported size."""
+    """The source of the data about a program's buffers at its peak, and the error of an estimate."""
     if program.is_exact:
         return "as the compiler placed them"
     difference = program.peak - program.temporaries

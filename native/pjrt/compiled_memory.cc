@@ -21,6 +21,15 @@ std::optional<Sizes> ask_sizes(PJRT_Executable* executable, const PJRT_Api* plug
   return sizes;
 }
 
+// Such a program may have collectives.
+bool runs_on_several_devices(PJRT_Executable* executable, const PJRT_Api* plugin) {
+  if (!offers(plugin, &PJRT_Api::PJRT_Executable_NumPartitions)) return false;
+  PJRT_Executable_NumPartitions_Args args{};
+  args.struct_size = PJRT_Executable_NumPartitions_Args_STRUCT_SIZE;
+  args.executable = executable;
+  return !discard(plugin->PJRT_Executable_NumPartitions(&args), plugin) && args.num_partitions > 1;
+}
+
 // Fetches the optimised program: first its size, then its bytes.
 std::string ask_program(PJRT_Executable* executable, const PJRT_Api* plugin) {
   if (!offers(plugin, &PJRT_Api::PJRT_Executable_OptimizedProgram)) return {};
@@ -53,7 +62,7 @@ void compiled_memory(recorder::ArgumentWriter& writer, uint16_t field, PJRT_Exec
     text += (text.empty() ? "" : ", ") + std::string(name) + "=" + std::to_string((*sizes).*member);
   }
   writer.text(field, text);
-  if (sizes->temp_size_in_bytes <= 0) return;
+  if (sizes->temp_size_in_bytes <= 0 && !runs_on_several_devices(executable, plugin)) return;
   std::string program = ask_program(executable, plugin);
   if (!program.empty()) recorder::keep(writer, static_cast<uint16_t>(field + 1), program.data(), program.size());
 }

@@ -75,6 +75,25 @@ class CacheMiss:
 
 
 @dataclass(frozen=True, slots=True)
+class Collective:
+    """Equal transfers between the devices of a compiled program: `count` of them from one line.
+
+    `line` is the innermost line of the program itself that the op comes from (None: unknown), the other fields are
+    those of `ProgramCollective`. If `is_requested` is false, the compiler inserted them, to match shardings.
+    """
+
+    opcode: str
+    op: str
+    shape: str
+    size: int
+    devices: int
+    is_repeated: bool
+    is_requested: bool
+    line: PythonLine | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Compiles:
     """The compilations of one function that a line of the program caused; durations in ns.
 
@@ -108,6 +127,8 @@ class Compiles:
     lookup_duration: int = 0
     cache_misses: tuple[CacheMiss, ...] = ()
     """The misses of the persistent cache that have an explanation, in order."""
+    collectives: tuple[Collective, ...] = ()
+    """The transfers between devices in the latest program, those with most bytes first."""
 
 
 class TransferDirection(enum.Enum):

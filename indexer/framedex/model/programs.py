@@ -52,6 +52,26 @@ class ProgramBuffer:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramCollective:
+    """A transfer between the devices of a program, such as an `all-gather`.
+
+    `op` is JAX's name of the op. `shape` and `size` (bytes) are those of the result on each device, the last one if
+    there are several. `devices` is the number of devices in a group (0: unknown). `is_repeated`: in a loop.
+    `is_requested`: the op asks for a collective or a sharding; otherwise the compiler inserted it. `frames` are the
+    Python frames of the op, innermost first.
+    """
+
+    opcode: str
+    op: str
+    shape: str
+    size: int
+    devices: int
+    is_repeated: bool
+    is_requested: bool
+    frames: tuple[ProgramFrame, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramMemory:
     """The temporaries of a program on one device: those alive at their peak, largest first; sizes in bytes.
 
@@ -65,6 +85,8 @@ class ProgramMemory:
     steps: int
     over_time: tuple[tuple[int, int], ...]
     buffers: tuple[ProgramBuffer, ...]
+    collectives: tuple[ProgramCollective, ...] = ()
+    """The transfers between devices, in the order of the schedule."""
 
 
 @dataclass(frozen=True, slots=True)

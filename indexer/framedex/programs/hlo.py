@@ -69,6 +69,15 @@ _ELEMENT_BYTES = {"s16": 2, "u16": 2, "f16": 2, "bf16": 2, "s32": 4, "u32": 4, "
 }
 
 
+COLLECTIVE_OPCODES = frozenset(
+    {
+        *("all-gather", "all-reduce", "all-to-all", "ragged-all-to-all", "collective-broadcast"),
+        *("collective-permute", "reduce-scatter"),
+    }
+)
+"""The opcodes of transfers between devices. Asynchronous ones have the suffix `-start`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """An array's type (`f32[4,8]`) with its size in bytes without padding, or a tuple of `parts`.
@@ -120,8 +129,8 @@ class Instruction:
     """An instruction of a computation.
 
     `op` is JAX's name (`jit(f)/sort`), `frame` the number of the innermost frame that traced it (0: unknown).
-    `operands` are the ids of instructions, and `called` those of computations. `index` is that of a
-    `get-tuple-element`.
+    `operands` are the ids of instructions, and `called` those of computations. `index` is the tuple index of a
+    `get-tuple-element`, `group_size` the number of devices in a group of a collective (0: unknown).
     """
 
     id: int
@@ -133,22 +142,44 @@ class Instruction:
     operands: tuple[int, ...]
     called: tuple[int, ...]
     index: int
+    group_size: int = 0
 
     @classmethod
     def from_message(cls, instruction: Message) -> Instruction:
         """Return an instruction from its HloInstructionProto."""
-        metadata = Message(instruction.content(7))
+        metadata, opcode = Message(instruction.content(7)), instruction.text(2)
         return cls(
             id=instruction.integer(35),
             name=instruction.text(1),
-            opcode=instruction.text(2),
+            opcode=opcode,
             shape=Shape.from_message(Message(instruction.content(3))),
             op=metadata.text(2),
             frame=metadata.integer(15),
             operands=tuple(instruction.integers(36)),
             called=tuple(instruction.integers(38)),
             index=instruction.integer(13),
+            group_size=_group_size(instruction) if opcode.removesuffix("-start") in COLLECTIVE_OPCODES else 0,
         )
+
+
+def _group_size(collective: Message) -> int:
+    """Return the number of devices in a group: from mesh axes, an iota of devices or a list; 0 if it has none."""
+    axes, listed = collective.content(93), Message(collective.content(87))
+    if axes:
+        return _mesh_group_size(Message(axes))
+    iota = collective.content(92) or listed.content(2)
+    if iota:
+        return Message(iota).integer(2)
+    groups = (*listed.contents(1), *collective.contents(49))
+    return max((len(Message(group).integers(1)) for group in groups), default=0)
+
+
+def _mesh_group_size(groups: Message) -> int:
+    """Return the number of devices along axes of a mesh (MeshAxesReplicaGroupListProto)."""
+    sizes = [Message(axis).integer(2) for axis in Message(groups.content(1)).contents(1)]
+    chosen = [(axis.integer(1), Message(axis.content(2)).integer(2)) for axis in map(Message, groups.contents(2))]
+    found = math.prod(part or sizes[number] for number, part in chosen if number < len(sizes))
+    return min(found, _MAX_DIMENSION)
 
 
 class Computation:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from framedex.model.programs import ProgramBuffer, ProgramFrame, ProgramMemory
+from framedex.programs.collectives import read_collectives
 from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module, Shape
 from framedex.protobuf import Message
 
@@ -62,7 +63,10 @@ def read_program_memory(data: bytes) -> ProgramMemory | None:
         module = Module(proto.content(_MODULE))
         assignment = proto.content(_BUFFER_ASSIGNMENT)
         slots = _read_slots(Message(assignment)) if assignment else None
-        return None if module.entry is None else _Analysis(module, slots).measure()
+        if module.entry is None:
+            return None
+        memory, collectives = _Analysis(module, slots).measure(), read_collectives(module)
+        return replace(memory, collectives=collectives) if memory.buffers or collectives else None
     except (ValueError, RecursionError, MemoryError):
         return None
 
@@ -153,8 +157,6 @@ class _Analysis:
         self._end_overwritten(sized)
         points, peak_step = self._sum_over_steps(sized)
         at_peak = [origin for origin in sized if self._lives[origin].first <= peak_step <= self._lives[origin].last]
-        if not at_peak:
-            raise ValueError("the program has no temporaries")
         at_peak.sort(key=lambda origin: (-sized[origin], self._lives[origin].first))
         return ProgramMemory(
             is_exact=self._slots is not None,
@@ -291,7 +293,7 @@ class _Analysis:
                 life.last = min(life.last, max(first - 1, life.first))
 
     def _find_reused_operands(self, origin: _Origin, sized: dict[_Origin, int]) -> list[_Origin]:
-        """Return the operands whose memory the result of an instruction probably takes."""
+        """Return the operands whose memory the result of an instruction probably reuses."""
         instruction, first = self._instructions[origin[0]], self._lives[origin].first
         found = [
             other
@@ -381,7 +383,7 @@ class _Analysis:
 
 
 def _merge(values: Sequence[_Value]) -> _Value:
-    """Return a value that may be each of these."""
+    """Return a value that may be any of these."""
     length = max(map(len, values), default=0)
     return tuple(
         frozenset().union(*(value[position] for value in values if position < len(value))) for position in range(length)

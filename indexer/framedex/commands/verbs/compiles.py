@@ -16,7 +16,7 @@ from framedex.commands.output.documents import compiles_document, startup_docume
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.costtext import cache_miss_texts, change_text_with_advice, failures_text
+from framedex.costtext import cache_miss_texts, change_text_with_advice, collective_text, failures_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def compiles(
     A row is a line and a function that it compiled; the longest total comes first. Below the row is the difference
     from the previous compilation of that function: shapes, dtypes, shardings, donation, constants or code. Arguments
     are leaves of pytrees; unused arguments are left out. `loads` came from a compilation cache; `cache miss`
-    compares a program with the nearest earlier one. `trace` and `lower` are the times that JAX needed before.
+    compares a program with the nearest earlier one. Programs on several devices have their collectives. `trace` and
+    `lower` are the times that JAX needed before.
 
     With --startup, a tree shows imports, the start of backends, tracing, lowering, compilations, the cache, transfers
     and the first step, without overlaps. The first step is the first run of the program that took longest to prepare,
@@ -79,6 +80,7 @@ _NO_STARTUP = (
 )
 _HEADS = ("compiles", "time", "longest", "trace", "lower", "loads")
 _MAX_CHANGES = 6
+_MAX_COLLECTIVES = 5
 _INDENT = 8
 
 
@@ -116,8 +118,18 @@ def _reason_lines(row: Compiles) -> Iterator[Line]:
         yield text_line(f"{'':{_INDENT}}and {words.count(len(row.changes) - _MAX_CHANGES, 'more change')}", "dim")
     for text in cache_miss_texts(row):
         yield text_line(f"{'':{_INDENT}}{printable(text)}")
+    yield from _collective_lines(row)
     if row.problem:
         yield text_line(f"{'':{_INDENT}}Incomplete compilation data: {printable(row.problem)}.", "dim")
+
+
+def _collective_lines(row: Compiles) -> Iterator[Line]:
+    shown = row.collectives[:_MAX_COLLECTIVES]
+    for each in shown:
+        line = () if each.line is None else (Span("  "), *python_line(each.line, 0))
+        yield (Span(f"{'':{_INDENT}}{printable(collective_text(each))}"), *line)
+    if len(row.collectives) > len(shown):
+        yield text_line(f"{'':{_INDENT}}and {words.count(len(row.collectives) - len(shown), 'more collective')}", "dim")
 
 
 def _function_name(row: Compiles) -> str:

@@ -149,7 +149,8 @@ CREATE INDEX idx_frames_function_offset_recorded_line_is_returning
     ON frames (function, offset, recorded_line, is_returning);
 CREATE INDEX idx_frames_module_offset_depth ON frames (module, offset, depth);
 
--- The other possible locations of a frame without an exact line, the likeliest first.
+-- The other possible locations of a frame without an exact line, the likeliest first. For a range of lines (`between`),
+-- its last line; the frame has the first.
 CREATE TABLE candidates(
     frame INTEGER REFERENCES frames(id),
     rank INTEGER,
@@ -440,6 +441,22 @@ CREATE TABLE program_buffer_lines(
     PRIMARY KEY (memory, buffer, is_fused, position)
 ) WITHOUT ROWID;
 CREATE INDEX idx_program_buffer_lines_frame ON program_buffer_lines (frame);
+
+-- The collectives of optimised programs, in the order of the schedule.
+CREATE TABLE program_collectives(
+    memory INTEGER REFERENCES program_memory(id),
+    number INTEGER,
+    opcode TEXT,  -- of HLO: all-gather
+    op TEXT,  -- as JAX has it: jit(f)/dot_general
+    shape TEXT,  -- of the result on each device: f32[4,8]
+    size INTEGER,  -- of it, in bytes
+    devices INTEGER,  -- in a group; 0 if unknown
+    is_repeated INTEGER,  -- in a loop
+    is_requested INTEGER,  -- 0: inserted by the compiler
+    frame INTEGER REFERENCES program_frames(id),  -- its line of the program itself, else the innermost; NULL if unknown
+    PRIMARY KEY (memory, number)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_collectives_frame ON program_collectives (frame);
 
 -- The calls that created an executable.
 CREATE TABLE compilations(

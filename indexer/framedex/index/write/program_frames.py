@@ -21,7 +21,10 @@ OPS_OF_PROGRAM: _References = (
     ("program_steps", "origin", "program"),
     ("program_steps", "target", "program"),
 )
-BUFFERS_OF_PROGRAM: _References = (("program_buffer_lines", "frame", "memory"),)
+BUFFERS_OF_PROGRAM: _References = (
+    ("program_buffer_lines", "frame", "memory"),
+    ("program_collectives", "frame", "memory"),
+)
 
 
 class ProgramFrameWriter:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections.abc import Sequence
 
+from framedex.index.file.paths import is_installed
 from framedex.index.file.values import to_storable
 from framedex.index.write.program_frames import BUFFERS_OF_PROGRAM, ProgramFrameWriter
 from framedex.index.write.records import StoredMemory
-from framedex.model import ProgramBuffer
+from framedex.model import ProgramBuffer, ProgramCollective
 
 _SIZE = re.compile(r"(\w+)=(\d{1,18})(?:, |$)")
 
@@ -53,8 +55,29 @@ def intern_program_memory(
         "INSERT INTO program_buffer_lines VALUES (?, ?, ?, ?, ?, ?)",
         [(*values, None if frame is None else ids[frame]) for *values, frame in lines],
     )
+    _add_collectives(connection, frames, row, memory.collectives)
     frames.store_versions(BUFFERS_OF_PROGRAM, row)
     return row
+
+
+def _add_collectives(
+    connection: sqlite3.Connection, frames: ProgramFrameWriter, memory: int, collectives: Sequence[ProgramCollective]
+) -> None:
+    lines = [
+        next((frame for frame in each.frames if not is_installed(frame.path)), next(iter(each.frames), None))
+        for each in collectives
+    ]
+    ids = frames.intern({frame for frame in lines if frame is not None})
+    connection.executemany(
+        f"INSERT INTO program_collectives VALUES ({', '.join('?' * 10)})",
+        [
+            (
+                *(memory, number, *map(to_storable, (each.opcode, each.op, each.shape)), each.size, each.devices),
+                *(each.is_repeated, each.is_requested, None if line is None else ids[line]),
+            )
+            for number, (each, line) in enumerate(zip(collectives, lines, strict=True))
+        ],
+    )
 
 
 def _buffer_values(buffer: ProgramBuffer) -> tuple[object, ...]:
@@ -68,5 +91,5 @@ def delete_unused_memory(connection: sqlite3.Connection) -> None:
     connection.execute(
         "DELETE FROM program_memory WHERE id NOT IN (SELECT memory FROM compilations WHERE memory IS NOT NULL)"
     )
-    for table in ("program_buffers", "program_buffer_lines"):
+    for table in ("program_buffers", "program_buffer_lines", "program_collectives"):
         connection.execute(f"DELETE FROM {table} WHERE memory NOT IN (SELECT id FROM program_memory)")

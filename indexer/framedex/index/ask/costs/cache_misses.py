@@ -76,8 +76,7 @@ def _read_keyed_calls(reader: Reader) -> list[_KeyedCall]:
 def _find_nearest(
     missed: _KeyedCall, earlier: Sequence[_KeyedCall], facts: Mapping[Content, CompilationFacts]
 ) -> _KeyedCall | None:
-    """Return the earlier call whose key has the most parts in common. Return None if only this process compiled other
-    programs.
+    """Return the earlier call whose key has the most parts in common; None if only this process has such calls.
 
     Another program in the same process is a recompilation with its own reason.
     """

@@ -14,6 +14,7 @@ from framedex.index.ask.call.python_lines import (
 )
 from framedex.index.ask.costs.cache_misses import find_cache_misses
 from framedex.index.ask.costs.changes import CompilationFacts, compare_compilations, summarize_changes
+from framedex.index.ask.costs.collectives import read_collectives
 from framedex.index.ask.costs.compile_inputs import (
     CompileCall,
     Content,
@@ -155,10 +156,12 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     changes_of = _find_changes(reader, rows.values())
     prepared = _sum_preparations(reader, all_lines=all_lines)
     misses = find_cache_misses(reader, calls)
+    collectives = read_collectives(reader, {row.calls[-1].call for row in rows.values()})
     found = [
         replace(
             _build_row(*key, row, changed, prepared.pop((key[0], key[1], to_module_name(key[2].name)), _Preparation())),
             cache_misses=tuple(misses[each.call] for each in row.calls if each.call in misses),
+            collectives=collectives.get(row.calls[-1].call, ()),
         )
         for (key, row), changed in zip(rows.items(), changes_of, strict=True)
     ]

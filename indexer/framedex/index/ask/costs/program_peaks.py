@@ -33,7 +33,7 @@ def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
     program, sizes, memory, function, signature = row
     known = (function, compile_call, tuple(json.loads(sizes).items()))
     inside = reader.row("SELECT is_exact, peak, peak_step, steps, over_time FROM program_memory WHERE id = ?", memory)
-    if inside is None:
+    if inside is None or not inside[1]:  # without temporaries it is only about collectives
         return ProgramPeak(*known)
     is_exact, peak, peak_step, steps, over_time = inside
     buffers = tuple(_read_buffers(reader, memory))
@@ -124,8 +124,8 @@ def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[M
 def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
     """Yield the leading dimension of arguments where half of it saves the most.
 
-    It is no other dimension of an argument, and no dimension of a result with the type of an argument: those are
-    weights and states.
+    No other dimension of an argument has this size. Neither has a dimension of a result with the type of an argument,
+    because such results are weights and states.
     """
     results = {each["type"] for each in signature["results"]}
     dimensions = {each["type"]: _parse_dimensions(each["type"]) for each in signature["arguments"]}

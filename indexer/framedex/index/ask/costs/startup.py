@@ -29,7 +29,7 @@ MAX_CANDIDATES = 20
 MAX_TRACED_LINES = 100
 """The maximum number of lines of traced programs per process."""
 
-_LEAST_PREPARATION = 0.5  # of the longest one: a program in a loop that took less is not taken for the step
+_MIN_PREPARATION_SHARE = 0.5  # of the longest one: a program in a loop that took less is not taken for the step
 _PARTS = {
     PhaseKind.IMPORT: StartupPart.IMPORTS,
     PhaseKind.BACKEND: StartupPart.BACKENDS,
@@ -134,7 +134,7 @@ def _find_first_step(reader: Reader, capture: int, phases: Sequence[Phase]) -> _
     in_loops = (
         candidate
         for key, candidate in zip(longest_first, candidates, strict=True)
-        if prepared[key] >= _LEAST_PREPARATION * longest and _is_within(candidate[1], loops)
+        if prepared[key] >= _MIN_PREPARATION_SHARE * longest and _is_within(candidate[1], loops)
     )
     compiled, call = next(in_loops, candidates[0])
     end = compiled.end if call is None else call.end
