@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
-from framedex.index import Index
+from framedex.index import Index, Store
 from framedex.model import Collective
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
 
+TABLES = ("program_collectives", "program_memory", "program_frames")
 PROGRAM = PROGRAMS / "costs" / "collectives.py"
 
 
@@ -80,3 +84,14 @@ def test_text_and_json_have_the_collectives(recorded: Recorded) -> None:
     assert "inserted by the compiler for reduce_sum" in text
     document = json.loads(runner.invoke(cli, ["--index", str(recorded.index), "compiles", "--json"]).stdout)
     assert any(each["is_requested"] for row in document["compiles"] for each in row["collectives"])
+
+
+def test_a_removed_capture_leaves_no_rows(recorded: Recorded, tmp_path: Path) -> None:
+    copy = tmp_path / "index.db"
+    shutil.copy(recorded.index, copy)
+    with Store(copy) as store:
+        (capture,) = store.captures()
+        store.remove_captures([capture.id])
+    with closing(sqlite3.connect(copy)) as connection:
+        rows = [connection.execute(f"SELECT count(*) FROM {table}").fetchone() for table in TABLES]
+    assert rows == [(0,)] * len(TABLES)
