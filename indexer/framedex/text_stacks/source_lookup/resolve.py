@@ -90,6 +90,7 @@ class Resolver:
         """The latest possible time of the text, in seconds of Unix time; None if unknown."""
         self.builds = BuildEvidence(self._releases)
         """The evidence of the text about the builds of local binaries."""
+        self._op_lines: TextCache[str, tuple[Location, ...]] = TextCache()
         self._calls_found: TextCache[Hashable, tuple[Location, ...]] = TextCache()
         self._defined_symbols: TextCache[str, bool] = TextCache()
         self._built_from_sources: dict[Path, bool] = {}
@@ -113,17 +114,17 @@ class Resolver:
             locations = self._locate_ops(frame.op_names)
         function, is_doubtful, is_by_name = frame.function, False, False
         if not locations and frame.language is Language.NATIVE:
-            inside = self._find_in_binary(frame, callee_frame) if frame.place is None else None
-            is_doubtful = inside is not None and inside.is_doubtful
+            binary_address = self._find_in_binary(frame, callee_frame) if frame.place is None else None
+            is_doubtful = binary_address is not None and binary_address.is_doubtful
             if is_doubtful and frame.function:  # the name in the text is certain
-                inside, is_doubtful = None, False
-            locations = self._locate_by_debug_lines(inside) if inside is not None else ()
-            if locations and inside is not None:
-                function = inside.symbols[0].name
+                binary_address, is_doubtful = None, False
+            locations = self._locate_by_debug_lines(binary_address) if binary_address is not None else ()
+            if locations and binary_address is not None:
+                function = binary_address.symbols[0].name
             else:
-                function = function or (inside.function.symbol if inside is not None else "")
+                function = function or (binary_address.function.symbol if binary_address is not None else "")
                 locations = self._locate_by_symbol(
-                    frame, inside if inside and inside.is_compiled else None, callee_frame
+                    frame, binary_address if binary_address and binary_address.is_compiled else None, callee_frame
                 )
             is_by_name = frame.place is not None and frame.place.line > 0 and bool(locations)
             if is_doubtful:
@@ -232,10 +233,13 @@ class Resolver:
         """Return the lines of the recorded ops with these names; several lines of one op are candidates."""
         if self._index is None:
             return ()
-        lines = [self._index.names.find_op_lines(name) for name in names]
+        lines = [self._find_op_lines(self._index, name) for name in names]
         found = list(dict.fromkeys(line for lines_of_op in lines for line in lines_of_op))[:_MAX_CANDIDATES]
         is_ambiguous = any(len(lines_of_op) > 1 for lines_of_op in lines)
         return self._label_locations(found) if is_ambiguous else self._add_addresses(found)
+
+    def _find_op_lines(self, index: Index, name: str) -> Sequence[Location]:
+        return self._op_lines.get_or_make(name, len(name), lambda: tuple(index.names.find_op_lines(name)))
 
     def _use_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
         self.released.mark_used(found.release)
@@ -320,36 +324,36 @@ class Resolver:
         recorded = list(filter(file_exists, names.modules_named(frame.module)))
         return recorded[0] if len(recorded) == 1 else None
 
-    def _locate_by_debug_lines(self, inside: BinaryAddress) -> tuple[Location, ...]:
+    def _locate_by_debug_lines(self, binary_address: BinaryAddress) -> tuple[Location, ...]:
         """Return the location from the debug information of a binary."""
-        innermost = inside.symbols[0]
+        innermost = binary_address.symbols[0]
         if innermost.path is None or not innermost.line:
             return ()
         place = TextLocation(innermost.path, innermost.line, function=innermost.name)
         return self._resolve_printed_location(place, LocationEvidence.EXACT, language=Language.NATIVE)
 
     def _locate_by_symbol(
-        self, frame: TextFrame, inside: BinaryAddress | None, callee_frame: TextFrame | None
+        self, frame: TextFrame, binary_address: BinaryAddress | None, callee_frame: TextFrame | None
     ) -> tuple[Location, ...]:
         """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
-        if self._is_unrelated_function(frame, inside):
+        if self._is_unrelated_function(frame, binary_address):
             return ()
-        placed = self._find_function(frame, inside)
+        placed = self._find_function(frame, binary_address)
         if not placed.definitions or callee_frame is None:
             return placed.locations
         callee = self._callee_name(frame, callee_frame)
-        at = (inside.binary.path, inside.address) if inside is not None else None
+        at = (binary_address.binary.path, binary_address.address) if binary_address is not None else None
         key = placed.definitions, placed.is_certain, at, callee, is_inlined_in(callee_frame, frame)
         length = sum(len(path) for path, _ in placed.definitions) + len(callee)
         made = self._calls_found.get_or_make(
-            key, length, lambda: self._locate_call(frame, inside, callee_frame, callee, placed)
+            key, length, lambda: self._locate_call(frame, binary_address, callee_frame, callee, placed)
         )
         return made or placed.locations
 
     def _locate_call(
         self,
         frame: TextFrame,
-        inside: BinaryAddress | None,
+        binary_address: BinaryAddress | None,
         callee_frame: TextFrame,
         callee: str,
         placed: _FunctionLocations,
@@ -357,34 +361,38 @@ class Resolver:
         if not callee:
             return ()
         call = CompiledCall(placed.definitions, placed.is_certain, callee)
-        if inside is not None and not is_inlined_in(callee_frame, frame):
-            returns_to = inside.find_return_address(frame.is_return_address)
-            whole = inside.complete_callee_name(returns_to, callee)
-            call = CompiledCall(placed.definitions, placed.is_certain, whole, inside.binary, returns_to)
+        if binary_address is not None and not is_inlined_in(callee_frame, frame):
+            returns_to = binary_address.find_return_address(frame.is_return_address)
+            whole = binary_address.complete_callee_name(returns_to, callee)
+            call = CompiledCall(placed.definitions, placed.is_certain, whole, binary_address.binary, returns_to)
         return self._add_addresses(self._call_lines.find_locations(call))
 
     def _callee_name(self, frame: TextFrame, callee_frame: TextFrame) -> str:
         """Return the demangled name of the called function, from the frame `callee_frame`; empty if unknown."""
         from framedex.binaries.demangle import parse_printed_name, strip_version
 
-        inside = None if is_inlined_in(callee_frame, frame) else self._find_in_binary(callee_frame, frame)
-        if inside is not None and inside.is_doubtful:
-            inside = None
-        symbol = strip_version(inside.function.symbol) if inside else parse_printed_name(callee_frame.function).symbol
+        binary_address = None if is_inlined_in(callee_frame, frame) else self._find_in_binary(callee_frame, frame)
+        if binary_address is not None and binary_address.is_doubtful:
+            binary_address = None
+        symbol = (
+            strip_version(binary_address.function.symbol)
+            if binary_address
+            else parse_printed_name(callee_frame.function).symbol
+        )
         return _INTERCEPTOR_PREFIX.sub("", symbol)
 
     @cached_property
     def _call_lines(self) -> CallLines:
         return CallLines(self._index, self.released)
 
-    def _is_unrelated_function(self, frame: TextFrame, inside: BinaryAddress | None) -> bool:
+    def _is_unrelated_function(self, frame: TextFrame, binary_address: BinaryAddress | None) -> bool:
         """Whether a frame belongs to an unrecorded binary and its function's name does not identify the sources."""
-        name = inside.function.mangled if inside is not None else frame.function
+        name = binary_address.function.mangled if binary_address is not None else frame.function
         if self._index is None or not frame.module or "::" in name or name.startswith("_Z"):
             return False
         if _file_name(frame.module) in self._index.names.module_names():
             return False
-        binary = inside.binary if inside is not None else self._find_named_binary(frame)
+        binary = binary_address.binary if binary_address is not None else self._find_named_binary(frame)
         return binary is None or not self._is_built_from_sources(binary)
 
     def _find_named_binary(self, frame: TextFrame) -> Binary | None:
@@ -414,21 +422,23 @@ class Resolver:
         wanted = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
         return match_symbol(wanted, defined)[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
 
-    def _find_function(self, frame: TextFrame, inside: BinaryAddress | None) -> _FunctionLocations:
+    def _find_function(self, frame: TextFrame, binary_address: BinaryAddress | None) -> _FunctionLocations:
         """Return the locations of a frame's function, restricted to files with the printed file name, if any."""
-        symbol = inside.function.symbol if inside is not None else frame.function
+        symbol = binary_address.function.symbol if binary_address is not None else frame.function
         file_name = _file_name(frame.place.path) if frame.place else ""
         may_be_released = self.released.may_define_function(symbol)
         if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
             return _FunctionLocations()
         state = (frame.module, self.released.state()) if may_be_released else None
-        key = symbol, file_name, state, inside.function if inside is not None else None
+        key = symbol, file_name, state, binary_address.function if binary_address is not None else None
         return self._functions_found.get_or_make(
-            key, len(symbol) + len(frame.module), lambda: self._search_function(symbol, file_name, frame.module, inside)
+            key,
+            len(symbol) + len(frame.module),
+            lambda: self._search_function(symbol, file_name, frame.module, binary_address),
         )
 
     def _search_function(
-        self, text: str, file_name: str, module: str, inside: BinaryAddress | None
+        self, text: str, file_name: str, module: str, binary_address: BinaryAddress | None
     ) -> _FunctionLocations:
         from framedex.binaries.demangle import parse_printed_name
         from framedex.binaries.names import readable_name
@@ -438,25 +448,27 @@ class Resolver:
         def has_file_name(path: str) -> bool:
             return not file_name or _file_name(path) == file_name
 
-        symbol, is_cut = (inside.function.symbol, False) if inside is not None else parse_printed_name(text)
+        symbol, is_cut = (
+            (binary_address.function.symbol, False) if binary_address is not None else parse_printed_name(text)
+        )
         if not symbol:
             return _FunctionLocations()
         names = self._index.names if self._index is not None else None
         name = readable_name(symbol)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
-        if inside is not None:
-            wanted = replace(inside.function, path=None, line=0)
+        if binary_address is not None:
+            wanted = replace(binary_address.function, path=None, line=0)
         places = (
             [place for place in names.find_locations(name) if has_file_name(place.path)] if names and not is_cut else []
         )
         defined: list[Candidate] = []
-        if names and (inside is not None or symbol.partition("(")[0] not in COMMON_FUNCTIONS):
+        if names and (binary_address is not None or symbol.partition("(")[0] not in COMMON_FUNCTIONS):
             defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if has_file_name(each[0])]
 
         def find_defined_in(is_readable: Callable[[str], bool]) -> _FunctionLocations:
             locations = [place for place in places if is_readable(place.path)]
             matching = self._match_definitions(wanted, [each for each in defined if is_readable(each[0])], is_cut)
-            if not locations or (inside is not None and matching.locations):
+            if not locations or (binary_address is not None and matching.locations):
                 return matching
             lines = {
                 (each.path, each.line)
