@@ -55,10 +55,9 @@ class ProgramBuffer:
 class ProgramCollective:
     """A transfer between the devices of a program, such as an `all-gather`.
 
-    `op` is JAX's name of the op. `shape` and `size` (bytes) are those of the result on each device, the last one if
-    there are several. `devices` is the number of devices in a group (0: unknown). `is_repeated`: in a loop.
-    `is_requested`: the op asks for a collective or a sharding; otherwise the compiler inserted it. `frames` are the
-    Python frames of the op, innermost first.
+    `op` is JAX's name of the op. `shape` and `size` (bytes) are those of the result on each device. `devices` is the
+    number of devices in a group (0: unknown). `is_repeated`: in a loop. `is_requested`: the op asks for a collective or
+    a sharding; otherwise the compiler inserted it. `frames` are the Python frames of the op, innermost first.
     """
 
     opcode: str

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import dropwhile, islice
 
 from framedex.model.programs import ProgramCollective
-from framedex.programs.hlo import COLLECTIVE_OPCODES, MAX_DEPTH, Computation, Instruction, Module
+from framedex.programs.hlo import COLLECTIVE_OPCODES, MAX_DEPTH, Computation, Instruction, Module, Shape
 
 MAX_COLLECTIVES = 2_000
 """The maximum number of reported collectives of one program, in the order of its schedule."""
@@ -33,13 +33,13 @@ def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
     for computation, instruction, is_repeated in _iterate(module, module.entry, is_repeated=False, seen=set()):
         if len(found) == MAX_COLLECTIVES:
             break
-        *_, (_, array) = [((), instruction.shape), *instruction.shape.leaves()]
+        result = _result_shape(instruction)
         found.append(
             ProgramCollective(
                 opcode=instruction.opcode.removesuffix("-start"),
                 op=instruction.op,
-                shape=str(array),
-                size=array.size,
+                shape=str(result),
+                size=result.size,
                 devices=instruction.group_size,
                 is_repeated=is_repeated,
                 is_requested=instruction.op.rpartition("/")[2] in _REQUESTED_OPS,
@@ -47,6 +47,13 @@ def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
             )
         )
     return tuple(found)
+
+
+def _result_shape(collective: Instruction) -> Shape:
+    """Return the shape of the result. Of these asynchronous opcodes it is the second part, after the operand."""
+    parts = collective.shape.parts
+    is_second = collective.opcode in ("all-gather-start", "collective-permute-start") and len(parts) > 1
+    return parts[1] if is_second else collective.shape
 
 
 def _iterate(
