@@ -8,6 +8,9 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
 from framedex.model import Collective, LocationEvidence, PythonLine
 
+MAX_COLLECTIVES = 200
+"""The maximum number of kinds of collectives reported for a program: those with most bytes."""
+
 
 def read_collectives(reader: Reader, calls: Collection[int]) -> dict[int, tuple[Collective, ...]]:
     """Return the collectives of the programs by the calls that compiled them, those with most bytes first."""
@@ -29,4 +32,5 @@ def read_collectives(reader: Reader, calls: Collection[int]) -> dict[int, tuple[
                 count,
             )
         )
-    return {call: tuple(sorted(each, key=lambda one: -one.size * one.count)) for call, each in found.items()}
+    ordered = {call: sorted(each, key=lambda one: -one.size * one.count) for call, each in found.items()}
+    return {call: tuple(each[:MAX_COLLECTIVES]) for call, each in ordered.items()}
