@@ -43,7 +43,7 @@ SUBJECTS = (
     Subject("server", "Language server", ("server", "server-at-scale", "server-while-indexing")),
     Subject("editors", "Editors", ("open-place", "vscode-activation", "vscode-answers", "cmake-project")),
     Subject("exchange", "Export, import and reports", ("export", "import", "share", "report", "guidebook-site")),
-    Subject("fleet", "Fleet store and ranks", ("fleet-store", "fleet-ranks")),
+    Subject("fleet", "Fleet store and ranks", ("fleet-store", "fleet-ranks", "running-ranks")),
     Subject("development", "Time that contributors wait", ("development-times",)),
 )
 TITLES = {subject.module: subject.title for subject in SUBJECTS}
@@ -107,7 +107,7 @@ def main(context: click.Context, save: bool, table: bool) -> None:
 @main.result_callback()
 @click.pass_context
 def save_results(context: click.Context, figures: Sequence[Figure] | None, save: bool, table: bool) -> None:
-    """Save the figures that a benchmark returned, if asked to."""
+    """Save the figures that a benchmark returned, if requested."""
     name = context.invoked_subcommand
     subject = find_subject(name) if name else None
     if not save or not figures or name is None or subject is None:

@@ -233,7 +233,7 @@ def _measure_costs(title: str, folder: Path, pieces: str, rounds: int) -> list[F
 
 
 def _time_verb(verb: str, index: str, folder: Path, rounds: int) -> float:
-    """Wall-clock seconds of a verb, whatever its exit status."""
+    """Wall-clock seconds of a verb with any exit status."""
     taken = []
     for _ in range(rounds):
         began = time.monotonic()

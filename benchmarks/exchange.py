@@ -267,9 +267,9 @@ def _open_page(browser: Browser, page: Path) -> float:
     """Open a page in a browser; return the milliseconds until it is complete."""
     tab = browser.new_page()
     tab.goto(page.as_uri())
-    taken = float(tab.evaluate(COMPLETE_TIME))
+    durations = float(tab.evaluate(COMPLETE_TIME))
     tab.close()
-    return taken
+    return durations
 
 
 # --- guidebooks -------------------------------------------------------------------------------------------------------
@@ -287,12 +287,12 @@ def guidebook_site(captures: Path, rounds: int) -> list[Figure]:
     pip install 'framedex[guidebook]'.
     """
     folders = captures_within(captures)
-    taken: dict[str, list[tuple[float, float]]] = {step: [] for step in _GUIDEBOOK_STEPS}
+    durations: dict[str, list[tuple[float, float]]] = {step: [] for step in _GUIDEBOOK_STEPS}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            runs, calls, sizes = _run_guidebook_round(folders, Path(folder), taken)
-    processor = {step: statistics.median(each[0] for each in times) for step, times in taken.items()}
-    clock = {step: statistics.median(each[1] for each in times) for step, times in taken.items()}
+            runs, calls, sizes = _run_guidebook_round(folders, Path(folder), durations)
+    processor = {step: statistics.median(each[0] for each in times) for step, times in durations.items()}
+    clock = {step: statistics.median(each[1] for each in times) for step, times in durations.items()}
     total = sum(processor.values())
     table = Table("step", "processor, s", "clock, s", "share")
     figures = []
@@ -307,18 +307,18 @@ def guidebook_site(captures: Path, rounds: int) -> list[Figure]:
 
 
 def _run_guidebook_round(
-    captures: list[Path], folder: Path, taken: dict[str, list[tuple[float, float]]]
+    captures: list[Path], folder: Path, durations: dict[str, list[tuple[float, float]]]
 ) -> tuple[int, int, str]:
     index, kept_path, site = folder / "index.db", folder / "kept.json", folder / "site"
-    with _timed(taken["index"]), Store(index) as store:
+    with _timed(durations["index"]), Store(index) as store:
         ingest_captures(store, captures, [], SilentProgress())
-    with _timed(taken["observe"]), Index.open(index) as opened:
+    with _timed(durations["observe"]), Index.open(index) as opened:
         observations = observe(opened)
-    with _timed(taken["keep"]):
+    with _timed(durations["keep"]):
         kept_path.write_text(format_observations(observations))
-    with _timed(taken["read the kept observations"]):
+    with _timed(durations["read the kept observations"]):
         read_observation_file(kept_path)
-    with _timed(taken["write the site"]):
+    with _timed(durations["write the site"]):
         write_site(observations, read_api_functions(), site, title="Guidebook", releases=read_api_releases())
     pages = [page.stat().st_size for page in site.rglob("*.html")]
     everything = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())

@@ -274,3 +274,36 @@ def _find_faults(store: Path) -> tuple[list[dict[str, Any]], Cost]:
 
     cost = run_measured([*FRAMEDEX, "fleet", "ranks", JOB, "--store", store, "--json"])
     return [each for each in json.loads(cost.output)["findings"] if each["severity"] != "note"], cost
+
+
+# --- a running job ----------------------------------------------------------------------------------------------------
+
+
+@click.command()
+@click.option("--ranks", "counts", type=int, multiple=True, default=[4, 64, 512], help="Ranks; repeatable.")
+def running_ranks(counts: tuple[int, ...]) -> list[Figure]:
+    """Measure `framedex ranks` on a job in which one rank never arrives.
+
+    The captures of the ranks are copies of those of four real processes with `jax.distributed`. The start of the
+    command is included. The answer must name the absent rank.
+    """
+    from framedex.fleet.running.states import read_job
+    from tests.indexer.fleet.running_jobs import ABSENT, generate_job, started_job
+
+    figures = []
+    print_header("ranks", "s", "s of processor time", "MiB")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with started_job(folder) as job:
+            job.wait_until_it_hangs()
+            job.kill()
+        for count in counts:
+            generated = folder / str(count)
+            generated.mkdir()
+            generate_job(read_job([job.captures]), generated, count)
+            cost = run_measured([*FRAMEDEX, "ranks", generated, "--patience", "0", "--json"])
+            answer = json.loads(cost.output)
+            assert (answer["verdict"], answer["blamed"]) == ("absent", [ABSENT]), answer
+            print_row(count, f"{cost.wall_s:.2f}", f"{cost.processor_s:.2f}", f"{cost.memory_mib:.0f}")
+            figures.append(Figure(f"ranks of a job of {count}", cost.wall_s, "s"))
+    return figures

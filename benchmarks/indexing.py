@@ -103,21 +103,23 @@ def ingest(folder: Path, calls: tuple[int, ...], programs: int, rounds: int) -> 
     figures = []
     for name, program, count, copies in sets:
         captures = folder / name.replace(",", "").replace(" ", "-")
-        few = captures.with_name(f"{captures.name}-few")
-        _record_programs(few, program, 1, 1)
+        small_folder = captures.with_name(f"{captures.name}-few")
+        _record_programs(small_folder, program, 1, 1)
         _record_programs(captures, program, count, copies)
-        cells, measured = _measure_ingest(name, captures, few, bare, rounds)
+        cells, measured = _measure_ingest(name, captures, small_folder, bare, rounds)
         print_row(name, *cells)
         figures += measured
     return figures
 
 
-def _measure_ingest(name: str, folder: Path, few: Path, bare: Path, rounds: int) -> tuple[list[str], list[Figure]]:
+def _measure_ingest(
+    name: str, folder: Path, small_folder: Path, bare: Path, rounds: int
+) -> tuple[list[str], list[Figure]]:
     captures = capture_folders(project_captures_folder(folder))
     calls = sum(CaptureStream(capture).calls for capture in captures)
     seconds, whole, ratios, memory = [], [], [], 0.0
     for _ in range(rounds):
-        start = _index_captures(few).processor_s
+        start = _index_captures(small_folder).processor_s
         cost = _index_captures(folder)
         inserted = run_measured([bare, folder / "bare.db", *map(str, _count_rows(folder / "index.db"))]).processor_s
         memory = max(memory, cost.memory_mib)

@@ -1,8 +1,8 @@
 """JAX's own test files on the mock TPU, against the CPU backend: passed, failed, skipped, and the reason of failures.
 
-Each file runs in a process of its own, with JAX_PLATFORMS=tpu,cpu and 8 devices. A crash or a test over its time limit
-costs that test; the rest of the file continues in a new process. Outcomes are saved at once, so an interrupted run
-resumes at the next test.
+Each file runs in a process of its own, with JAX_PLATFORMS=tpu,cpu and 8 devices. A crash, or a test over its time
+limit, fails only that test. The rest of the file continues in a new process. Outcomes are saved at once, so an
+interrupted run resumes at the next test.
 """
 
 from __future__ import annotations

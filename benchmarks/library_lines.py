@@ -63,6 +63,7 @@ _CHOICES = {
     **{f"{label}-right": (label, ("right",)) for label in _ALL_LABELS},
     "wrong": (None, ("wrong", "among")),
     "no-line": (None, NO_LINE),
+    "range-misses": (None, ("misses",)),
     **{reason.replace(" ", "-"): (None, (reason,)) for reason in NO_LINE},
 }
 """Choices of `--show` and `--cause`: a label, and outcomes."""
@@ -137,6 +138,7 @@ def library_lines(
         else:
             _print_causes(tuned, outcomes, label)
         return []
+    _print_stacks(answers)
     _print_builds(tuned, exact)
     _print_totals("together", tuned, exact)
     if untuned := [answer for answer in answers if answer.build.library.held_out]:
@@ -152,14 +154,39 @@ def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
         single = [answer for answer in own if answer.label == LocationEvidence.SINGLE]
         with_line = [answer for answer in own if answer.has_line]
         inside = [answer for answer in own if answer.call.is_callee_in_project and not answer.call.is_of_stack]
+        frames = [answer for answer in own if answer.call.is_of_stack]
+        ranges = [answer for answer in own if answer.is_range]
         for name, part, chosen in (
+            ("frames of recorded stacks on the right line", sum(answer.is_right for answer in frames), frames),
+            ("ranges that hold the line", sum(answer.is_holding for answer in ranges), ranges),
             ("`single` lines that are right", sum(answer.is_right for answer in single), single),
             ("first lines that are right", sum(answer.is_right for answer in with_line), with_line),
-            ("calls in the project without a line", sum(not answer.has_line for answer in inside), inside),
+            ("calls in the project without a line", sum(not answer.lines for answer in inside), inside),
         ):
             share = 100 * part / max(len(chosen), 1)
             figures.append(Figure(f"{compiler}: {name}{title}", share, f"% of {len(chosen):,}"))
     return figures
+
+
+def _print_stacks(answers: Sequence[Answer]) -> None:
+    """Print what a reader of recorded stacks sees: every frame counts, with or without a line."""
+    shares = ("right line", "wrong first line", "range", "ranges that hold", "no line")
+    table = Table("libraries", "compiler", "frames", *shares, title="frames of recorded stacks", box=box.MARKDOWN)
+    for is_held_out, title in ((False, "tuned"), (True, "held out")):
+        frames = [a for a in answers if a.call.is_of_stack and a.build.library.held_out == is_held_out]
+        for compiler in _keys(frames, lambda answer: answer.build.options.compiler):
+            own = [answer for answer in frames if answer.build.options.compiler == compiler]
+            table.add_row(title, compiler, f"{len(own):,}", *_stack_cells(own))
+    _print_wide_table(table)
+
+
+def _stack_cells(frames: Sequence[Answer]) -> list[str]:
+    with_line = sum(answer.has_line for answer in frames)
+    right = sum(answer.is_right for answer in frames)
+    ranges = [answer for answer in frames if answer.is_range]
+    shares = [_share(count, len(frames)) for count in (right, with_line - right, len(ranges))]
+    holding = _share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True)
+    return [*shares, holding, _share(len(frames) - with_line - len(ranges), len(frames))]
 
 
 def _select_builds(selection: Selection) -> Iterator[list[Build]]:
@@ -185,7 +212,7 @@ def _select_builds(selection: Selection) -> Iterator[list[Build]]:
 _Key = TypeVar("_Key")
 _LABELS = (LocationEvidence.SINGLE, LocationEvidence.RANKED, LocationEvidence.INLINED_HOP)
 _HEAD = (
-    *("calls", "exact wrong", *_LABELS, "best", "among", "wrong"),
+    *("calls", "exact wrong", *_LABELS, "best", "among", "wrong", "ranges that hold"),
     *("no line", *NO_LINE),
 )
 
@@ -226,6 +253,7 @@ def table_cells(answers: Sequence[Answer], exact: Exact | None) -> list[str]:
     """The cells of `_HEAD` for these answers."""
     total = len(answers)
     with_line = [answer for answer in answers if answer.has_line]
+    ranges = [answer for answer in answers if answer.is_range]
     why = Counter(answer.label for answer in answers if not answer.has_line)
     cells = [f"{total:,}", str(exact) if exact else "-"]
     for label in _LABELS:
@@ -234,7 +262,8 @@ def table_cells(answers: Sequence[Answer], exact: Exact | None) -> list[str]:
     cells.append(_share(sum(answer.is_right for answer in with_line), len(with_line), counted=True))
     cells.append(_share(sum(answer.has_truth for answer in with_line), len(with_line)))
     cells.append(_share(sum(answer.outcome == "wrong" for answer in with_line), total))
-    cells.append(_share(total - len(with_line), total))
+    cells.append(_share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True))
+    cells.append(_share(total - len(with_line) - len(ranges), total))
     cells += [_share(why[label], total) for label in NO_LINE]
     return cells
 
@@ -306,6 +335,7 @@ def _source_lines(path: str) -> list[str]:
 # --- lines of calls in crash texts ------------------------------------------------------------------------------------
 
 _MAX_LOCATIONS = 8  # of a frame in an explanation
+_NOT_A_LINE = (LocationEvidence.DEFINITION, LocationEvidence.CLASS, LocationEvidence.BETWEEN)
 _NOT_DEFINED = ("no definition", "several definitions", "class only")
 
 
@@ -371,7 +401,7 @@ def _measure_texts(
     for call, answer, each in zip(calls, recorded, found, strict=True):
         places = [place for place in (each.location, *each.candidates) if place is not None]
         # The first of several definitions is also a candidate, but not the line of a call.
-        is_line = bool(places) and places[0].how not in (LocationEvidence.DEFINITION, LocationEvidence.CLASS)
+        is_line = bool(places) and places[0].how not in _NOT_A_LINE
         lines = [place.line for place in places] if is_line and answer.label not in _NOT_DEFINED else []
         is_right = [(Path(place.path).resolve(), place.line) == (Path(call.path), call.line) for place in places]
         counts["line"] += bool(lines)

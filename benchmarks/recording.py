@@ -96,8 +96,8 @@ def _run_loop(library: Path, is_recorded: bool, calls: int) -> LoopCosts:
         command = [sys.executable, "-c", DEVICE_PUT_LOOP, str(calls)]
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
         clock, thread, other_threads = json.loads(done.stdout)
-        # Each device_put makes nine calls, the first 500 included; the files' unused ends are part of their size.
-        size = sum(file.stat().st_size for file in Path(captures).glob("*/thread-*.fdx")) / (9 * (calls + 500))
+        # Each device_put makes eleven calls, the first 500 included; the files' unused ends are part of their size.
+        size = sum(file.stat().st_size for file in Path(captures).glob("*/thread-*.fdx")) / (11 * (calls + 500))
         return LoopCosts(clock, thread, other_threads, size)
 
 

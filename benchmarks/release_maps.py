@@ -73,8 +73,8 @@ def _read_all(maps: ReleaseMaps) -> None:
 def release_map_reading(index: Path) -> list[Figure]:
     """Measure finding the recorded functions of an index in the release maps.
 
-    INDEX was made by `framedex index` without sources. Each part starts with opened maps and nothing else in memory.
-    The bodies are those of all functions that a placed function calls, and of their callees: more than a trace reads.
+    `framedex index` created INDEX without sources. Each part starts with opened maps and nothing else in memory. The
+    bodies are those of all functions that a placed function calls, and of their callees: more than a trace reads.
     """
     rows = sqlite3.connect(index).execute("SELECT DISTINCT symbol, unit FROM functions WHERE mangled <> ''").fetchall()
     symbols = [_native_symbol(symbol, unit) for symbol, unit in rows]

@@ -196,9 +196,9 @@ OPEN_FILES = 20  # that a peer has open, as many as a person may
 def server_at_scale(folder: Path, questions: int, runs: int) -> list[Figure]:
     """Measure the server in a large index, against pygls, pyright and clangd.
 
-    FOLDER was made by `large-index`. Hovers, definitions and steps of the call hierarchy visit the lines of stacks
-    of many programs. The peers answer about the same files, where they are installed. Processor time is an average
-    per question.
+    `large-index` created FOLDER. Hovers, definitions and steps of the call hierarchy visit the lines of stacks of many
+    programs. The peers answer about the same files, where they are installed. Processor time is an average per
+    question.
     """
     folder = folder.resolve()
     locations = locations_in(folder / ".framedex" / "index.db")

@@ -109,13 +109,13 @@ def _measure_full_index(folder: Path, trees: Sequence[str], rounds: int) -> list
     memory = 0
     for _ in range(rounds):
         _remove_index(index)
-        for command, taken in zip((ctags, framedex), seconds.values(), strict=True):
-            taken.append(_timed(command))
+        for command, durations in zip((ctags, framedex), seconds.values(), strict=True):
+            durations.append(_timed(command))
         memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
     table = Table("reader", "median s", "ratio to ctags", "of a processor", "ratio", title=f"{len(files):,} files")
     peer = _median(seconds["universal-ctags +neS"])
-    for name, taken in seconds.items():
-        own = _median(taken)
+    for name, durations in seconds.items():
+        own = _median(durations)
         ratios = [f"{mine / its:.2f}" for mine, its in zip(own, peer, strict=True)]
         table.add_row(name, f"{own.wall:.2f}", ratios[0], f"{own.processor:.2f}", ratios[1])
     Console().print(table)
@@ -147,14 +147,14 @@ def _measure_one_file(index: Path, rounds: int) -> Figure:
     with Store(index) as store:
         known = (path for path in store.sources.known_files() if path.endswith(".cc"))
         path = min(known, key=lambda path: abs(Path(path).read_bytes().count(b"\n") - _CHANGED_LINES))
-        taken = []
+        durations = []
         for _ in range(rounds):
             with store.transaction():  # as if the file had changed
                 store.sources.remove_files([path])
             began = time.perf_counter()
             refresh_files(store, [Path(path)], SilentProgress())
-            taken.append(time.perf_counter() - began)
-    median = 1e3 * statistics.median(taken)
+            durations.append(time.perf_counter() - began)
+    median = 1e3 * statistics.median(durations)
     print(f"one changed file ({path.rpartition('/')[2]}): median {median:.0f} ms")
     return Figure(f"a changed file of about {_CHANGED_LINES:,} lines", median, "ms")
 
@@ -173,7 +173,7 @@ def _measure_searches(index: Path) -> list[Figure]:
         names = connection.execute("SELECT short_name FROM definitions GROUP BY 1 HAVING count(*) < 4 LIMIT 1000")
         found = [_median_seconds(partial(store.sources.definitions, name, "cpp")) for (name,) in names]
     worst, part = max(searches)
-    median, scan_median = statistics.median(taken for taken, _ in searches), statistics.median(scans)
+    median, scan_median = statistics.median(durations for durations, _ in searches), statistics.median(scans)
     name_us = 1e6 * statistics.median(found)
     print(
         f"a part of a name: median {1e3 * median:.2f} ms, worst {1e3 * worst:.2f} ms ({part}); LIKE: median"
@@ -188,22 +188,22 @@ def _measure_searches(index: Path) -> list[Figure]:
 
 
 def _median_seconds(query: Callable[[], object]) -> float:
-    taken = []
+    durations = []
     for _ in range(9):
         began = time.perf_counter()
         query()
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+        durations.append(time.perf_counter() - began)
+    return statistics.median(durations)
 
 
 def _measure_first_trace(folder: Path, trees: Sequence[str], capture: Path, rounds: int) -> list[Figure]:
     index, cache = folder / "lazy.db", folder / "cache"
     framedex = [*FRAMEDEX, "--index", str(index)]
     lazily = [*framedex, "index", "--lazy", str(capture), *(word for tree in trees for word in ("--source", tree))]
-    taken: dict[str, list[tuple[Seconds, Seconds]]] = {"not cached": [], "cached": []}
+    durations: dict[str, list[tuple[Seconds, Seconds]]] = {"not cached": [], "cached": []}
     for _ in range(rounds):
         shutil.rmtree(cache, ignore_errors=True)
-        for steps in taken.values():
+        for steps in durations.values():
             _remove_index(index)
             indexed = _timed(lazily, cache)
             steps.append((indexed, _timed([*framedex, "trace", "1"], cache)))
@@ -211,7 +211,7 @@ def _measure_first_trace(folder: Path, trees: Sequence[str], capture: Path, roun
         parsed = len(store.sources.known_files())
     print(f"nothing indexed, {parsed} files parsed; seconds, in brackets of a processor")
     figures = []
-    for tables, steps in taken.items():
+    for tables, steps in durations.items():
         indexed, traced = (_median(step) for step in zip(*steps, strict=True))
         print(
             f"line tables {tables}: index --lazy {indexed.wall:.2f} ({indexed.processor:.2f}), then trace"
@@ -236,8 +236,10 @@ def _timed(command: Sequence[str], cache: Path | None = None) -> Seconds:
     return Seconds(wall, user + system)
 
 
-def _median(taken: Sequence[Seconds]) -> Seconds:
-    return Seconds(statistics.median(one.wall for one in taken), statistics.median(one.processor for one in taken))
+def _median(durations: Sequence[Seconds]) -> Seconds:
+    return Seconds(
+        statistics.median(one.wall for one in durations), statistics.median(one.processor for one in durations)
+    )
 
 
 # --- fetching sources -------------------------------------------------------------------------------------------------
@@ -265,8 +267,8 @@ def source_fetch(tree: Path, next_tree: Path | None, rounds: int) -> list[Figure
                     measured.setdefault(title, []).append(_measure_step(run, server))
     figures = []
     peer_s = statistics.median(processor for _, processor, _ in measured[_GIT_FETCH])
-    for title, taken in measured.items():
-        columns = list(zip(*taken, strict=True))
+    for title, durations in measured.items():
+        columns = list(zip(*durations, strict=True))
         cells = [
             f"{statistics.median(column):8.2f} {unit} ({min(column):.2f} to {max(column):.2f})"
             for column, unit in zip(columns, ("s", "s of a processor", "MB"), strict=True)

@@ -82,7 +82,7 @@ def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
         yield ""
         yield from cpp_table(rows(trace, call), xla)
         yield ""
-    yield "## The same journey on today's JAX"
+    yield "## The same call on current JAX"
     yield ""
     yield from side_by_side(traces["A"], today)
     yield ""
@@ -92,47 +92,46 @@ def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
 
 
 INTRODUCTION = """\
-Written by `docs/make_tpu_executor_allocate.py` from a recording; `make seed-trace` makes one on your machine.
+`docs/make_tpu_executor_allocate.py` writes this page from a recording. `make seed-trace` records it on your machine.
 
-framedex grew out of a gist of 2021 that shows, frame by frame, how `jnp.device_put(1)` comes to an allocation on a TPU,
-seen from a mock `libtpu.so`. Current JAX allocates differently. One stock wheel still does it this way: jaxlib 0.4.13
-looks up 223 C functions by their names in the library that `TPU_LIBRARY_PATH` names. framedex's `libtpu.so` has them
-all, beside the table of today's PJRT C API, and records each of them. [The log of all calls](tpu-executor-calls.md) is
-a document of its own. Two calls of [`demo/seed_trace.py`](../demo/seed_trace.py) are shown:
+A gist of 2021 was the start of framedex. Frame by frame, it shows how `jnp.device_put(1)` allocates memory on a TPU,
+seen from a mock `libtpu.so`. Current versions of JAX allocate memory in a different way. Only one stock wheel still
+uses the old way: jaxlib 0.4.13. It looks up 223 C functions by name in the library at `TPU_LIBRARY_PATH`. framedex's
+`libtpu.so` has and records all of them, in addition to the current PJRT C API. [Another page](tpu-executor-calls.md)
+lists all calls. This page shows two calls of [`demo/seed_trace.py`](../../demo/seed_trace.py):
 
-- **A**, `jax.device_put(1)`;
-- **B**, `tree_map(lambda x: client.buffer_from_pyval(np.asarray(x, np.int32), device), 1)`, the gist's own way in.
+- **A**: `jax.device_put(1)`
+- **B**: `tree_map(lambda x: client.buffer_from_pyval(np.asarray(x, np.int32), device), 1)`, the call of the gist
 
-`framedex run` needs nothing but the environment's Python: it sees that its jaxlib is 0.4.13, and sets what that needs.
+`framedex run` needs only the environment's Python. It detects jaxlib 0.4.13 and sets the required options.
 """.splitlines()
 CPP_INTRODUCTION = f"""\
 A name links to where XLA at commit [`{XLA_COMMIT[:12]}`](https://github.com/openxla/xla/tree/{XLA_COMMIT})
-defines the function. The wheel has no line tables, so framedex finds the line of a frame in the sources and
-labels it with the evidence. `single` is the only call of the next frame in the function. `inlined-hop` is a call
-through an inlined function. No line is given if no call names the next frame.
+defines the function. The wheel has no line tables. So framedex finds the line of a frame in the sources, and
+labels it with the evidence. `single` means that the function calls the next frame in only one place. `inlined-hop`
+means that the call passes through an inlined function. Frames without a call to the next frame have no line.
 """.splitlines()
 TODAY_SECTION = f"""\
-Then jaxlib had every layer of the client in itself, and asked the library for memory. Today it hands the whole transfer
-to the plug-in, which allocates, copies and says when it is done: `{TODAYS_ENTRY}` is the plug-in's
-first frame.
+jaxlib 0.4.13 contains every layer of the client, and requests only memory from the library. Current jaxlib passes the
+whole transfer to the plug-in, which allocates, copies and reports completion. The plug-in's first frame is
+`{TODAYS_ENTRY}`.
 """.splitlines()
 OTHER_SECTION = """\
-- The machine: one host with 1 to 8 cores (`--devices`, 8 by default), two to a chip, of a `v3` or a `v2` (`--device`),
-  each with the memory that the kind has or `--hbm` says. Over the limit JAX gets `RESOURCE_EXHAUSTED`.
-- Transfers both ways and between cores, of every type that NumPy has; deletion; events and streams. Work on a
-  stream is finished when the call returns.
-- Programs that stay on one core, `pmap` without communication among them: jaxlib's own CPU client runs them, so their
-  results are those of the host's arithmetic. Collectives, programs that the compiler is to partition, custom calls and
-  callbacks are refused with `UNIMPLEMENTED` when they are compiled.
-- Of the 223 functions jaxlib 0.4.13 calls 70. The others were for TensorFlow: they answer `UNIMPLEMENTED` where they
-  can, or nothing. Structs, functions and the decoding of arguments are generated from
+- **Machine**: one `v3` or `v2` host (`--device`) with 1 to 8 cores (`--devices`, default 8), two per chip. The memory
+  of each core is that of the kind, or `--hbm`. Above the limit JAX receives `RESOURCE_EXHAUSTED`.
+- **Transfers**: in both directions and between cores, for every NumPy type. Deletion, events and streams also work.
+  Work on a stream has finished when the call returns.
+- **Programs** on one core, and `pmap` without communication. jaxlib's own CPU client runs them, with the host's
+  arithmetic. The compiler rejects collectives, partitioned programs, custom calls and callbacks with `UNIMPLEMENTED`.
+- **Functions**: jaxlib 0.4.13 calls 70 of the 223. The others were for TensorFlow. They return `UNIMPLEMENTED` if they
+  can, otherwise nothing. Structs, functions and argument decoders are generated from
   `native/abi/tpu_c_api_jaxlib_0.4.13.json`.
 """.splitlines()
 LOG_INTRODUCTION = """\
-Written by `docs/make_tpu_executor_allocate.py` from a recording of JAX 0.4.13 on one core of the mock TPU. It has all
-{calls} calls of {functions} functions of the API and the mock's own allocator, up to the end of the process. Addresses
-and empty fields of device descriptions are left out. The line is the Python line that led to the call. jaxlib's own
-threads have no Python line.
+`docs/make_tpu_executor_allocate.py` writes this page from a recording of JAX 0.4.13 on one core of the mock TPU. It
+lists all {calls} calls of {functions} functions of the API and of the mock's own allocator, up to the end of the
+process. It omits addresses and empty fields of device descriptions. The line is the Python line that led to the call.
+jaxlib's own threads have no Python line.
 """
 
 
@@ -197,7 +196,7 @@ def call_line(row: Row, xla: Path) -> str:
 def side_by_side(seed: Trace, today: Trace) -> Iterator[str]:
     """The frames of both recordings, outermost first; first those of Python, then the last C++ frames."""
     version = importlib.metadata.version("jaxlib")
-    yield "Both stacks without the interpreter's own frames and the glue between the languages, outermost first."
+    yield "Both stacks, outermost frame first, without interpreter and glue frames."
     yield ""
     for title, part in (("Python", Language.PYTHON), ("C++, from the last Python frame inward", Language.NATIVE)):
         yield f"| {title}: JAX {LEGACY_JAX} | JAX {version} |"

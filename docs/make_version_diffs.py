@@ -2,9 +2,9 @@
 
 python docs/make_version_diffs.py PYTHON...
 
-Each PYTHON has another release of jax and jaxlib, all the same CPython, oldest first. The program is the page's fence
-below `<!-- program of versions -->`. The comparison of two releases is below `<!-- diff OLDER NEWER OPTIONS... -->`,
-with the verb's options. Paths are shortened as in sessions.
+Each PYTHON has a different release of jax and jaxlib, oldest first. All are the same CPython. The program is the page's
+fence below `<!-- program of versions -->`. The comparison of two releases is below `<!-- diff OLDER NEWER OPTIONS...
+-->`, with the verb's options. Paths are shortened as in sessions.
 """
 
 from __future__ import annotations

@@ -45,19 +45,18 @@ STEPS = (
     _same(
         "PyTreeDef::Unflatten",
         "xla/python/pytree.cc:328",
-        "`tree_map` builds its result: a tree with the structure of the first one, over an iterable of new leaves.",
+        "`tree_map` builds its result from an iterable of new leaves, with the structure of its first argument.",
     ),
     _same(
         "PyTreeDef::UnflattenImpl",
         "xla/python/pytree.cc:280",
-        "Walks the structure and asks the iterable for one leaf after the other. Each is made by Python code, so the"
-        " stack goes back up into Python here.",
+        "Takes the leaves from the iterable. Python code creates each leaf, so the stack returns to Python here.",
     ),
     Step(
         "PyClient::BufferFromPyval",
         {"A": "PyArray::BatchedDevicePut", "B": "PyClient::BufferFromPyval"},
         {"A": "xla/python/py_array.cc:664", "B": "xla/python/py_client.cc:224"},
-        "Where Python enters the client: takes the device and the value. JAX's own road is the batched one.",
+        "Python enters the client here, with the device and the value. JAX itself uses the batched function.",
     ),
     _same(
         "DevicePut",
@@ -68,12 +67,12 @@ STEPS = (
         "HandleNumpyArray",
         {"A": "HandleNumpyScalar", "B": "HandleNumpyArray"},
         {"A": "xla/python/py_values.cc:149", "B": "xla/python/py_values.cc:199"},
-        "The handler: finds the bytes, their type and their strides. A's value is a NumPy scalar by now, B's an array.",
+        "The handler finds the bytes, their type and strides. The value is a NumPy scalar in A and an array in B.",
     ),
     _same(
         "PjRtClient::MakeArrayFromHostBuffer",
         "xla/python/pjrt_ifrt/pjrt_client.cc:55",
-        "The IFRT layer, which the gist's JAX had not yet: an array over one PJRT buffer.",
+        "The IFRT layer, which the gist's JAX did not have yet, creates an array over one PJRT buffer.",
         gist="",
     ),
     _same(
@@ -84,39 +83,39 @@ STEPS = (
     _same(
         "PjRtStreamExecutorClient::BufferFromHostBuffer",
         f"{_CLIENT}:681",
-        "Chooses the layout on the device, makes room for it there, and hands the copying to a thread.",
+        "Chooses the device layout, allocates memory on the device, and lets another thread copy.",
         gist="",
     ),
     _same(
         "AllocateDestinationBuffer",
         f"{_CLIENT}:365",
-        "Allocates, and ties the memory to the events after which it may be read.",
+        "Allocates the memory, and records the events after which it is readable.",
     ),
     _same(
         "TransferManager::AllocateScopedShapedBuffer",
         "xla/service/transfer_manager.cc:318",
-        "Asks how many bytes each array of the shape takes on the device, and allocates each.",
+        "Queries the size of each array of the shape on the device, and allocates each.",
     ),
     _same(
         "StreamExecutorMemoryAllocator::Allocate",
         f"{_STREAM_EXECUTOR}:889",
-        "Finds the executor of the device. Nothing is kept in a pool: each buffer is an allocation.",
+        "Finds the executor of the device. There is no pool: each buffer is a separate allocation.",
     ),
     _same(
         "StreamExecutor::Allocate",
         f"{_STREAM_EXECUTOR}:496",
-        "Checks the limit on the device's memory, and counts.",
+        "Checks the memory limit of the device, and counts the allocation.",
     ),
     _same(
         "TpuExecutor::Allocate",
         "xla/stream_executor/tpu/tpu_executor.cc:170",
-        "StreamExecutor's face of a TPU core: calls the function of that name that was found in `libtpu.so`.",
+        "StreamExecutor's interface to a TPU core calls the function `TpuExecutor_Allocate` of `libtpu.so`.",
     ),
     _same(
         ALLOCATE,
         "",
-        "The library. Here it is framedex's mock, which records the call and allocates from its own device memory.",
-        gist="CurrentStackTrace (the gist's own)",
+        "The library is framedex's mock here. It records the call and allocates from its own device memory.",
+        gist="CurrentStackTrace (in the gist itself)",
     ),
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-Thing = TypeVar("Thing")
+Item = TypeVar("Item")
 FOLDER = Path(__file__).parent
 PROGRAMS = FOLDER / "programs"
 PLAN_FILE = FOLDER / "programs.toml"
@@ -97,10 +97,10 @@ def _parse_recordings(document: Mapping[str, Any], programs: Path) -> Iterator[R
     sets = document.get("sets", {})
     for name, fields in document.get("programs", {}).items():
         program = _find_program(name, programs)
-        package = _look_up(downloads, fields["package"], name) if "package" in fields else None
+        package = find_item(downloads, fields["package"], name) if "package" in fields else None
         wanted = [environment for word in fields["environments"] for environment in sets.get(word, [word])]
         for word in dict.fromkeys(wanted):
-            environment = _look_up(environments, word, name)
+            environment = find_item(environments, word, name)
             options = () if environment.plugin else tuple(fields.get("options", ()))
             yield Recording(program, environment, options, package)
 
@@ -114,10 +114,10 @@ def _parse_environments(
         for name, fields in document.get("pythons", {}).items()
     }
     for name, fields in document.get("environments", {}).items():
-        plugin = _look_up(downloads, fields["plugin"], name) if "plugin" in fields else None
+        plugin = find_item(downloads, fields["plugin"], name) if "plugin" in fields else None
         platform = fields.get("platform", "cpu_plugin")
         variables = tuple(fields.get("variables", {}).items())
-        yield name, Environment(name, _look_up(pythons, fields["python"], name), plugin, platform, variables)
+        yield name, Environment(name, find_item(pythons, fields["python"], name), plugin, platform, variables)
 
 
 def _find_program(name: str, programs: Path) -> Path:
@@ -128,7 +128,7 @@ def _find_program(name: str, programs: Path) -> Path:
     raise PlanError(f"There is no program {name}.py or {name}.c in {programs}.")
 
 
-def _look_up(things: Mapping[str, Thing], name: str, context: str) -> Thing:
-    if name not in things:
-        raise PlanError(f"{context} names {name!r}, which is none of {', '.join(sorted(things))}.")
-    return things[name]
+def find_item(named_items: Mapping[str, Item], name: str, context: str) -> Item:
+    if name not in named_items:
+        raise PlanError(f"{context} names {name!r}, which is none of {', '.join(sorted(named_items))}.")
+    return named_items[name]

@@ -56,8 +56,8 @@ def main(extras: list[str]) -> int:
     needs = subprocess.Popen(
         command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1
     )
-    said: deque[str] = deque(maxlen=_SHOWN)
-    listener = Thread(target=listen, args=(needs.stdout, said))
+    last_lines: deque[str] = deque(maxlen=_SHOWN)
+    listener = Thread(target=listen, args=(needs.stdout, last_lines))
     listener.start()
     try:
         compiled = compile_checkout()
@@ -71,23 +71,23 @@ def main(extras: list[str]) -> int:
     failed = needs.wait() != 0
     listener.join()
     if compiled and failed:
-        fail("pip could not install what framedex needs", said)
+        fail("pip could not install what framedex needs", last_lines)
     return 0 if compiled and not failed else 1
 
 
-def listen(lines: Iterable[str], said: deque[str]) -> None:
-    """Report pip's slow steps, and remember its last lines."""
+def listen(lines: Iterable[str], last_lines: deque[str]) -> None:
+    """Print pip's slow steps, and keep its last lines."""
     for line in lines:
-        said.append(line)
+        last_lines.append(line)
         if (large := _DOWNLOADING.match(line)) and float(large[2]) >= _LARGE:
             print_step(f"downloading {large[1].partition('-')[0]} ({large[2]} MB)")
         elif line.startswith(_INSTALLING):
             print_step(f"installing {len(line.split()) - len(_INSTALLING.split())} packages")
 
 
-def print_step(what: str) -> None:
+def print_step(step: str) -> None:
     """Print a step on its own line."""
-    print(f"{_CLEAR * sys.stdout.isatty()}set-up: {what}", flush=True)
+    print(f"{_CLEAR * sys.stdout.isatty()}set-up: {step}", flush=True)
 
 
 def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str]:
@@ -125,31 +125,31 @@ def compile_checkout() -> bool:
     )
     assert process.stdout is not None
     counter = Counter(sys.stdout.isatty())
-    said = deque(counter.watched(with_silences(process.stdout)), _SHOWN)
+    last_lines = deque(counter.watched(with_silences(process.stdout)), _SHOWN)
     if process.wait() == 0:
         counter.end()
         return True
-    fail("framedex could not be compiled", said)
+    fail("framedex could not be compiled", last_lines)
     return False
 
 
-def fail(what: str, output: Iterable[str]) -> None:
+def fail(step: str, output: Iterable[str]) -> None:
     """Report a failed step in one line if the output names a known cause; otherwise show the output first."""
     lines = list(output)
     cause = next((cause for pattern, cause in _CAUSES.items() if any(re.search(pattern, line) for line in lines)), None)
     if cause is None:
         sys.stderr.writelines(lines)
-    print(f"set-up: {what}: {cause}, then repeat." if cause else f"set-up: {what}; see above", file=sys.stderr)
+    print(f"set-up: {step}: {cause}, then repeat." if cause else f"set-up: {step}; see above", file=sys.stderr)
 
 
 class Counter:
     """Prints Ninja's progress: in place on a terminal; in a log, a line for each tenth and every ten seconds.
 
-    Without work to do, it prints no line. `who` begins each line; `clock` is in seconds.
+    Without work to do, it prints no line. `prefix` begins each line; `clock` is in seconds.
     """
 
-    def __init__(self, on_terminal: bool, who: str = "set-up", clock: Callable[[], float] = time.monotonic) -> None:
-        self._on_terminal, self._who, self._clock = on_terminal, who, clock
+    def __init__(self, on_terminal: bool, prefix: str = "set-up", clock: Callable[[], float] = time.monotonic) -> None:
+        self._on_terminal, self._who, self._clock = on_terminal, prefix, clock
         self._began = self._told = clock()
         self._done = self._total = self._tenth = 0
 

@@ -37,7 +37,7 @@ def main(checkout: Path, target: Path = TARGET) -> None:
 
 
 def _upcoming_release(checkout: Path, newest: tuple[int, ...]) -> dict[str, str]:
-    """HEAD by the version that JAX's build gives it (`_version_from_git_tree`); empty unless it is later."""
+    """HEAD by its version in JAX's build (`_version_from_git_tree`); empty unless it is later."""
     found = _BASE.search(_git(checkout, "show", "HEAD:jax/version.py"))
     if found is None or _numbers(found[1]) <= newest:
         return {}

@@ -69,7 +69,7 @@ def make_index(folder: Path, *captures: Path) -> Path:
     return path
 
 
-def places(site: FfiSite) -> list[tuple[str, int]]:
+def site_lines(site: FfiSite) -> list[tuple[str, int]]:
     """File name and line of a site's frames in the program, innermost first."""
     return [(Path(line.location.path).name, line.location.line) for line in site.lines]
 

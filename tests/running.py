@@ -56,11 +56,15 @@ def run(program: str, *arguments: str, folder: Path, python: str = sys.executabl
 
 def build_small_plugin(folder: Path) -> Path:
     """Build `small_plugin.cc` into `folder`, with the header generated from the ABI's description."""
-    library = folder / "small.so"
-    subprocess.run([sys.executable, str(ROOT / "native" / "abi" / "generate.py"), str(folder)], check=True)
-    command = ["g++", "-std=c++17", "-Wall", "-shared", "-fPIC", "-I", str(folder), "-o", str(library)]
-    subprocess.run([*command, str(PROGRAMS / "small_plugin.cc")], check=True)
-    return library
+    return build_with_api("small_plugin.cc", folder / "small.so", "-shared", "-fPIC")
+
+
+def build_with_api(source: str, target: Path, *flags: str) -> Path:
+    """Build `tests/programs/SOURCE`, with the header of the C API generated beside the target from its description."""
+    subprocess.run([sys.executable, str(ROOT / "native" / "abi" / "generate.py"), str(target.parent)], check=True)
+    command = ["g++", "-std=c++17", "-Wall", "-g", *flags, "-I", str(target.parent), "-o", str(target)]
+    subprocess.run([*command, str(PROGRAMS / source)], check=True)
+    return target
 
 
 def mock_environment(folder: Path) -> dict[str, str]:

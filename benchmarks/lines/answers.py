@@ -24,7 +24,10 @@ _OPERATOR = re.compile(r"\boperator\W")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer for a call: a label (`LocationEvidence` or one of `NO_LINE`), the file, and lines, likeliest first."""
+    """The answer for a call: a label (`LocationEvidence` or one of `NO_LINE`), the file, and lines, likeliest first.
+
+    A range has its first and its last line.
+    """
 
     build: Build
     call: Call
@@ -35,8 +38,18 @@ class Answer:
 
     @property
     def has_line(self) -> bool:
-        """Whether the answer has a line."""
-        return bool(self.lines)
+        """Whether the answer has a line, not only a range of lines."""
+        return bool(self.lines) and not self.is_range
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the answer is a range of lines."""
+        return self.label == LocationEvidence.BETWEEN
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether the answer is a range with the line of the call in it."""
+        return self.is_range and self.path == self.call.path and self.lines[0] <= self.call.line <= self.lines[-1]
 
     @property
     def is_right(self) -> bool:
@@ -50,7 +63,9 @@ class Answer:
 
     @property
     def outcome(self) -> str:
-        """right, among or wrong; or the reason for a missing line."""
+        """right, among or wrong; for a range holds or misses; or the reason for a missing line."""
+        if self.is_range:
+            return "holds" if self.is_holding else "misses"
         if not self.has_line:
             return self.label
         return "right" if self.is_right else "among" if self.has_truth else "wrong"
@@ -108,6 +123,8 @@ class LibrarySources:
             places = lines.find_locations(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
             if places:
                 of_file = tuple(place.line for place in places if place.path == places[0].path)
+                if places[0].last_line is not None:
+                    of_file = (places[0].line, places[0].last_line)
                 yield Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)
             else:
                 label = NO_LINE[3] if how is LocationEvidence.DEFINITION else NO_LINE[1]

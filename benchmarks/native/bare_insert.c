@@ -1,5 +1,5 @@
-// Inserts so many rows like those of calls and objects into a new database with prepared statements: the least that
-// SQLite takes for rows that come one by one.
+// Inserts this number of rows, like those of calls and objects, into a new database with prepared statements. This is
+// the minimum time of SQLite for single rows.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// A PJRT plug-in that forwards everything to the mock TPU, and at a real call from JAX measures what it costs to record
-// the stack it stands on. `python -m benchmarks stack-walk` drives it.
+// A PJRT plug-in that forwards everything to the mock TPU. At a real call from JAX, it measures the cost of recording
+// the current stack. `python -m benchmarks stack-walk` drives it.
 #include <dlfcn.h>
 
 #include <algorithm>

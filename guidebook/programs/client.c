@@ -193,7 +193,7 @@ static void make_buffers(void) {
   }
 }
 
-// An array that comes in pieces: its buffer is there before its bytes are.
+// An array that arrives in pieces: its buffer exists before its bytes.
 static void transfer_in_pieces(void) {
   PJRT_ShapeSpec shapes[3];
   for (int i = 0; i < 3; i++)
@@ -383,7 +383,7 @@ static void use_host_allocators(void) {
   }
 }
 
-// Data of one's own that handlers of a program get with the context of its execution.
+// User data that the handlers of a program receive with the execution context.
 static void use_ffi(void) {
   const PJRT_FFI_Extension* ffi = extension(PJRT_Extension_Type_FFI);
   static int64_t type = 0, state = 42;

@@ -33,10 +33,10 @@ class Git:
     one line.
     """
 
-    def __init__(self, folder: Path, patience: float = _TIMEOUT_S, objects: Sequence[Path] = ()) -> None:
-        """Run git in `folder`, at most `patience` seconds per command, with `objects` as additional object folders."""
+    def __init__(self, folder: Path, timeout_s: float = _TIMEOUT_S, objects: Sequence[Path] = ()) -> None:
+        """Run git in `folder`, at most `timeout_s` seconds per command, with `objects` as additional object folders."""
         self._folder = folder
-        self._timeout_s = patience
+        self._timeout_s = timeout_s
         self._objects = objects
         self.overrides: Mapping[str, str] = {}
         self.error = ""

@@ -1,8 +1,9 @@
 """Commands of the Python interpreters that framedex starts; none runs code from the working folder.
 
 `python -m` and `python -c` import from the working folder, so a `json.py` in any folder opened in an editor would be
-executed. An empty or relative entry of PYTHONPATH has the same effect. Both kinds of interpreters made here are
-isolated (`-I`: no working folder, no PYTHON* variables, no user site) and get back by name only what they need:
+executed. An empty or relative entry of PYTHONPATH has the same effect. This module starts two kinds of interpreters.
+Both are isolated (`-I`: no working folder, no PYTHON* variables, no user site) and receive only the folders that they
+need:
 
 - our own interpreter gets this process's import path, without the working folder and folders opened in an editor;
 - an interpreter that is queried finds the packages that its programs would find, after the standard library, and
@@ -81,12 +82,12 @@ def bare_code_command(code: str) -> list[str]:
     return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
 
-def query_interpreter(python: str, program: str, patience: float | None = None) -> Any:
+def query_interpreter(python: str, program: str, timeout_s: float | None = None) -> Any:
     """Run a program in an interpreter that reports on it and its packages; return the JSON that the program prints.
 
     The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError if there is no
     such interpreter, CalledProcessError if it fails, ValueError if its output is not JSON, and TimeoutExpired after
-    `patience` seconds.
+    `timeout_s` seconds.
     """
     command = [python, _ISOLATED, "-c", _PROBE + program]
     # `python` may be a script that searches for the interpreter, like pyenv's, so its PATH is restricted like ours.
@@ -98,7 +99,7 @@ def query_interpreter(python: str, program: str, patience: float | None = None) 
         stdin=subprocess.DEVNULL,
         text=True,
         env=environment,
-        timeout=patience,
+        timeout=timeout_s,
     )
     return json.loads(done.stdout)
 

@@ -33,9 +33,17 @@ def location_text(path: str, line: int) -> str:
 
 
 def location_labels(location: Location) -> list[str]:
-    """The labels of a line: precision unless exact, `nearest release` for another release's sources, and staleness."""
-    known = [location.how.value] * (location.how is not LocationEvidence.EXACT)
+    """The labels of a line: evidence unless exact, `nearest release` for another release's sources, and staleness."""
+    known = [_evidence_label(location)] * (location.how is not LocationEvidence.EXACT)
     return known + release_labels(location) + stale_labels(location)
+
+
+def _evidence_label(location: Location) -> str:
+    if location.last_line is None:
+        return location.how.value
+    if location.last_line == location.line:
+        return f"{location.how.value} calls of this line"
+    return f"{location.how.value} lines {location.line} and {location.last_line}"
 
 
 def recorded_text_labels(location: Location) -> list[str]:

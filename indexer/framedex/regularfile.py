@@ -45,7 +45,7 @@ def read_regular(path: Path, largest: int = MAX_FILE_BYTES) -> bytes:
     """
     with open_regular(path) as file:
         size = min(os.fstat(file.fileno()).st_size, largest)
-        content = file.read(size + 1)  # read() allocates all that it is asked for
+        content = file.read(size + 1)  # read() allocates the requested size
         if len(content) > size:
             content += file.read(largest - size)
     if len(content) > largest:

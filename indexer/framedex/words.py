@@ -65,6 +65,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
+def add_article(noun: str) -> str:
+    """The noun with its indefinite article: `an event`."""
+    return f"{'an' if noun[:1] in tuple('aeiou') else 'a'} {noun}"
+
+
 def first_names(names: Sequence[str], noun: str) -> str:
     """The first names and the number of the others: `a.py, b.py, c.py and 2 other files`."""
     more = f" and {count(len(names) - _MAX_NAMES, f'other {noun}')}" if len(names) > _MAX_NAMES else ""
@@ -109,6 +114,16 @@ def parse_byte_count(text: str) -> int | None:
     match = _NUMBER.fullmatch(text.strip())
     size = int(float(match[1]) * _UNITS[(match[2] or "").lower()]) if match else 0
     return size or None
+
+
+_TIME = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(ms|s|min|m|h|)", re.ASCII)
+_UNIT_NS = {"ms": 10**6, "s": 10**9, "": 10**9, "min": 60 * 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def parse_duration(text: str) -> int | None:
+    """The positive number of nanoseconds in a text, such as `90`, `60s` or `10min`; None if malformed or 0."""
+    match = _TIME.fullmatch(text.strip())
+    return round(float(match[1]) * _UNIT_NS[match[2]]) or None if match else None
 
 
 _MIN_SIMILARITY = 0.5  # difflib ratio: two of three letters, in their order

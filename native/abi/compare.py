@@ -9,9 +9,10 @@ Headers contain everything: functions, structs, fields, offsets, sizes, enumerat
 headers. Its binary contains the names of structs that it exchanges with a plug-in, and at run time it logs its version
 of the API. The report on a jaxlib is therefore a hint, not a complete list.
 
-`--write FILE` writes a new description from the headers, for this folder:
+`--write FILE` writes a new description from the headers, for this folder. Types that only older headers have stay
+described, for older plug-ins. The FFI API has versions of its own and stays as it is:
 
-    python compare.py XLA_CHECKOUT --write pjrt_c_api_0.118.json --jaxlib 0.13.0 --commit 0123abc...
+    python compare.py XLA_CHECKOUT --write pjrt_c_api.json --jaxlib 0.13.0 --commit 0123abc...
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ import headers
 from headers import Description
 
 HERE = Path(__file__).parent
-DESCRIPTION = HERE / "pjrt_c_api_0.112.json"
+DESCRIPTION = HERE / "pjrt_c_api.json"
 
 _NAME = re.compile(rb"PJRT_\w+_(?:Args|Extension)")
+_FFI = re.compile("XLA_FFI_")
 _WORD = re.compile(rb"\w+")
 # Structs that XLA's messages name although no header declares them.
 _NOT_DECLARED = {"PJRT_KeyValueGet_Args", "PJRT_KeyValuePut_Args", "PJRT_KeyValueTryGet_Args"}
@@ -58,6 +60,13 @@ def lacking(description: Description, other: Description) -> list[str]:
         *_lacking_enumerators(description, other),
         *(f"type {name}" for name in other["typedefs"] if name not in types),
     ]
+
+
+def extended(description: Description, other: Description) -> Description:
+    """The description to write: `other`, the types that only `description` has, and the FFI API of `description`."""
+    kinds = ("structs", "enums", "typedefs")
+    newer = {kind: {name: entry for name, entry in other[kind].items() if not _FFI.match(name)} for kind in kinds}
+    return other | {kind: description[kind] | newer[kind] for kind in kinds}
 
 
 def names_in(jaxlib: Path) -> set[str]:
@@ -176,7 +185,8 @@ def main() -> int:
         problems = lacking(description, other)
         if arguments.write:
             origin = {"jaxlib": arguments.jaxlib, "xla_commit": arguments.commit}
-            arguments.write.write_text(json.dumps({"about": description["about"]} | origin | other, indent=1))
+            written = {"about": description["about"]} | origin | extended(description, other)
+            arguments.write.write_text(json.dumps(written, indent=1))
     else:
         version, jaxlib = _ask(first)
         speaks = {"pjrt_api_version": dict(zip(("major", "minor"), version, strict=True))}

@@ -64,6 +64,26 @@ LOADS = {"PJRT_Executable_DeserializeAndLoad_Args"}
 EXECUTABLES = {"PJRT_Executable*", "PJRT_LoadedExecutable*"}
 # A program's compile options: a serialised message, kept like the program.
 OPTIONS = "compile_options"
+# The contents of buffers, which are kept if the recording asks for it (native/pjrt/contents.h): the value's name, the
+# C++ statement, whether it is an output.
+CONTENTS = {
+    "PJRT_Client_BufferFromHostBuffer_Args": ("data.kept", "keep_host_buffer({writer}, {index}, args);", False),
+    "PJRT_AsyncHostToDeviceTransferManager_TransferData_Args": (
+        "data.kept",
+        "keep_transfer({writer}, {index}, args->data, args->transfer_size);",
+        False,
+    ),
+    "PJRT_Buffer_ToHostBuffer_Args": (
+        "dst.read",
+        "expect_read({writer}, {index}, args->dst, args->dst_size, args->event);",
+        True,
+    ),
+    "PJRT_Buffer_CopyRawToHost_Args": (
+        "dst.read",
+        "expect_read({writer}, {index}, args->dst, static_cast<size_t>(args->transfer_size), args->event);",
+        True,
+    ),
+}
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 
 
@@ -83,7 +103,14 @@ class Value:
 
 def values(abi: Abi, struct: Struct) -> list[Value]:
     """The recorded values of an argument struct, in field order. C++ calls the struct `args`."""
-    return list(_values(abi, struct, "args", "", nested=False))
+    return [*_values(abi, struct, "args", "", nested=False), *_content_values(struct)]
+
+
+def _content_values(struct: Struct) -> Iterator[Value]:
+    """The content that a call carries, in a recording that keeps contents."""
+    if struct.name in CONTENTS:
+        name, statement, returned = CONTENTS[struct.name]
+        yield Value(name, statement, "recorder::kept_contents() != recorder::Contents::kNone", returned)
 
 
 def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool) -> Iterator[Value]:
@@ -112,8 +139,13 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
             size = f"{pointer}->{count_name(struct, field)}"
             keep = f"recorder::keep({{writer}}, {{index}}, {access}, {size});"
             yield Value(f"{name}.kept", keep, guard, returned)
-    if struct.name in LOADS or any(field.type == PROGRAM and not field.is_output for field in struct.fields):
-        yield Value(f"{prefix}jax.kept", "recorder::keep_note({writer}, {index});", "true", False)
+    program = next((field.name for field in struct.fields if field.type == PROGRAM and not field.is_output), None)
+    if struct.name in LOADS or program is not None:
+        keep = f"note_kept({{writer}}, {{index}}, {pointer}->{program});"
+        if program is None:
+            loaded = f"{pointer}->serialized_executable"
+            keep = f"recorder::keep_note({{writer}}, {{index}}, {{{{{loaded}, {loaded}_size}}}});"
+        yield Value(f"{prefix}jax.kept", keep, "true", False)
         yield from _compiled_values(struct, pointer)
     if struct.field("dims") and (kind := _buffer_type(struct)):
         size = f"{{writer}}.integer({{index}}, dense_bytes({pointer}->{kind}, {pointer}->dims, {pointer}->num_dims));"
@@ -128,8 +160,13 @@ def _guard(struct: Struct, field: Field, pointer: str, *, returned: bool, nested
     return f"{pointer} != nullptr && {guard}" if nested and not pointer.startswith("(&") else guard
 
 
+def guard_of_output(struct: Struct, field: Field) -> str:
+    """The C++ condition under which the plug-in has to assign an output field of `args`."""
+    return _guard(struct, field, "args", returned=True, nested=False)
+
+
 def _compiled_values(struct: Struct, pointer: str) -> Iterator[Value]:
-    """The memory of the executable that a call returns, asked of the plug-in."""
+    """The memory of the executable that a call returns, as the plug-in reports it."""
     for field in struct.fields:
         if field.is_output and field.type in EXECUTABLES:
             guard = f"{pointer}->{field.name} != nullptr"

@@ -1,6 +1,6 @@
 """Find the lines on which the public headers declare each function: `python find_declarations.py XLA_CLONE`.
 
-The clone needs the commits of both descriptions (`pjrt_c_api_*.json`, `tpu_c_api_*.json`). `declarations.json` stores
+The clone needs the commits of both descriptions (`pjrt_c_api.json`, `tpu_c_api_*.json`). `declarations.json` stores
 only the commit, and the file and line of each declaration.
 """
 

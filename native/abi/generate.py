@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 
 def main(output: Path) -> None:
     """Write every generated file into `output`."""
-    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json", HERE / "pjrt_c_api_history.json")
+    abi = pjrt_abi.load(HERE / "pjrt_c_api.json", HERE / "pjrt_c_api_history.json")
     tpu = tpu_abi.load()
     files = {
         "pjrt_c_api.h": generate_header.header(abi),

@@ -19,7 +19,7 @@ from generate_trace import short
 from pjrt_abi import Abi, Field, Struct
 
 HERE = Path(__file__).parent
-ABI = HERE / "pjrt_c_api_0.112.json"
+ABI = HERE / "pjrt_c_api.json"
 DATA = HERE.parent / "framedex_native" / "behaviour" / "functions.json"
 # Type letters of Python's module `struct`, on LP64.
 NUMBERS = {

@@ -15,14 +15,13 @@ from pathlib import Path
 import pjrt_abi
 import tpu_abi
 from decoding import BOOKKEEPING, values
+from generate_object_tables import is_output, object_tables
 from pjrt_abi import API_STRUCT, EXTENSION_BASE, Abi, Struct, extensions, inner_tables
 
-DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
+DATA = Path(__file__).with_name("pjrt_c_api.json")
 HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
 DECLARATIONS = Path(__file__).with_name("declarations.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "guidebook" / "abi.json"
-
-_SIGNATURE = re.compile(r"(?P<returns>.+?) \(\*\)\((?P<parameters>.*)\)")
 
 
 @dataclass(frozen=True)
@@ -104,9 +103,11 @@ def functions() -> Iterator[Function]:
             fields = tuple(_fields(abi, function.arguments, oldest))
             name = _word(function.table)
             yield Function(function.name, "extension", name, function.returns, function.arguments, fields, None)
-    for struct in abi.structs.values():
-        if struct.name.endswith("_FunctionTable"):
-            yield from _own_functions(struct, oldest)
+    for own in object_tables(abi):
+        for each in own.functions:
+            since = _later(own.struct.field(each.member).since, oldest)  # type: ignore[union-attr]
+            parameters = tuple(Parameter(one.name, one.type, is_output(abi, one), None) for one in each.parameters)
+            yield Function(each.name, "object", _word(each.table), each.returns, "", parameters, since)
     for exported in tpu_abi.load().functions:
         parameters = tuple(Parameter(each.name, each.type, False, None) for each in exported.parameters)
         yield Function(exported.name, "legacy", "TPU", exported.returns, "", parameters, None)
@@ -131,25 +132,6 @@ def _fields(abi: Abi, arguments: str, oldest: int) -> Iterator[Parameter]:
 def _is_followed(struct: Struct) -> bool:
     """Whether the struct belongs to the call: it is neither an extension nor an object with its own functions."""
     return struct.name not in (EXTENSION_BASE, API_STRUCT) and struct.field("vtable") is None
-
-
-def _own_functions(struct: Struct, oldest: int) -> Iterator[Function]:
-    """The functions of an object's own table."""
-    for field in struct.fields:
-        if match := _SIGNATURE.fullmatch(field.type):
-            parameters = tuple(
-                Parameter(f"parameter {number}", kind, False, None)
-                for number, kind in enumerate(_split(match["parameters"]), 1)
-            )
-            name = f"{struct.name}.{field.name}"
-            yield Function(
-                name, "object", _word(struct.name), match["returns"], "", parameters, _later(field.since, oldest)
-            )
-
-
-def _split(parameters: str) -> list[str]:
-    """The types of parameters, split at commas outside of parentheses."""
-    return [part.strip() for part in re.split(r",(?![^()]*\))", parameters) if part.strip()]
 
 
 def _later(since: int | None, oldest: int) -> int | None:

@@ -19,7 +19,7 @@ import pjrt_abi
 from decoding import values
 from pjrt_abi import Abi, Field, Struct
 
-DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
+DATA = Path(__file__).with_name("pjrt_c_api.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 # pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
@@ -39,13 +39,13 @@ def main() -> None:
 def table(abi: Abi) -> str:
     """The table as JSON, one function per line."""
     types = _object_types(abi)
-    functions = {name: _function(abi, name, struct, types) for name, struct in _functions(abi).items()}
+    functions = {name: _function(abi, name, struct, types) for name, struct in argument_structs(abi).items()}
     lines = [f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in functions.items() if entry]
     about = "Made by native/abi/generate_objects.py; do not edit."
     return f'{{\n  "about": "{about}",\n  "functions": {{\n' + ",\n".join(lines) + "\n  }\n}\n"
 
 
-def _functions(abi: Abi) -> dict[str, Struct]:
+def argument_structs(abi: Abi) -> dict[str, Struct]:
     """The argument structs of all functions, including extensions and callbacks, by function name."""
     arguments = [name for name in abi.structs if name.startswith("PJRT_") and name.endswith("_Args")]
     named = {name.removesuffix("_Args"): name for name in arguments}
@@ -63,12 +63,12 @@ def _object_types(abi: Abi) -> dict[str, str | None]:
     """
     receivers = {
         _target(fields[0])
-        for struct in _functions(abi).values()
+        for struct in argument_structs(abi).values()
         if (fields := [field for field in struct.fields if field.name not in ("struct_size", "extension_start")])
     }
     found: dict[str, str | None] = {name: None for name in sorted(receivers) if name and _is_opaque(abi, name)}
     for word in ("Delete", "Destroy"):  # Destroy overrides Delete: a deleted object must still be destroyed
-        for name, struct in _functions(abi).items():
+        for name, struct in argument_structs(abi).items():
             objects = [target for field in struct.fields if (target := _target(field)) in found]
             if re.search(f"_{word}(_|[A-Z]|$)", name) and len(objects) == 1:
                 found[objects[0]] = name
@@ -120,9 +120,9 @@ def _works(abi: Abi, struct: Struct, objects: dict[str, dict[str, Any]]) -> bool
     for received data.
     """
     made = {known["type"] for known in objects.values() if known["role"] == "creates"}
-    holders = {_word(name.removesuffix("_Delete")) for name in _functions(abi) if name.endswith("_Delete")}
+    holders = {_word(name.removesuffix("_Delete")) for name in argument_structs(abi) if name.endswith("_Delete")}
     given = [field for field in struct.fields if field.name not in ("struct_size", "extension_start", *objects)]
-    compilers = {_word(_target(each.fields[2])) for each in _functions(abi).values() if _takes_program(each)}
+    compilers = {_word(_target(each.fields[2])) for each in argument_structs(abi).values() if _takes_program(each)}
     return _takes_program(struct) or bool(made & (holders | compilers)) or ("event" in made and bool(given))
 
 
@@ -132,7 +132,7 @@ def _takes_program(struct: Struct) -> bool:
 
 def _arrays(abi: Abi) -> set[str]:
     """The object types that have a shape, and thus a size."""
-    return {_word(name.removesuffix("_Dimensions")) for name in _functions(abi) if name.endswith("_Dimensions")}
+    return {_word(name.removesuffix("_Dimensions")) for name in argument_structs(abi) if name.endswith("_Dimensions")}
 
 
 def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -> str:

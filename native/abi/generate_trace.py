@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from decoding import Value, values
+from decoding import values
+from generate_object_tables import adoptions, object_tables, traced_objects
+from marking import Marks, struct_sizes
 from pjrt_abi import API_STRUCT, Abi, Function, Table, extensions, inner_tables
 
 NOTICE = "// Generated from native/abi; do not edit."
 # Statements to run before a call, recorded or not.
-FIRST = {"PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);"}
+FIRST = {
+    "PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);",
+    "PJRT_Event_Destroy": "on_destroy(args);",
+}
+# Statements to run after a call, recorded or not.
+LAST = {
+    "PJRT_Event_Await": "on_await(args, error);",
+    "PJRT_Event_IsReady": "on_is_ready(args, error, plugin_PJRT_Api);",
+}
+# Values that are recorded only if they differ from the normal case.
+TOLD = ("unfilled", "exception", "missing_function", "error_object")
 # The functions that register a callback.
 CALLBACKS = {"PJRT_Event_OnReady"}
 
@@ -37,8 +49,13 @@ def traced_table(abi: Abi) -> str:
     lines = [
         NOTICE,
         '#include "pjrt/compiled_memory.h"',
+        '#include "pjrt/contents.h"',
         '#include "pjrt/extension_chain.h"',
+        '#include "pjrt/object_tables.h"',
         '#include "pjrt/output_counts.h"',
+        '#include "pjrt/plugin_faults/exceptions.h"',
+        '#include "pjrt/plugin_faults/output_marks.h"',
+        '#include "pjrt/slots.h"',
         '#include "pjrt/traced_call.h"',
         "namespace framedex::pjrt {",
         "namespace {",
@@ -48,13 +65,16 @@ def traced_table(abi: Abi) -> str:
         *(f"const {table.struct.name}* plugin_{table.struct.name} = nullptr;" for table in tables),
         f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
     ]
+    lines += traced_objects(abi, len(functions))
     for function in functions:
         lines += _decoders(abi, function)
     # These functions have the same names as the API's function types, which are outside of this namespace.
     lines += ["namespace traced {", 'extern "C" {']
     for index, function in enumerate(functions):
-        lines += _wrapper(index, function)
+        lines += _wrapper(abi, index, function)
     lines += ["}", "}  // namespace traced"]
+    for table in tables:
+        lines += _slots(abi, table)
     for table in tables[1:]:
         lines += _declaration(table)
     for table in tables[1:]:
@@ -85,53 +105,117 @@ def unimplemented_table(abi: Abi) -> str:
     return "\n".join([*lines, "  return table;", "}", "}  // namespace framedex::mock", ""])
 
 
+def value_names(abi: Abi, function: Function) -> list[str]:
+    """The names of a function's recorded values. The last ones are recorded only if they differ from the normal
+    case."""
+    struct = abi.structs[function.arguments]
+    sizes = [name for name, _, _ in struct_sizes(abi, struct)]
+    return [*(value.name for value in values(abi, struct)), *sizes, *TOLD]
+
+
+def _told(abi: Abi, function: Function, name: str) -> int:
+    return value_names(abi, function).index(name)
+
+
 def _decoders(abi: Abi, function: Function) -> Iterator[str]:
-    recorded = values(abi, abi.structs[function.arguments])
-    names = ", ".join(f'"{value.name}"' for value in recorded) or "nullptr"
+    struct = abi.structs[function.arguments]
+    recorded = values(abi, struct)
+    names = ", ".join(f'"{name}"' for name in value_names(abi, function))
     yield f"const char* const names_{function.name}[] = {{{names}}};"
-    yield from _decoder(f"inputs_{function.name}", function, recorded, is_output=False)
-    yield from _decoder(f"outputs_{function.name}", function, recorded, is_output=True)
-
-
-def _decoder(name: str, function: Function, recorded: list[Value], *, is_output: bool) -> Iterator[str]:
-    yield f"[[maybe_unused]] void {name}([[maybe_unused]] const {function.arguments}* args,"
-    yield "    [[maybe_unused]] framedex::recorder::ArgumentWriter& writer) {"
+    yield f"void inputs_{function.name}({function.arguments}* args, recorder::ArgumentWriter& writer) {{"
     for index, value in enumerate(recorded):
-        if value.is_output == is_output and value.statement:
-            statement = value.statement.format(writer="writer", index=index)
-            yield f"  if ({value.guard}) {statement}"
+        if not value.is_output and value.statement:
+            yield f"  if ({value.guard}) {value.statement.format(writer='writer', index=index)}"
+    for index, (_, guard, size) in enumerate(struct_sizes(abi, struct), len(recorded)):
+        yield f"  if ({guard}) writer.integer({index}, static_cast<int64_t>({size}));"
+    target, slot = f"plugin_{function.table}", f"offsetof({function.table}, {function.member})"
+    size = f"{target}->{'base.' if _is_extension(abi, function) else ''}struct_size"
+    yield f"  const char* lacks = missing(reinterpret_cast<const void*>({target}->{function.member}), {size}, {slot});"
+    yield f"  if (lacks != nullptr) writer.text({_told(abi, function, 'missing_function')}, lacks);"
+    yield "}"
+    marks = Marks(abi, struct)
+    yield from marks.definition(f"Marks_{function.name}")
+    yield f"void outputs_{function.name}({function.arguments}* args, recorder::ArgumentWriter& writer,"
+    yield "    uint64_t unfilled) {"
+    for index, value in enumerate(recorded):
+        if value.is_output and value.statement:
+            mask = marks.mask(f"{value.statement} {value.guard}")
+            filled = f"(unfilled & {mask}) == 0 && " if mask else ""
+            yield f"  if ({filled}{value.guard}) {value.statement.format(writer='writer', index=index)}"
+    yield from adoptions(abi, struct, marks)
+    names = ", ".join(f'"{name}"' for name in marks.names)
+    if marks.names:
+        yield f"  static const char* const names[] = {{{names}}};"
+        yield f"  if (unfilled != 0) unfilled_names(writer, {_told(abi, function, 'unfilled')}, names, unfilled);"
+    else:
+        yield "  static_cast<void>(unfilled);"
+    yield "  static_cast<void>(args);"
+    yield "  static_cast<void>(writer);"
     yield "}"
 
 
-def _wrapper(index: int, function: Function) -> Iterator[str]:
+def _is_extension(abi: Abi, function: Function) -> bool:
+    return abi.structs[function.table].field("base") is not None
+
+
+def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     yield f"{function.returns} {name}({function.arguments}* args) {{"
     if name in FIRST:
         yield f"  {FIRST[name]}"
     yield f"  recorder::Call call(first_function + {index});"
+    yield f"  Marks_{name} marks;"
     yield "  if (call.is_recording()) {"
     yield f"    inputs_{name}(args, call.arguments());"
     yield "    call.enter();"
+    yield "    if (call.is_recording()) marks.begin(args);"
     yield "  }"
-    if function.returns_error:
-        source = _PLUGIN if function.returns == "PJRT_Error*" else f"plugin_{function.table}"
-        if name in CALLBACKS:
-            yield f"  TracedCallback callback(call, args, {_PLUGIN});"
-        yield f"  {function.returns} error = {call};"
-        if name in CALLBACKS:
-            yield "  callback.end(error);"
-        yield "  if (call.is_recording()) {"
-        yield f"    if (error == nullptr) outputs_{name}(args, call.arguments());"
-        yield f"    leave(call, {source}, error);"
-        yield "  }"
-        yield "  return error;"
+    returns = function.returns if function.returns_error else ""
+    if name in CALLBACKS:
+        yield "  ReadCallback read(args);"
+        yield f"  TracedCallback callback(call, args, {_PLUGIN});"
+    if returns:
+        yield f"  {returns} error = nullptr;"
+    yield "  try {"
+    yield f"    {'error = ' if returns else ''}{call};"
+    yield "  } catch (...) {"
+    yield "    marks.end();"
+    yield f"    if (call.is_recording()) leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield "    throw;"
+    yield "  }"
+    if name in CALLBACKS:
+        yield "  callback.end(error);"
+        yield "  read.end(error);"
+    if name in LAST:
+        yield f"  {LAST[name]}"
+    yield "  if (call.is_recording()) {"
+    if returns:
+        source = _PLUGIN if returns == "PJRT_Error*" else f"plugin_{function.table}"
+        yield "    uint64_t unfilled = marks.end();"
+        yield f"    if (error == nullptr) outputs_{name}(args, call.arguments(), unfilled);"
+        yield f"    leave(call, {source}, error, {_told(abi, function, 'error_object')});"
+        if returns == "PJRT_Error*":
+            yield "    adopt(error);"
     else:
-        yield f"  {call};"
-        yield "  if (call.is_recording()) {"
-        yield f"    outputs_{name}(args, call.arguments());"
+        yield f"    outputs_{name}(args, call.arguments(), marks.end());"
         yield "    call.leave(0, {});"
-        yield "  }"
+    yield "  }"
+    if returns:
+        yield "  return error;"
     yield "}"
+
+
+def _slots(abi: Abi, table: Table) -> Iterator[str]:
+    """The described slots of a table."""
+    if not table.functions:
+        yield f"const Slot* const slots_{table.struct.name} = nullptr;"
+        return
+    yield f"const Slot slots_{table.struct.name}[] = {{"
+    for function in table.functions:
+        size = abi.structs[function.arguments].struct_size or abi.structs[function.arguments].size
+        wrapper = f"reinterpret_cast<const void*>(traced::{function.name})"
+        yield f'    {{"{function.name}", offsetof({table.struct.name}, {function.member}), {wrapper}, {size}}},'
+    yield "};"
 
 
 def _declaration(table: Table) -> Iterator[str]:
@@ -141,16 +225,23 @@ def _declaration(table: Table) -> Iterator[str]:
 def _wrapping(table: Table) -> Iterator[str]:
     """The function that creates a table of wrappers for a plug-in's table. Missing functions stay null."""
     name = table.struct.name
-    size = "base.struct_size" if table.type else "struct_size"
     yield f"{name}* trace_{name}(const {name}* plugin) {{"
-    yield f"  plugin_{name} = plugin;"
-    yield f"  {name}* table = copy_of(plugin, plugin->{size});"
+    yield from _copy(table, "base.struct_size" if table.type else "struct_size")
     for field in table.inner:
         inner = field.type.rstrip("*")
         yield f"  if (table->{field.name} != nullptr) table->{field.name} = trace_{inner}(table->{field.name});"
     yield from _entries(table)
     yield "  return table;"
     yield "}"
+
+
+def _copy(table: Table, size: str) -> Iterator[str]:
+    """Statements that copy a plug-in's table, and keep what it has."""
+    name = table.struct.name
+    yield f"  plugin_{name} = plugin;"
+    yield f"  {name}* table = copy_of(plugin, plugin->{size});"
+    yield "  add_traced_table({reinterpret_cast<const char*>(plugin), reinterpret_cast<const char*>(table),"
+    yield f"                    plugin->{size}, sizeof({name}), slots_{name}, {len(table.functions)}}});"
 
 
 def _entries(table: Table) -> Iterator[str]:
@@ -174,13 +265,13 @@ def _trace(abi: Abi, functions: list[Function], api: Table) -> Iterator[str]:
     yield "const PJRT_Api* trace(const PJRT_Api* plugin) {"
     yield "  static const recorder::Function functions[] = {"
     for function in functions:
-        count = len(values(abi, abi.structs[function.arguments]))
-        yield f'      {{"pjrt", "{function.name}", names_{function.name}, {count}}},'
+        yield f'      {{"pjrt", "{function.name}", names_{function.name}, std::size(names_{function.name})}},'
+    for each in (function for own in object_tables(abi) for function in own.functions):
+        yield f'      {{"pjrt", "{each.name}", {each.names}, std::size({each.names})}},'
     yield "  };"
     yield "  first_function = recorder::register_functions(functions, sizeof(functions) / sizeof(functions[0]));"
-    yield f"  {_PLUGIN} = plugin;"
     yield "  minor_version = plugin->pjrt_api_version.minor_version;"
-    yield "  PJRT_Api* table = copy_of(plugin, plugin->struct_size);"
+    yield from _copy(api, "struct_size")
     yield "  table->extension_start = traced_chain(plugin->extension_start);"
     yield from _entries(api)
     yield "  return table;"

@@ -1,4 +1,4 @@
-"""Parse the C headers of the PJRT C API into the form of the descriptions in this folder (`pjrt_c_api_*.json`).
+"""Parse the C headers of the PJRT C API into the form of the description in this folder (`pjrt_c_api.json`).
 
 tree-sitter parses declarations without preprocessing, so the API's own macros stay visible. PJRT_DEFINE_STRUCT_TRAITS
 names the last field that counts in a struct's `struct_size`. _PJRT_API_STRUCT_FIELD declares an entry of the table.
@@ -32,7 +32,7 @@ SCALARS = {
 }
 WORD = 8
 TABLE = "PJRT_Api"
-OUTPUT = re.compile(r"[ \t]*//[ \t]*(?:in/)?out(?:put)?s?\b", re.IGNORECASE)
+OUTPUT = re.compile(r"[ \t]*//[ \t]*(?P<input>in[/-])?out(?:put)?s?\b", re.IGNORECASE)
 
 _CPLUSPLUS = re.compile(r"#ifdef __cplusplus\s(?:(?:(?!#endif).)*#else)?(.*?)#endif", re.DOTALL)
 _BRACES = re.compile(r'extern "C" \{|^\}\s*// extern "C"|^\}\s*$', re.MULTILINE)
@@ -154,9 +154,23 @@ def _fields(body: tree_sitter.Node) -> Iterator[dict[str, Any]]:
             continue
         for declarator in node.children_by_field_name("declarator"):
             entry: dict[str, Any] = {"name": _declared(declarator), "type": _type_of(node, declarator)}
-            if OUTPUT.match(source[node.end_byte - body.start_byte :].decode()):
+            if parameters := _parameters(declarator):
+                entry["parameters"] = parameters
+            if output := OUTPUT.match(source[node.end_byte - body.start_byte :].decode()):
                 entry["out"] = True
+                if output["input"]:
+                    entry["in"] = True
             yield entry
+
+
+def _parameters(declarator: tree_sitter.Node) -> list[str]:
+    """The names of a function's parameters; empty if the member is not a function, or its parameters have no names."""
+    parameters = declarator.child_by_field_name("parameters")
+    if declarator.type == "pointer_declarator":
+        return _parameters(inner) if (inner := declarator.child_by_field_name("declarator")) else []
+    declared = parameters.named_children if parameters else []
+    names = [_declared(node.child_by_field_name("declarator")) for node in declared]
+    return names if all(names) else []
 
 
 def _enumerators(body: tree_sitter.Node) -> dict[str, int]:

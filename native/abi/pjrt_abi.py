@@ -22,7 +22,8 @@ EXTENSION_TYPE = "PJRT_Extension_Type"
 class Field:
     """A struct member. `name` is None for an anonymous union with the members `members`.
 
-    `since` is the minor version that added it, or 0 if it is older than the history.
+    `since` is the minor version that added it, or 0 if it is older than the history. `is_input`: an output that the
+    caller sets, too. `parameters` are the names of a function's parameters, if the member is one and they have names.
     """
 
     name: str | None
@@ -31,6 +32,8 @@ class Field:
     is_output: bool
     members: tuple[Field, ...] = ()
     since: int = 0
+    is_input: bool = False
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,17 @@ def _field(entry: dict[str, Any], since: Mapping[str, int]) -> Field:
     name: str | None = entry["name"]
     members = tuple(_field(member, {}) for member in entry.get("fields", ()))
     first = since.get(name, 0) if name else 0
-    return Field(name, entry["type"], entry["offset"], entry.get("out", False), members, first)
+    parameters = tuple(entry.get("parameters", ()))
+    return Field(
+        name,
+        entry["type"],
+        entry["offset"],
+        entry.get("out", False),
+        members,
+        first,
+        entry.get("in", False),
+        parameters,
+    )
 
 
 def _api_struct(functions: tuple[Function, ...], version_size: int) -> Struct:

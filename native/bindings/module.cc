@@ -83,6 +83,7 @@ PYBIND11_MODULE(_native, module) {
   module.attr("METADATA_FILE") = capture::kMetadataFile;
   module.attr("PROGRAMS") = capture::kPrograms;
   module.attr("SOURCES") = capture::kSources;
+  module.attr("BUFFERS") = capture::kBuffers;
   module.attr("FORMAT") = capture::kFormat;
   module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion,
                                                   capture::version_3::kVersion, capture::kVersion);

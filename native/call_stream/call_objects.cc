@@ -10,7 +10,7 @@ namespace {
 using capture::Value;
 using capture::ValueKind;
 
-constexpr uint8_t kMostSlots = 64;
+constexpr uint8_t kMaxSlots = 64;
 constexpr uint8_t kNoSlot = 0xFF;
 constexpr uint8_t kMoreSlot = 0xFE;
 
@@ -22,7 +22,7 @@ uint8_t slot_named(const std::string& name, std::vector<std::string>* names) {
   auto found = std::find(names->begin(), names->end(), name);
   auto place = static_cast<size_t>(found - names->begin());
   if (found != names->end()) return static_cast<uint8_t>(place);
-  if (place == kMostSlots) throw std::length_error("A function has too many objects.");
+  if (place == kMaxSlots) throw std::length_error("A function has too many objects.");
   names->push_back(name);
   return static_cast<uint8_t>(place);
 }
@@ -97,7 +97,7 @@ void ObjectReader::read(const RecordedCall& call, CallObjects* found) {
 }
 
 void ObjectReader::take_values(const Function& function, capture::Body body) {
-  if (slots_.empty()) slots_.resize(kMostSlots, Value());
+  if (slots_.empty()) slots_.resize(kMaxSlots, Value());
   Value value;
   while (body.remaining() != 0 && capture::take_value(&body, &value)) {
     if (value.kind() == ValueKind::kMore) {
@@ -106,7 +106,7 @@ void ObjectReader::take_values(const Function& function, capture::Body body) {
     }
     if (value.field() >= function.slot_of_field_.size() || value.field() == capture::kErrorMessageField) continue;
     Function::Slot slot = function.slot_of_field_[value.field()];
-    if (slot < kMostSlots) {
+    if (slot < kMaxSlots) {
       slots_[slot] = value;
       filled_ |= uint64_t{1} << slot;
     } else if (slot == kMoreSlot) {
@@ -116,7 +116,7 @@ void ObjectReader::take_values(const Function& function, capture::Body body) {
 }
 
 const Value* ObjectReader::value(Function::Slot slot) const {
-  return slot < kMostSlots && (filled_ >> slot & 1) != 0 ? &slots_[slot] : nullptr;
+  return slot < kMaxSlots && (filled_ >> slot & 1) != 0 ? &slots_[slot] : nullptr;
 }
 
 void ObjectReader::add_sightings(const Function::SlottedField& field, std::vector<ObjectUse>* found) const {

@@ -37,7 +37,7 @@ struct Batch {
 
 // The maximum sum of a capture's call durations, in nanoseconds: 36 years. Durations from a damaged capture are
 // arbitrary, and totals over several captures must fit in 64 bits.
-inline constexpr int64_t kMostTime = int64_t{1} << 60;
+inline constexpr int64_t kMaxTime = int64_t{1} << 60;
 
 class CallStream {
  public:
@@ -98,7 +98,7 @@ class CallStream {
   CausalLinks links_;
   size_t functions_ = 0;  // known to the lifetimes and the links
   uint64_t known_objects_ = 0;
-  int64_t time_left_ = kMostTime;  // left for later calls
+  int64_t time_left_ = kMaxTime;  // left for later calls
   uint64_t row_ = 0;
 };
 

@@ -7,10 +7,10 @@
 namespace framedex::call_stream {
 namespace {
 
-constexpr size_t kMostCandidates = 8;  // more are not informative
+constexpr size_t kMaxCandidates = 8;  // more are not informative
 
 // The number of unreturned calls without Python to keep waiting for. If there are more, their returns were lost.
-constexpr int64_t kMostUnreturned = 64;
+constexpr int64_t kMaxUnreturned = 64;
 
 int64_t end_of(const RecordedCall& call) { return call.duration < 0 ? kForever : sum(call.start, call.duration); }
 
@@ -178,7 +178,7 @@ void CausalLinks::begin_root(const RecordedCall& call, Piece piece) {
   root.rows.add(call.row);
   if (root.end == kForever) {
     auto is_unreturned = [](const Root& each) { return each.end == kForever; };
-    if (std::count_if(roots_.begin(), roots_.end(), is_unreturned) == kMostUnreturned) {
+    if (std::count_if(roots_.begin(), roots_.end(), is_unreturned) == kMaxUnreturned) {
       roots_.erase(std::find_if(roots_.begin(), roots_.end(), is_unreturned));
     }
   }
@@ -208,7 +208,7 @@ void CausalLinks::keep(CallGroup fate, const Rows& rows) {
 void CausalLinks::judge(const CallGroup& fate, const Rows& rows) {
   auto count = static_cast<size_t>(
       std::count_if(fate.pauses.begin(), fate.pauses.end(), [this](const CallGap& pause) { return may_be_it(pause); }));
-  if (lacks_calls_ || count > kMostCandidates) return;
+  if (lacks_calls_ || count > kMaxCandidates) return;
   for (const CallGap& pause : fate.pauses) {
     if (may_be_it(pause)) link(rows, pause, count == 1 ? LinkEvidence::kBetween : LinkEvidence::kCandidates);
   }

@@ -6,7 +6,7 @@ namespace framedex::call_stream {
 namespace {
 
 // The number of stack pairs to remember. A program with more makes few calls from each.
-constexpr size_t kMostPairs = 1 << 16;
+constexpr size_t kMaxPairs = 1 << 16;
 
 // Returns the frames to compare: only the Python frames if merging failed, none of a truncated merged stack.
 const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
@@ -18,7 +18,7 @@ const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
 }  // namespace
 
 SharedChains::SharedChain SharedChains::of(uint32_t first, uint32_t second) {
-  if (known_.size() >= kMostPairs) known_.clear();
+  if (known_.size() >= kMaxPairs) known_.clear();
   auto [entry, is_new] = known_.try_emplace(uint64_t{first} << 32 | second);
   if (is_new) entry->second = compare(first, second);
   return entry->second;

@@ -1,4 +1,4 @@
-// The tables of a capture, all but its calls, with the streams of all threads joined.
+// All tables of a capture except its calls. They join the streams of all threads.
 #pragma once
 
 #include <cstdint>

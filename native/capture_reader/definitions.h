@@ -21,7 +21,7 @@
 
 namespace framedex::capture {
 
-// A call with a late return, or none. A reader of the calls need not wait for its return.
+// A call with a late return, or none. Calls can be read before such a call returns.
 struct LongCall {
   uint64_t sequence;
   bool has_returned;

@@ -15,8 +15,8 @@
 namespace framedex::capture {
 namespace {
 
-// Reads of a table during which its thread was writing it.
-constexpr int kMostAttempts = 16;
+// The number of attempts to read a table while its thread writes it.
+constexpr int kMaxAttempts = 16;
 
 // The changing parts of the file.
 struct Tables {
@@ -39,7 +39,7 @@ bool is_half_written(const OpenCallTable& table) {
 // Reads the slots of pending callbacks, again and again while one is being written.
 std::vector<PendingCallback> read_callbacks(const StoredFile& file, uint64_t capture) {
   std::vector<PendingCallback> slots(kPendingSlots);
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     if (file.read(0, slots.data(), slots.size() * sizeof(PendingCallback)) == 0) return {};
     bool is_whole = true;
     for (size_t slot = 0; slot < slots.size(); ++slot) {
@@ -61,7 +61,7 @@ std::vector<PendingCallback> read_callbacks(const StoredFile& file, uint64_t cap
 // Returns the table of a thread; nothing if the recorder made none.
 std::optional<OpenCallTable> read_table(const StoredFile& file, uint32_t number) {
   OpenCallTable table{};
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     size_t place = kPendingSize + sizeof(table) * size_t{number};
     if (file.read(place, &table, sizeof(table)) != sizeof(table)) return std::nullopt;
     if (!is_intact(table, number)) return std::nullopt;

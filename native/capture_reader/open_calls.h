@@ -11,7 +11,7 @@
 namespace framedex::capture {
 
 // `since` is in nanoseconds of CLOCK_MONOTONIC; `function` and `stack` are indexes in the capture. `object` is the
-// address that a pending callback is about, else 0.
+// address of a pending callback's event, else 0.
 struct OpenCallRow {
   uint64_t sequence;
   int64_t since;

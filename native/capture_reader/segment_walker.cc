@@ -7,9 +7,9 @@ namespace {
 
 constexpr size_t kHeaderBytes = sizeof(RecordHeader);
 // An upper bound on the record kinds of all versions. A larger kind reveals most bytes that are not a record.
-constexpr auto kMostKinds = static_cast<RecordKind>(64);
+constexpr auto kMaxKinds = static_cast<RecordKind>(64);
 // Words per segment. Bytes that look like a large record at every other offset would take seconds to check.
-constexpr uint64_t kMostEffort = uint64_t{1} << 23;
+constexpr uint64_t kMaxEffort = uint64_t{1} << 23;
 
 bool is_of_call(RecordKind kind) { return kind == RecordKind::kCall || kind == RecordKind::kReturn; }
 
@@ -111,7 +111,7 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
   if (form_.has_checks()) {
-    for (at_ += kHeaderBytes; at_ + kHeaderBytes <= place_.end && effort_ < kMostEffort; at_ += kHeaderBytes) {
+    for (at_ += kHeaderBytes; at_ + kHeaderBytes <= place_.end && effort_ < kMaxEffort; at_ += kHeaderBytes) {
       if (look(at_).size == 0) continue;
       *damage = {what, begin, at_};
       return Step::kDamage;
@@ -145,13 +145,13 @@ SegmentWalker::FoundRecord SegmentWalker::look_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool may_have_detail = form_.version != version_2::kVersion && is_of_call(header.kind());
-  bool is_sane = header.words != 0 && header.kind() < kMostKinds && (header.detail == 0 || may_have_detail);
+  bool is_sane = header.words != 0 && header.kind() < kMaxKinds && (header.detail == 0 || may_have_detail);
   if (!is_sane) return {};
   bool is_padding = header.kind() == RecordKind::kPadding;
   size_t end = at + header.size();
   bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;
   size_t words = is_padding ? 0 : header.words - 1u;
-  if (!fits || effort_ + words > kMostEffort) return {};
+  if (!fits || effort_ + words > kMaxEffort) return {};
   uint64_t position = place_.position + (at - place_.begin);
   if (record_check(form_.key, position, header.start(), bytes_at(at) + kHeaderBytes, words) != header.check) {
     effort_ += words;

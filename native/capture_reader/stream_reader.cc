@@ -12,7 +12,7 @@ namespace framedex::capture {
 namespace {
 
 // Limits the reports for a destroyed stream.
-constexpr size_t kMostDamages = 20;
+constexpr size_t kMaxDamages = 20;
 
 }  // namespace
 
@@ -136,7 +136,7 @@ bool StreamReader::look_at_definitions(const StoredFile& file) {
   return true;
 }
 
-// Returns the number of the latest earlier segment with definitions, plus one (0: none), from the base of a segment.
+// Reads the link from the base of a segment: the number of the latest earlier segment with definitions, plus one, or 0.
 std::optional<uint64_t> StreamReader::defining_before(const StoredFile& file, const SegmentPlace& place) const {
   std::array<char, sizeof(RecordHeader) + sizeof(BaseRecord) + sizeof(uint64_t)> bytes;
   SegmentPlace first = place;
@@ -347,8 +347,8 @@ bool StreamReader::extend() {
 }
 
 void StreamReader::report_damage(const Damage& damage) {
-  if (++damages_ > kMostDamages) return;
-  if (damages_ == kMostDamages) return report("has more damage, of which no more is told.");
+  if (++damages_ > kMaxDamages) return;
+  if (damages_ == kMaxDamages) return report("has more damage, of which no more is told.");
   bool is_to_the_end = damage.end % kSegmentSize == 0;
   std::string begin = std::to_string(damage.begin);
   report(std::string(damage.what) + (is_to_the_end ? " at byte " + begin + "; the rest of that segment is left out."

@@ -16,7 +16,7 @@ class StoredFile;
 // are all read at once, because they are overwritten.
 class StreamReader {
  public:
-  // kDefinitions: only the last segment and those with stacks, frames or code, as far as the stream tells.
+  // kDefinitions: only the last segment, and the segments with stacks, frames or code if the stream links them.
   enum class Part { kAll, kDefinitions };
   // Finds the end of the written data. On failure problems() says why and next() returns nothing. This and later reads
   // throw UnreadableError if the system fails to read the file.

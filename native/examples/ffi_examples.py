@@ -108,7 +108,7 @@ def rms_norm_anywhere(x: jax.Array, eps: float = 1e-5) -> jax.Array:
 
 
 def lu_pivots_to_permutation(pivots: jax.Array, permutation_size: int) -> jax.Array:
-    """The permutation of s32[..., permutation_size] that the pivots s32[..., k] of a LU decomposition stand for."""
+    """Convert the pivots s32[..., k] of an LU decomposition to a permutation s32[..., permutation_size]."""
     result = jax.ShapeDtypeStruct((*pivots.shape[:-1], permutation_size), np.int32)
     call = jax.ffi.ffi_call("lu_pivots_to_permutation", result, vmap_method="broadcast_all")
     return call(pivots, permutation_size=np.int32(permutation_size))

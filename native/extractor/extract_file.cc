@@ -74,7 +74,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
   file.modified = modified(before);
   file.size = static_cast<uint64_t>(before.st_size);
   // The size may have changed; reading stops at the end of the file.
-  std::string text(std::min<size_t>(file.size, kLargestFile) + 1, '\0');
+  std::string text(std::min<size_t>(file.size, kMaxFileSize) + 1, '\0');
   size_t length = 0;
   while (length < text.size()) {
     const ssize_t count = ::read(descriptor.number(), text.data() + length, text.size() - length);
@@ -86,7 +86,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
     }
     if (count == 0) break;
     length += static_cast<size_t>(count);
-    if (length == text.size() && length <= kLargestFile) text.resize(std::min(2 * length, kLargestFile + 1));
+    if (length == text.size() && length <= kMaxFileSize) text.resize(std::min(2 * length, kMaxFileSize + 1));
   }
   text.resize(length);
   if (!is_settled || fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
@@ -157,8 +157,8 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
                            const MacroTable& macros, Workspace& workspace) {
   ExtractedFile file;
   const std::string text = read(path, file);
-  if (text.size() > kLargestFile) {
-    file.problems.push_back("It is larger than " + std::to_string(kLargestFile >> 20) + " MiB and was not parsed.");
+  if (text.size() > kMaxFileSize) {
+    file.problems.push_back("It is larger than " + std::to_string(kMaxFileSize >> 20) + " MiB and was not parsed.");
     return file;
   }
   file.content = hash(text);
@@ -183,7 +183,7 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
 void learn_macros(const std::string& path, MacroTable& macros) {
   ExtractedFile file;
   const std::string text = read(path, file);
-  if (text.size() <= kLargestFile) macros.learn(text);
+  if (text.size() <= kMaxFileSize) macros.learn(text);
 }
 
 }  // namespace framedex::extractor

@@ -40,7 +40,7 @@ struct ExtractedFile {
 };
 
 // Larger files are generated data. XLA's largest has 0.6 MB.
-inline constexpr size_t kLargestFile = size_t{4} << 20;
+inline constexpr size_t kMaxFileSize = size_t{4} << 20;
 
 // Reads a file and extracts its definitions and calls. Never fails; errors are in `problems`.
 ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,

@@ -88,13 +88,13 @@ Extraction extract_proto(std::string_view source) {
       pending = -1;
       at_start = true;
     } else if (at_start && token == "package") {
-      for (char c : tokens.next().substr(0, kLongestPath)) package += c == '.' ? "::" : std::string(1, c);
+      for (char c : tokens.next().substr(0, kMaxPathLength)) package += c == '.' ? "::" : std::string(1, c);
       at_start = false;
     } else if (at_start && is_named) {
       const uint32_t line = tokens.line();
       const std::string name(tokens.next());
       const Definition* outer = blocks.empty() || blocks.back() < 0 ? nullptr : &found.definitions[blocks.back()];
-      if (outer && outer->name.size() > kLongestPath) outer = nullptr;
+      if (outer && outer->name.size() > kMaxPathLength) outer = nullptr;
       const std::string prefix = outer             ? outer->name + (token == "rpc" ? "::" : "_")
                                  : package.empty() ? ""
                                                    : package + "::";

@@ -70,7 +70,7 @@ void PythonExtraction::add_definition(TSNode node, ScopeKind kind, const char* d
   definition.end_line = last_line(node);
   definition.is_broken = ts_node_has_error(node);
   const std::string_view written = is_null(parameters) ? std::string_view() : text_of(source_, parameters);
-  if (!written.empty() && written.size() <= kLongestParameters) {
+  if (!written.empty() && written.size() <= kMaxParametersLength) {
     definition.has_parameters = true;
     definition.parameters = collapsed(written);
   }
@@ -104,7 +104,7 @@ void PythonExtraction::add_call(TSNode node) {
   const std::string_view written = text_of(source_, function);
   found_.definitions[definition].calls.push_back(
       {start.row + 1, start.column + 1, "call", std::string(text_of(source_, name)),
-       is_attribute && written.size() <= kLongestWritten ? collapsed(written) : ""});
+       is_attribute && written.size() <= kMaxWrittenLength ? collapsed(written) : ""});
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ constexpr int kNoStatement = -1;
 
 class StatementWalk {
  public:
-  // `whole` are macro calls, each of them one statement whatever its text: byte ranges, by their start.
+  // `whole` are macro calls that count as one statement each: byte ranges, by their start.
   StatementWalk(const Parts& parts, TSFieldId body, TSFieldId condition, std::string_view source,
                 std::vector<std::pair<size_t, size_t>> whole)
       : parts_(parts), body_(body), condition_(condition), whole_(std::move(whole)) {

@@ -107,7 +107,7 @@ const char* stage_name(XLA_FFI_ExecutionStage stage) {
 // this returns, and a sent signal is sent again. So the process ends by the same signal.
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
-  recorder::note_fatal_signal(number);
+  recorder::record_fatal_signal(number, *info, context);
   report_crash(number);
   const struct sigaction& before = find(number)->before;
   bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
@@ -150,6 +150,8 @@ void report_crash(int number) {
 }
 
 void install_crash_report() {
+  thread_local AlternateStack
+      alternate_stack;  // of the thread that starts the program; handlers' threads have one each
   for (FatalSignal& fatal : fatal_signals) {
     struct sigaction action{};
     action.sa_sigaction = on_fatal_signal;

@@ -32,7 +32,16 @@ except ImportError as error:
         " Run `framedex doctor` to see which features work."
     ) from error
 
-__all__ = ["current_capture", "ffi_startup_path", "library_path", "preload_path", "recording", "start", "stop"]
+__all__ = [
+    "current_capture",
+    "ffi_startup_path",
+    "library_path",
+    "preload_path",
+    "recording",
+    "replayer_path",
+    "start",
+    "stop",
+]
 
 
 def library_path() -> Path:
@@ -49,6 +58,14 @@ def preload_path() -> Path:
     Raises FileNotFoundError if this installation lacks the library.
     """
     return _installed("libframedex_preload.so")
+
+
+def replayer_path() -> Path:
+    """The path of the library that replays captures (native/replay).
+
+    Raises FileNotFoundError if this installation lacks the library.
+    """
+    return _installed("libframedex_replay.so")
 
 
 def _installed(name: str) -> Path:

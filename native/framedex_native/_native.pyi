@@ -3,6 +3,7 @@ from typing import Literal, TypedDict
 METADATA_FILE: str
 PROGRAMS: str
 SOURCES: str
+BUFFERS: str
 FORMAT: str
 FORMAT_VERSIONS: tuple[int, ...]
 PROCESS_STREAM: str

@@ -12,7 +12,7 @@ namespace {
 using capture::kSegmentSize;
 
 // Enough for two segments of each stream; more would only be slow.
-constexpr size_t kLargestStream = 2 * kSegmentSize;
+constexpr size_t kMaxStreamSize = 2 * kSegmentSize;
 
 std::string name_of(uint8_t number) {
   if (number % 8 == 0) return "process.fdx";
@@ -94,7 +94,7 @@ class Stream {
     if (!bytes_.empty()) bytes_[bytes_.size() - 1 - place % bytes_.size()] = static_cast<char>(byte);
   }
   bool has_details() const { return !is_old_ && version_ == capture::kVersion; }
-  bool is_full() const { return ended_ || bytes_.size() >= kLargestStream; }
+  bool is_full() const { return ended_ || bytes_.size() >= kMaxStreamSize; }
 
   std::string finished() const {
     std::string bytes = bytes_;

@@ -1,4 +1,4 @@
-// Fuzzes FFI calls: arguments and attributes are formatted, whatever their numbers, names and nesting.
+// Fuzzes the formatting of FFI calls, with arbitrary numbers, names and nesting of arguments and attributes.
 #include <deque>
 #include <vector>
 

@@ -7,9 +7,9 @@
 namespace framedex::line_scanner {
 namespace {
 
-constexpr size_t kLongestKept = 4096;  // bytes of a line
-constexpr size_t kLongestByWords = 1 << 16;
-constexpr size_t kMostMet = 1 << 16;
+constexpr size_t kMaxKeptLength = 4096;  // bytes of a line
+constexpr size_t kMaxLengthByWords = 1 << 16;
+constexpr size_t kMaxEntries = 1 << 16;
 constexpr size_t kOverhead = 150;  // of an entry, besides its texts
 
 constexpr char kByForm = 'f';
@@ -103,7 +103,7 @@ std::optional<UnknownLine> LineMemory::follow(std::string_view text, size_t posi
       std::optional<Line> next = scanner_.next(text, position);
       if (!next) break;
       line = std::move(*next);
-      if (line.range.end - line.range.begin > kLongestByWords) line.decided_by_words = false;
+      if (line.range.end - line.range.begin > kMaxLengthByWords) line.decided_by_words = false;
     }
     const std::string_view content = text.substr(line.range.begin, line.stop - line.range.begin);
     UnknownLine unknown{line.range, line.stop, line.decided_by_words, {}, false, false};
@@ -129,7 +129,7 @@ std::optional<UnknownLine> LineMemory::follow(std::string_view text, size_t posi
     const std::string* note = kept == nullptr ? nullptr : note_of(*kept, content);
     if (note == nullptr) {
       unknown.has_outcome = kept != nullptr;
-      unknown.is_worth_keeping = content.size() <= kLongestKept && was_met();
+      unknown.is_worth_keeping = content.size() <= kMaxKeptLength && was_met();
       show(line.range.begin);
       return unknown;
     }
@@ -216,8 +216,8 @@ void LineMemory::clear() {
   next_id_ = 0;
 }
 
-// Returns the stored outcome of a line in a situation. `key_` is then that of its form, or of the line if the form's
-// outcome varies.
+// Returns the stored outcome of a line in a state of the readers. `key_` is then that of its form, or of the line if
+// the form's outcome varies.
 const LineMemory::CachedLine* LineMemory::find(Situation situation, std::string_view line) {
   set_key(situation, line);
   auto found = outcomes_.find(key_);
@@ -300,9 +300,9 @@ void LineMemory::set_last_frame(const CachedLine& kept, std::string_view line) {
 // Returns whether the last key was seen before: a line that occurs once is not worth storing. Hash collisions cause a
 // few false positives.
 bool LineMemory::was_met() {
-  if (met_.empty()) met_.resize(kMostMet);
+  if (met_.empty()) met_.resize(kMaxEntries);
   const size_t hash = std::hash<std::string>{}(key_) | 1;
-  size_t& known = met_[(hash >> 1) % kMostMet];
+  size_t& known = met_[(hash >> 1) % kMaxEntries];
   if (known == hash) return true;
   known = hash;
   return false;

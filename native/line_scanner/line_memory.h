@@ -21,9 +21,10 @@ namespace framedex::line_scanner {
 // assigns the numbers.
 using Situation = uint32_t;
 
-// The outcome of a line of some form in some situation. `counted` are the bytes that determine its note; without any it
-// has no note. If it `depends_on_frame`, its note also depends on the previous frame, its caller. A line with function
-// `names` and `paths` has a note only in two cases: a name is known, or a path is not known to be missing.
+// The outcome of a line with a form, in a state of the readers. `counted` are the bytes that determine its note;
+// without any it has no note. If it `depends_on_frame`, its note also depends on the previous frame, its caller. A line
+// with function `names` and `paths` has a note only in two cases: a name is known, or a path is not known to be
+// missing.
 struct Outcome {
   Situation next;
   bool has_frame;  // this line becomes the last frame
@@ -33,8 +34,8 @@ struct Outcome {
   bool depends_on_frame = false;
 };
 
-// The last frame, if its line was recognised rather than parsed. To restore it, parse its line in the situation before
-// it.
+// The last frame, if its line was recognised rather than parsed. To restore it, parse its line in the readers' state
+// before it.
 struct FollowedFrame {
   Situation before;
   size_t number;  // of the line
@@ -53,8 +54,8 @@ struct UnknownLine {
 
 // Remembers the outcomes of lines, and follows a log through lines that it knows.
 //
-// A line is recognised by its form (`line_form.h`) and situation, its note by the bytes that determine it. So each kind
-// of line is parsed once, whatever addresses and numbers it contains.
+// A line is recognised by its form (`line_form.h`) and the readers' state. Its note is recognised by the bytes that
+// determine it. So each kind of line is parsed only once, although its addresses and numbers differ.
 class LineMemory {
  public:
   // Returns the note of a line by its words, if known; see `Line::words`.
@@ -69,12 +70,12 @@ class LineMemory {
   std::optional<UnknownLine> follow(std::string_view text, size_t position, size_t shown,
                                     const NoteOfWords& note_of_words, std::string& noted);
 
-  // The situation before the next line, and the number of lines so far.
+  // The readers' state before the next line, and the number of lines so far.
   Situation situation() const { return situation_; }
   size_t number() const { return number_; }
   const std::optional<FollowedFrame>& followed_frame() const { return frame_; }
 
-  // Notes that the caller has parsed a line; `next` is the situation after it.
+  // Records that the caller has parsed a line. `next` is the readers' state after it.
   void read(Situation next, size_t number);
 
   // Stores the outcome of a line; with `by_form`, of every line of its form.
@@ -83,7 +84,7 @@ class LineMemory {
   // Stores the note of a line whose outcome is stored.
   void keep_note(Situation before, std::string_view line, std::string note);
 
-  // Sets the last frame to a line that was parsed in the situation `before`. Call after its own note is stored.
+  // Sets the last frame to a line that was parsed in the readers' state `before`. Call after its own note is stored.
   void read_frame(Situation before, std::string_view line);
 
   // Makes all words of these texts known names, and all other words unknown. Does not affect paths.

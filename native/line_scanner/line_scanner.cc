@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kBytes = 256;
 constexpr char kEscape = '\x1b';
-constexpr size_t kLongestWord = 4096;
-constexpr size_t kMostWords = 64;
+constexpr size_t kMaxWordLength = 4096;
+constexpr size_t kMaxWords = 64;
 
 enum class NeedleEnd : uint8_t { kNone, kWordNeedle, kNeedle };
 
@@ -160,7 +160,7 @@ Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const
     Range word{position, position + 1};
     while (word.begin > begin && !is_blank(text[word.begin - 1])) --word.begin;
     while (word.end < stop && !is_blank(text[word.end])) ++word.end;
-    if (word.end - word.begin > kLongestWord || line.words.size() == kMostWords) return undecided;
+    if (word.end - word.begin > kMaxWordLength || line.words.size() == kMaxWords) return undecided;
     line.words.push_back(word);
   }
   return line;

@@ -1,4 +1,4 @@
-// The memory of compiled programs, asked of the plug-in right after a compilation or load.
+// The memory of compiled programs, queried from the plug-in right after a compilation or load.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The executable inside a loaded one, for questions of framedex's own.
+// The executable inside a loaded executable, for framedex's own queries.
 #pragma once
 
 #include "abi/struct_size.h"
@@ -21,7 +21,7 @@ class InnerExecutable {
   InnerExecutable(const InnerExecutable&) = delete;
   InnerExecutable& operator=(const InnerExecutable&) = delete;
 
-  // Returns nullptr if the plug-in does not hand it out.
+  // Returns nullptr if the plug-in does not return one.
   PJRT_Executable* get() const { return executable_; }
 
  private:

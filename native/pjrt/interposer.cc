@@ -6,6 +6,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "pjrt/plugin_faults/null_calls.h"
+#include "pjrt/slots.h"
 #include "pjrt/traced_call.h"
 
 namespace framedex::pjrt {
@@ -59,8 +61,18 @@ std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extensi
   return text;
 }
 
-const char* const kValueNames[] = {"plugin",     "major_version",       "minor_version",     "struct_size",
-                                   "extensions", "untraced_extensions", "untraced_functions"};
+// Returns the sizes of the plug-in's extensions, `Layouts=80, FFI=48`.
+std::string sizes(const PJRT_Extension_Base* extension) {
+  std::string text;
+  for (; extension != nullptr; extension = extension->next) {
+    text += (text.empty() ? "" : ", ") + name_of(extension->type) + "=" + std::to_string(extension->struct_size);
+  }
+  return text;
+}
+
+const char* const kValueNames[] = {"plugin",        "major_version",       "minor_version",      "struct_size",
+                                   "extensions",    "untraced_extensions", "untraced_functions", "extension_sizes",
+                                   "null_functions"};
 
 void record(const Plugin& plugin, const PJRT_Api& table) {
   static const recorder::Function function = {"pjrt", "GetPjrtApi", kValueNames, std::size(kValueNames)};
@@ -69,7 +81,8 @@ void record(const Plugin& plugin, const PJRT_Api& table) {
   const PJRT_Api& api = *plugin.api;
   std::string extensions = names(api.extension_start);
   std::string untraced = untraced_names(table.extension_start, api.extension_start);
-  size_t newer = api.struct_size > sizeof(PJRT_Api) ? (api.struct_size - sizeof(PJRT_Api)) / sizeof(void*) : 0;
+  std::string extension_sizes = sizes(api.extension_start);
+  std::string nulls = null_functions();
   recorder::ArgumentWriter& writer = call.arguments();
   writer.text_or_size(0, plugin.path.data(), plugin.path.size());
   writer.integer(1, api.pjrt_api_version.major_version);
@@ -77,7 +90,9 @@ void record(const Plugin& plugin, const PJRT_Api& table) {
   writer.integer(3, static_cast<int64_t>(api.struct_size));
   writer.text_or_size(4, extensions.data(), extensions.size());
   writer.text_or_size(5, untraced.data(), untraced.size());
-  writer.integer(6, static_cast<int64_t>(newer));
+  writer.integer(6, static_cast<int64_t>(undescribed_functions()));
+  writer.text_or_size(7, extension_sizes.data(), extension_sizes.size());
+  if (!nulls.empty()) writer.text(8, nulls);
   call.enter();
   call.leave(0, {});
 }
@@ -111,6 +126,7 @@ const PJRT_Api* interpose(const Plugin& plugin, Layer layer) {
   }
   table = trace(layer(plugin.api));
   traced_path = plugin.path;
+  watch_null_calls();
   record(plugin, *table);
   return table;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "pjrt/plugin_faults/exceptions.h"
+
 namespace framedex::pjrt {
 
 namespace {
@@ -43,7 +45,8 @@ int code_of(PJRT_Error* error, const PJRT_Api* plugin) {
   PJRT_Error_GetCode_Args code{};
   code.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
   code.error = error;
-  plugin->PJRT_Error_GetCode(&code);
+  code.code = PJRT_Error_Code_UNKNOWN;  // if the plug-in does not tell
+  if (plugin->PJRT_Error_GetCode != nullptr) plugin->PJRT_Error_GetCode(&code);
   return code.code;
 }
 
@@ -108,6 +111,11 @@ void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_P
   recorder::keep(writer, field, program->code, program->code_size);
 }
 
+void note_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program) {
+  bool has_code = program != nullptr && program->code != nullptr;
+  recorder::keep_note(writer, field, has_code ? std::string_view(program->code, program->code_size) : "");
+}
+
 size_t total(const size_t* sizes, size_t count) {
   return sizes == nullptr ? 0 : std::accumulate(sizes, sizes + count, size_t{0});
 }
@@ -139,26 +147,43 @@ TracedCallback::~TracedCallback() {
   free_slot(&registrations[slot_]);
 }
 
-void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error) {
+void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error, uint16_t object) {
   if (error == nullptr) return call.leave(0, {});
+  call.arguments().address(object, error);
   PJRT_Error_Message_Args message{};
   message.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE;
   message.error = error;
-  plugin->PJRT_Error_Message(&message);
+  if (plugin->PJRT_Error_Message != nullptr) plugin->PJRT_Error_Message(&message);
   call.leave(code_of(error, plugin), {message.message, message.message_size});
 }
 
-void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error) {
+void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error, uint16_t object) {
   if (error == nullptr) return call.leave(0, {});
+  call.arguments().address(object, error);
   PLUGIN_Profiler_Error_GetCode_Args code{};
   code.struct_size = PLUGIN_Profiler_Error_GetCode_Args_STRUCT_SIZE;
   code.error = error;
-  plugin->error_get_code(&code);
+  code.code = PJRT_Error_Code_UNKNOWN;
+  if (plugin->error_get_code != nullptr) plugin->error_get_code(&code);
   PLUGIN_Profiler_Error_Message_Args message{};
   message.struct_size = PLUGIN_Profiler_Error_Message_Args_STRUCT_SIZE;
   message.error = error;
-  plugin->error_message(&message);
+  if (plugin->error_message != nullptr) plugin->error_message(&message);
   call.leave(code.code, {message.message, message.message_size});
+}
+
+void leave_by_exception(recorder::Call& call, uint16_t field) {
+  std::string exception = current_exception();
+  std::string text = recorder::shortened(exception);
+  call.arguments().text(field, text);
+  call.leave(kExceptionCode, "C++ exception " + exception);
+}
+
+void unfilled_names(recorder::ArgumentWriter& writer, uint16_t field, const char* const* names, uint64_t unfilled) {
+  std::string text;
+  for (; unfilled != 0; unfilled &= unfilled - 1)
+    text += (text.empty() ? "" : ", ") + std::string(names[__builtin_ctzll(unfilled)]);
+  writer.text(field, text);
 }
 
 bool discard(PJRT_Error* error, const PJRT_Api* plugin) {

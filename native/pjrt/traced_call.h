@@ -1,11 +1,11 @@
 // Helpers of the generated wrappers in the traced PJRT table: decoding arguments, ending a call.
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
 
 #include "abi/struct_size.h"
 #include "pjrt/element_size.h"
+#include "pjrt/slots.h"
 #include "pjrt_c_api.h"
 #include "pjrt_enumerators.h"
 #include "recorder/recorder.h"
@@ -33,6 +33,8 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
            size_t count);
 // Keeps the code of a program to be compiled, and writes its file name in the capture.
 void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program);
+// Keeps JAX's note about a program, which may be nullptr.
+void note_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program);
 // Returns the total number of elements of all lists.
 size_t total(const size_t* sizes, size_t count);
 
@@ -55,20 +57,16 @@ class TracedCallback {
   size_t slot_ = recorder::kMaximumCallbacks;
 };
 
-// Ends a call with the code and message of `error` (nullptr: success), read through the plug-in that created it.
-void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error);
-void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error);
+// Ends a call with the code and message of `error` (nullptr: success), read through the plug-in that created it. The
+// field `object` of a failed call is the error's address.
+void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error, uint16_t object);
+void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error, uint16_t object);
+// Ends a call that a C++ exception leaves. Called in the handler of the exception, which `field` describes.
+void leave_by_exception(recorder::Call& call, uint16_t field);
+// Writes the names of output fields that the plug-in did not assign: those with a bit in `unfilled`.
+void unfilled_names(recorder::ArgumentWriter& writer, uint16_t field, const char* const* names, uint64_t unfilled);
 // Destroys the error of a call that only framedex made. Returns whether there was one.
 bool discard(PJRT_Error* error, const PJRT_Api* plugin);
-
-// Copies a function table of which the plug-in has `size` bytes. Entries that the plug-in lacks are null in the copy.
-// Entries beyond the known table are copied too. The copy lives as long as the process.
-template <typename Table>
-Table* copy_of(const Table* table, size_t size) {
-  void* copy = std::calloc(1, size > sizeof(Table) ? size : sizeof(Table));
-  std::memcpy(copy, table, size);
-  return static_cast<Table*>(copy);
-}
 
 // Returns a table that records every call and forwards it to `plugin`, with traced extensions. Created once per loaded
 // library.

@@ -11,7 +11,7 @@
 
 namespace framedex::recorder {
 
-// The size limits of a folder. `reason` tells users why a folder limited to 0 bytes is empty.
+// The size limits of a folder. `reason` is the explanation for users if a folder limited to 0 bytes is empty.
 struct FileStoreLimits {
   size_t largest;  // bytes per file
   uint64_t total;  // bytes of all files together

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,10 +11,10 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include "recorder/crash_file.h"
 #include "recorder/process/background.h"
 #include "recorder/process/launcher_report.h"
 #include "recorder/process/loader_lock.h"
@@ -31,17 +32,58 @@ struct Switch {
 };
 Switch recording;
 
-// The notes of threads for their next programs.
+// The state of a thread: plain data, found through the thread pointer alone, in the static TLS space that the loader
+// reserves. A pthread key frees the recorder at thread exit, so the main thread stays recordable until the process
+// ends.
+#define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
+// The number of this thread among those that noted a program; 0 for other threads. A system's thread id is reused.
+FRAMEDEX_FAST_TLS uint64_t noting_thread = 0;
+std::atomic<uint64_t> noting_threads{0};
+
+bool is_of_word(char each) { return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '_'; }
+
+// Returns the name of a program's module, as JAX derives it from the first member of the note; empty if that is
+// missing.
+std::string module_name(std::string_view note) {
+  constexpr std::string_view kBegin = R"({"name": ")";
+  if (note.substr(0, kBegin.size()) != kBegin) return {};
+  note.remove_prefix(kBegin.size());
+  std::string name(note.substr(0, note.find('"')));
+  for (char& each : name) {
+    if (!is_of_word(each) && each != '.' && each != '-') each = '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  return name;
+}
+
+// Whether the code of a program, in any format, has the name of a module.
+bool names_module(std::string_view code, const std::string& name) {
+  if (name.empty()) return false;
+  for (size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
+    size_t end = at + name.size();
+    if (end == code.size() || !is_of_word(code[end])) return true;
+  }
+  return false;
+}
+
+// The notes of threads for their next programs, by `noting_thread`. A compilation that fails early leaves its note
+// behind.
 struct Notes {
   std::mutex mutex;
-  std::unordered_map<std::thread::id, std::string> of_threads;
+  std::unordered_map<uint64_t, std::string> of_threads;
 
-  // Takes this thread's note. Some jaxlib releases compile on their own thread while the noting thread waits. The note
-  // is then taken only if it is the only one; with several, the right one is unknown.
-  std::string taken() {
+  // Takes the note for a program with this code: this thread's. Some jaxlib releases compile on their own thread while
+  // the noting thread waits. That thread takes the only note about a module named in the code.
+  std::string taken(std::string_view code) {
     std::lock_guard lock(mutex);
-    auto found = of_threads.find(std::this_thread::get_id());
-    if (found == of_threads.end() && of_threads.size() == 1) found = of_threads.begin();
+    auto found = of_threads.find(noting_thread);
+    if (found == of_threads.end()) {
+      for (auto each = of_threads.begin(); each != of_threads.end(); ++each) {
+        if (!names_module(code, module_name(each->second))) continue;
+        if (found != of_threads.end()) return {};
+        found = each;
+      }
+    }
     if (found == of_threads.end()) return {};
     std::string note = std::move(found->second);
     of_threads.erase(found);
@@ -73,10 +115,6 @@ struct State {
   static void forget_thread(void* thread);
 };
 
-// The state of a thread: plain data, found through the thread pointer alone, in the static TLS space that the loader
-// reserves. A pthread key frees the recorder at thread exit, so the main thread stays recordable until the process
-// ends.
-#define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
 FRAMEDEX_FAST_TLS bool starting_thread = false;
 // Counts calls since no stream could be created for this thread; 0 if one could.
@@ -197,15 +235,51 @@ void note(std::string_view note) noexcept {
   Notes& notes = State::instance().notes;
   try {
     std::lock_guard lock(notes.mutex);
-    notes.of_threads.erase(std::this_thread::get_id());
-    if (!note.empty()) notes.of_threads.emplace(std::this_thread::get_id(), note);
+    if (noting_thread == 0) noting_thread = ++noting_threads;
+    notes.of_threads.erase(noting_thread);
+    if (!note.empty()) notes.of_threads.emplace(noting_thread, note);
   } catch (const std::exception&) {  // no memory: as above
   }
 }
 
-void keep_note(ArgumentWriter& writer, uint16_t field) noexcept {
-  std::string note = State::instance().notes.taken();
+void keep_note(ArgumentWriter& writer, uint16_t field, std::string_view code) noexcept {
+  std::string note = State::instance().notes.taken(code);
   if (!note.empty()) keep(writer, field, note.data(), note.size());
+}
+
+Contents kept_contents() noexcept {
+  Session* session = recording.session.load(std::memory_order_acquire);
+  return session == nullptr ? Contents::kNone : session->contents().choice();
+}
+
+size_t largest_content() noexcept {
+  Session* session = recording.session.load(std::memory_order_acquire);
+  return session == nullptr ? 0 : session->contents().largest();
+}
+
+void keep_sent(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept {
+  ErrnoScope errno_scope;
+  Session* session = recording.session.load(std::memory_order_acquire);
+  if (session == nullptr || bytes == nullptr) return;
+  try {
+    writer.text(field, session->contents().keep_sent({bytes, size}));
+  } catch (const std::exception&) {  // no memory: the call is recorded without it
+  }
+}
+
+uint64_t begin_read() noexcept {
+  static std::atomic<uint64_t> reads{0};
+  return reads.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void keep_read(uint64_t read, const char* bytes, size_t size) noexcept {
+  ErrnoScope errno_scope;
+  Session* session = recording.session.load(std::memory_order_acquire);
+  if (session == nullptr) return;
+  try {
+    session->describe("read", session->contents().describe_read(read, {bytes, size}));
+  } catch (const std::exception&) {  // no memory: as above
+  }
 }
 
 std::string start(const std::string& captures) {
@@ -295,8 +369,13 @@ inline void Call::enter_at(const StartRegisters& start) noexcept {
   if (sequence_ == ThreadRecorder::kNotRecorded) thread_ = nullptr;
 }
 
-void note_fatal_signal(int number) noexcept {
+void record_fatal_signal(int number, const siginfo_t& info, const void* context) noexcept {
+  leave_faulty_walk();
   if (current_thread != nullptr) current_thread->note_signal(number);
+  Session* session = recording.session.load(std::memory_order_acquire);
+  if (session != nullptr && session->settings().crashes) {
+    write_crash_file(session->folder(), session->python(), number, info, context);
+  }
 }
 
 ExpectedCallback Call::expect(size_t slot, const void* object) noexcept {

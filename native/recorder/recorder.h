@@ -1,6 +1,8 @@
 // The recorder's public interface: boundary functions, their calls, and starting and stopping a recording.
 #pragma once
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +35,8 @@ FRAMEDEX_EXPORT bool describe_once(std::string_view kind, std::string_view json)
 FRAMEDEX_EXPORT void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept;
 // Sets the JSON note for the next program compiled on this thread; an empty string clears it.
 FRAMEDEX_EXPORT void note(std::string_view note) noexcept;
-// Writes the file name of that note, for one program; nothing if there is no note.
-FRAMEDEX_EXPORT void keep_note(ArgumentWriter& writer, uint16_t field) noexcept;
+// Writes the file name of the note about the program with this code; nothing if there is no note.
+FRAMEDEX_EXPORT void keep_note(ArgumentWriter& writer, uint16_t field, std::string_view code) noexcept;
 
 // Starts recording into a new folder below `captures`. Throws std::runtime_error with a message for the user.
 FRAMEDEX_EXPORT std::string start(const std::string& captures);
@@ -49,8 +51,9 @@ FRAMEDEX_EXPORT void start_from_environment() noexcept;
 // Whether calls have to be examined. Every call reads this flag, so an unrecorded call costs next to nothing.
 FRAMEDEX_EXPORT extern std::atomic<bool> is_active;
 
-// Notes in the capture that a signal which usually ends the process was raised on this thread. Async-signal-safe.
-FRAMEDEX_EXPORT void note_fatal_signal(int number) noexcept;
+// Records that a signal which usually ends the process was raised on this thread, with the stacks at the fault
+// (crash_file.h). Call it first in the signal's handler, with the handler's arguments. Async-signal-safe.
+FRAMEDEX_EXPORT void record_fatal_signal(int number, const siginfo_t& info, const void* context) noexcept;
 
 // A callback that a recorded call registered. `session` is nullptr if it is not recorded. The owner of a slot, below
 // kMaximumCallbacks, uses it for one callback at a time.

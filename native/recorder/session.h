@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "recorder/function.h"
+#include "recorder/kept_contents.h"
 #include "recorder/kept_files.h"
 #include "recorder/kept_sources.h"
 #include "recorder/process/modules.h"
@@ -46,6 +47,7 @@ class Session {
   uint32_t module_of(uintptr_t address, uint64_t* base);
   // Keeps a compiled program and the source files that it names; see FileStore.
   std::string keep_program(std::string_view program);
+  ContentStore& contents() { return contents_; }
   // Keeps the source file of Python code; `filename` is from the code object. See SourceStore.
   void keep_source(std::string_view filename);
   // The streams of a thread. With a ring, `ring` holds the calls and `definitions` the rest; without one, `definitions`
@@ -74,6 +76,7 @@ class Session {
         budget_(settings_.limit),
         programs_(folder_, capture::kPrograms, settings_.program_limits()),
         sources_(folder_, working_folder(), settings_.source_limits()),
+        contents_(folder_, settings_.contents, settings_.content_limits()),
         open_calls_(folder_ + "/" + capture::kOpenCallsFile, identity_),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
@@ -103,6 +106,7 @@ class Session {
   SegmentBudget budget_;
   FileStore programs_;
   SourceStore sources_;
+  ContentStore contents_;
   OpenCallsFile open_calls_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;

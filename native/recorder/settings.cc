@@ -43,6 +43,7 @@ constexpr size_t kLargestProgram = size_t{32} << 20;     // bytes
 constexpr uint64_t kMostPrograms = uint64_t{256} << 20;  // bytes in a capture
 constexpr size_t kLargestSource = size_t{1} << 20;       // bytes; larger source files are generated
 constexpr uint64_t kMostSources = uint64_t{64} << 20;    // bytes in a capture
+constexpr uint64_t kMostContents = uint64_t{1} << 30;    // bytes in a capture
 constexpr size_t kLongestJobValue = 1024;                // bytes
 
 std::string text(const char* name) {
@@ -71,6 +72,15 @@ uint64_t number(const char* name, uint64_t fallback) {
   return result;
 }
 
+Contents chosen_contents() {
+  std::string choice = text("FRAMEDEX_CONTENTS");
+  if (choice.empty()) return Contents::kNone;
+  if (choice == "inputs") return Contents::kSent;
+  if (choice == "hash") return Contents::kHash;
+  if (choice == "all") return Contents::kAll;
+  throw std::runtime_error("FRAMEDEX_CONTENTS=" + choice + " is not inputs, hash or all.");
+}
+
 bool matches(const std::vector<std::string>& patterns, const char* function) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [&](const std::string& pattern) { return fnmatch(pattern.c_str(), function, 0) == 0; });
@@ -85,8 +95,11 @@ Settings Settings::from_environment() {
   settings.sample = number("FRAMEDEX_SAMPLE", 1);
   settings.limit = number("FRAMEDEX_LIMIT", 0);
   settings.ring = text("FRAMEDEX_RING") == "1";
+  settings.crashes = text("FRAMEDEX_ON_CRASH") != "0";
   settings.programs = text("FRAMEDEX_PROGRAMS") != "0";
   settings.sources = text("FRAMEDEX_SOURCES") != "0";
+  settings.contents = chosen_contents();
+  settings.contents_limit = number("FRAMEDEX_CONTENTS_LIMIT", kMostContents);
   settings.verify = text("FRAMEDEX_VERIFY") == "1";
   if (settings.ring && settings.limit == 0) {
     throw std::runtime_error("FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT to a number of bytes.");
@@ -104,6 +117,11 @@ FileStoreLimits Settings::program_limits() const {
 
 FileStoreLimits Settings::source_limits() const {
   return {kLargestSource, sources ? limited(kMostSources) : 0, "FRAMEDEX_SOURCES=0"};
+}
+
+FileStoreLimits Settings::content_limits() const {
+  // The name of a content has room for a size of 32 bits.
+  return {static_cast<size_t>(std::min<uint64_t>(contents_limit, UINT32_MAX)), contents_limit, ""};
 }
 
 uint64_t Settings::limited(uint64_t bytes) const { return limit == 0 ? bytes : std::min(limit, bytes); }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder/kept_contents.h"
 #include "recorder/kept_files.h"
 
 namespace framedex::recorder {
@@ -24,6 +25,12 @@ struct Settings {
   bool programs = true;
   // FRAMEDEX_SOURCES=0: do not keep the texts of source files.
   bool sources = true;
+  // FRAMEDEX_CONTENTS: the contents of buffers to keep: inputs, hash or all.
+  Contents contents = Contents::kNone;
+  // FRAMEDEX_CONTENTS_LIMIT: bytes of these contents.
+  uint64_t contents_limit = 0;
+  // FRAMEDEX_ON_CRASH=0: do not keep the stack of a fatal signal.
+  bool crashes = true;
   // FRAMEDEX_VERIFY=1: walk every stack a second time with libgcc and compare.
   bool verify = false;
 
@@ -34,6 +41,7 @@ struct Settings {
   // Kept files do not count towards `limit`. Each kind of file is limited to the same number of bytes.
   FileStoreLimits program_limits() const;
   FileStoreLimits source_limits() const;
+  FileStoreLimits content_limits() const;
   // Returns the names of the active variables that exclude calls.
   std::vector<std::string> selecting() const;
 

@@ -143,7 +143,7 @@ uint64_t ThreadRecorder::move_record(const CallRecord& call, const char* record)
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
   StackWalker::FoundStack found = walker_.find(start);
   if (__builtin_expect(found.is_new, 0)) {
-    // The walk may have used rules, and the ids addresses, of an unloaded library.
+    // The walk may have used the unwind rules of an unloaded library, and the ids its addresses.
     if (forget_unloaded()) found = walker_.walk(start);
     write_stack(found);
   }

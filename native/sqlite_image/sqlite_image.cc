@@ -11,7 +11,7 @@ constexpr size_t kPageSize = 32768;
 constexpr size_t kFileHeaderSize = 100;
 constexpr uint8_t kTableLeaf = 0x0D;
 constexpr uint8_t kTableInterior = 0x05;
-constexpr size_t kLongestRow = 64 * 9 + 64 + 32;
+constexpr size_t kMaxRowSize = 64 * 9 + 64 + 32;
 
 // Writes big-endian, as everything in the file.
 void put(char* target, uint64_t value, size_t bytes) {
@@ -55,7 +55,7 @@ class Pages {
 
   // Adds a row to the last leaf.
   void add(int64_t key, const char* payload, size_t size) {
-    std::array<char, kLongestRow> cell;
+    std::array<char, kMaxRowSize> cell;
     size_t length = put_varint(cell.data(), size);
     length += put_varint(cell.data() + length, static_cast<uint64_t>(key));
     std::memcpy(cell.data() + length, payload, size);
@@ -208,7 +208,7 @@ std::string statement_of(size_t columns) {
 
 std::string image_of(const std::vector<Column>& columns, size_t size) {
   Pages pages;
-  std::array<char, kLongestRow> row;
+  std::array<char, kMaxRowSize> row;
   const size_t types = 1 + columns.size();  // the header, whose size is one byte
   row[0] = static_cast<char>(types);
   row[1] = 0;  // the key is stored as the row id

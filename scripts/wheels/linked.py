@@ -99,7 +99,7 @@ def _packaged(package: Package, licence: str, texts: Mapping[str, bytes]) -> Lin
 
 
 def _libgcc(licence: str) -> LinkedComponent:
-    """The compiler's own library on this machine, parts of which are linked in."""
+    """The compiler's own library on this machine. Parts of it are linked into our libraries."""
     asked = ["dpkg-query", "--show", "--showformat=${Version}", "libgcc-12-dev"]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
     library = subprocess.run(

@@ -153,7 +153,7 @@ class _SharedStates:
         self._problems: set[_Problem] = set()
 
     def queue_outdated(self, path: Path) -> bool:
-        """Queue an index of an earlier version; return whether the queue still has it, so that it is not reported."""
+        """Queue an index of an earlier version. Return whether it is still queued; a queued index is not reported."""
         with self._lock:
             if path in self._handled_outdated:
                 return False
@@ -225,7 +225,7 @@ class Indexes:
         return await self.run(lambda: self._query_document(document, question, likeliest, report))
 
     async def query_folder(self, folder: Path, question: Callable[[Index], Answer]) -> Answer | None:
-        """Return the result of `question` on the index of a folder, whatever it contains; None if there is no index."""
+        """Return the result of `question` on the index of any folder; None if there is no index."""
         report = self._make_thread_safe_report()
         return await self.run(lambda: self._query_folder(folder, question, report))
 
@@ -426,7 +426,7 @@ class Indexes:
         return is_outdated and self._states_of_files.queue_outdated(path)
 
     def take_outdated(self) -> list[Path]:
-        """Return the indexes from earlier versions that queries have met, each only once."""
+        """Return the indexes of earlier versions that queries encountered, each only once."""
         return self._states_of_files.take_outdated()
 
     def _get_open_index(self, path: Path) -> Index:

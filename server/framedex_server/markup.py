@@ -88,7 +88,7 @@ def break_links(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """Return a one-line text as a Markdown code span, whatever characters it contains."""
+    """Return a one-line text with any characters as a Markdown code span."""
     # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     padding = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""

@@ -1,6 +1,6 @@
 """Wiring and life cycle of the language server: `framedex serve` runs `serve` or `serve_clients`.
 
-The server answers every request, whatever happens to the index, and ends with its client.
+The server answers every request, even if the index is damaged or missing, and ends with its client.
 """
 
 from __future__ import annotations

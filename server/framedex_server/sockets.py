@@ -2,8 +2,8 @@
 
 A client can read sources and run programs. Only the socket's owner can open the Unix socket. A port is open to every
 user and every web page on the machine, so it requires a token (`admission.py`). The server listens only on the
-loopback. The number of connections without a token is limited, because asyncio's own servers accept without a limit
-and log a page of errors for each connection once descriptors run out.
+loopback. The number of connections without a token is limited. asyncio's own servers have no limit, and log a page of
+errors for each connection once descriptors run out.
 """
 
 from __future__ import annotations

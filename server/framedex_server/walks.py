@@ -1,7 +1,7 @@
 """Walks along recorded stacks: a question about a line continues the walk that most recently led to it.
 
-A client does not say how its user came to a line. So each answer records its targets with the stacks that reach them. A
-question about a target stays on these stacks, whatever was asked elsewhere in between.
+A client does not report how its user reached a line. So each answer records its targets with the stacks that reach
+them. A request on a target stays on these stacks, even after requests on other lines.
 """
 
 from __future__ import annotations

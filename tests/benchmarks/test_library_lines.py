@@ -77,6 +77,13 @@ def test_a_call_without_a_line_counts_only_in_the_total(build: Build) -> None:
     assert cells["among"] == "66.7%"
 
 
+def test_a_range_is_no_line_and_holds_the_lines_between_its_ends(build: Build) -> None:
+    holding, missing = answer(build, "between", (6, 9)), answer(build, "between", (8, 9))
+    assert (holding.outcome, missing.outcome) == ("holds", "misses")
+    assert not holding.has_line and not holding.is_right
+    assert table_cells([holding, missing], None)[8] == "50.0% of 2"
+
+
 def test_the_line_of_another_file_is_wrong(build: Build) -> None:
     assert answer(build, "single", (7,)).outcome == "right"
     assert answer(build, "single", (7,), path="/sources/copy.cc").outcome == "wrong"

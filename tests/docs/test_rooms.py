@@ -35,11 +35,12 @@ NATIVE_NEEDS = {
         *("call_stream", "capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
         *("recorder", "recorder/process", "sqlite_image"),
     },
+    "replay": {"recorder/base", "recorder/format", "pjrt"},
     "examples": set[str](),
     "fuzz": {
         *("call_stream", "capture_reader", "extractor", "extractor/cpp", "extractor/preprocessing"),
         "extractor/source",
-        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine"),
+        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine", "replay"),
         *("recorder", "recorder/format", "recorder/process", "recorder/walks"),
     },
 }
@@ -56,7 +57,7 @@ IMPORTERS = {
     "framedex.nativepart._native": ("captures/",),
     "framedex.nativepart._scanner": ("text_stacks/",),
     "framedex.nativepart.framedex_native": ("commands/", "process_recorder.py"),
-    "framedex.nativepart.protobuf": ("protobuf.py", "programs/options.py"),
+    "framedex.nativepart.protobuf": ("protobuf.py", "programs/options.py", "conformance/programs.py"),
     "framedex.git.start_git": ("fetching/",),
 }
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)

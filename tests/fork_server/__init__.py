@@ -53,7 +53,7 @@ _READ_AT_START = re.compile(
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 _RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
 _FORK_EXEC = subprocess._fork_exec  # type: ignore[attr-defined]
-_MOST_SERVERS = 4  # each takes about 100 MB
+_MAX_SERVERS = 4  # each takes about 100 MB
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -120,7 +120,7 @@ class ForkServers:
         read = {name: value for name, value in environment.items() if _READ_AT_START.match(name)}
         key = modules, tuple(sorted(read.items()))
         self._requests[key] += 1
-        if key not in self._servers and self._requests[key] > 1 and len(self._servers) < _MOST_SERVERS:
+        if key not in self._servers and self._requests[key] > 1 and len(self._servers) < _MAX_SERVERS:
             self._servers[key] = ForkServer(modules, environment)
         return self._servers.get(key)
 

@@ -27,7 +27,7 @@ from typing import Any
 
 HERE = "<frozen runpy>"
 """The file name in this module's compiled code."""
-_MOST_FILES = 64
+_MAX_FILES = 64
 _PR_SET_MM, _PR_SET_MM_MAP = 35, 14
 _command_line = ctypes.create_string_buffer(0)
 """The memory that /proc/self/cmdline shows."""
@@ -42,7 +42,7 @@ def serve(channel: socket.socket, modules: list[str]) -> tuple[dict[str, Any], l
     atexit.register(gc.unfreeze)  # the interpreter then frees all objects when it exits
     parent = os.getppid()
     while True:
-        length, rights, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MOST_FILES * 4))
+        length, rights, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MAX_FILES * 4))
         if not length:
             os._exit(0)
         files = array.array("i")

@@ -27,7 +27,7 @@ from tests.fuzz.targets import NAMES, PROGRAM_VARIABLE
 CRASHES = ROOT / "tests" / "fuzz" / "crashes"
 BUILD = ROOT / "build" / "fuzz"
 LARGEST_CORPUS = 64 << 10  # bytes of all inputs in a target's archive
-MOST_INPUTS = 100
+MAX_INPUTS = 100
 
 _LIMITS = ("-timeout=10", "-rss_limit_mb=4096")
 
@@ -111,7 +111,7 @@ def minimise(name: str) -> None:
     environment = {**os.environ, PROGRAM_VARIABLE: str(again)}
     subprocess.run(merging, cwd=ROOT, check=True, capture_output=True, env=environment)
     kept = sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name))
-    kept = kept[:: len(kept) // MOST_INPUTS + 1]  # some of every size
+    kept = kept[:: len(kept) // MAX_INPUTS + 1]  # some of every size
     sizes = accumulate(path.stat().st_size for path in kept)
     write_inputs(name, [path.read_bytes() for path, size in zip(kept, sizes, strict=True) if size <= LARGEST_CORPUS])
 

@@ -64,7 +64,7 @@ def unpack(data: bytes, folder: Path) -> None:
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
         if name in streams:
-            (folder / name).write_bytes(streams[name].finished())
+            (folder / name).write_bytes(streams[name].encode())
 
 
 class _Stream:
@@ -114,7 +114,7 @@ class _Stream:
         self._segment = len(self.bytes) // SEGMENT
         self._note_end()
 
-    def finished(self) -> bytes:
+    def encode(self) -> bytes:
         return bytes(self.bytes if self.is_cut else self.bytes + bytes(_RECORD.size))
 
     def _append_header(self, kind: int, detail: int, words: int, body: bytes) -> None:

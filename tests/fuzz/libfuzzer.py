@@ -22,7 +22,7 @@ def main(name: str, options: list[str]) -> None:
     _warm_up(target, name)
     _clear_caches()
     _instrument()
-    atheris.Setup([os.environ.get(PROGRAM_VARIABLE, name), f"-max_len={target.LONGEST}", *options], target.run)
+    atheris.Setup([os.environ.get(PROGRAM_VARIABLE, name), f"-max_len={target.MAX_SIZE}", *options], target.run)
     atheris.Fuzz()
 
 

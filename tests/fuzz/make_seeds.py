@@ -175,6 +175,44 @@ def ffi_calls() -> Seeds:
     yield b"\x02" + buffer * 2 + b"\x01" + buffer + attributes
 
 
+def replay_plans() -> Seeds:
+    """Each operation."""
+    name = "0123456789abcdef-30"
+    yield f"""\
+framedex-plan 1
+compile 1 0 {name} {name} mlir
+send 2 1 0 - F32 {name} 2 3 4
+execute 3 0 7 -1 2 1 1 1 1 2 3 1 0
+copy 4 4 2 1 pinned_host
+read 5 4 {name}
+delete 6 4
+destroy 7 1
+unload 8 0
+""".encode()
+
+
+def replayed_calls() -> Seeds:
+    """A machine, a program, a transfer, an execution, a copy and a read; the functions are numbers of the target."""
+    from tests.fuzz.targets.replayed_calls import NAMES
+
+    buffers: dict[str, object] = {"argument_lists": [["0x9"]], "output_lists": [["0xa"]], "num_args": 1}
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("PJRT_Client_AddressableDevices", {"addressable_devices": ["0x1", "0x2"]}),
+        ("PJRT_DeviceDescription_Kind", {"device_kind": "TPU v4"}),
+        ("PJRT_Device_AddressableMemories", {"device": "0x1", "memories": ["0x5"]}),
+        ("PJRT_Memory_Kind", {"memory": "0x5", "kind": "pinned_host"}),
+        ("PJRT_Client_Compile", {"program.kept": "0-1", "compile_options.kept": "0-1", "executable": "0x8"}),
+        ("PJRT_Client_BufferFromHostBuffer", {"device": "0x1", "type": "F32", "dims": [2], "buffer": "0x9"}),
+        ("PJRT_LoadedExecutable_Execute", {"executable": "0x8", "options.launch_id": 1, **buffers}),
+        ("PJRT_Buffer_CopyToMemory", {"buffer": "0xa", "dst_memory": "0x5", "dst_buffer": "0xb"}),
+        ("PJRT_Buffer_ToHostBuffer", {"src": "0xb", "dst": "0xff", "dst.read": 1}),
+        ("PJRT_Buffer_Destroy", {"buffer": "0xb"}),
+        ("PJRT_Executable_DeserializeAndLoad", {"loaded_executable": "0x8"}),
+    ]
+    lines = (f"{NAMES.index(name)} {start * 10} 5 0 {json.dumps(values)}" for start, (name, values) in enumerate(calls))
+    yield "\n".join(lines).encode()
+
+
 def topologies() -> Seeds:
     """Option names, and a serialized option."""
     yield b"\x00\x00\x00\x00v5e:2x4"
@@ -549,7 +587,8 @@ def _shared_batch(calls: int) -> bytes:
 
 SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
-    topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, release_maps,
+    replay_plans, replayed_calls, topologies, mock_settings, programs, cpp_sources, python_sources, interface_files,
+    source_maps, release_maps,
     hlo_protos, compiled_programs, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines,
     capture_metadata, recorded_values, compile_options, kept_observations, imported_files, shared_files,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from framedex.errortext import ErrorCode, error_name
 
-ABI = Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api_0.112.json"
+ABI = Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api.json"
 
 
 def test_error_codes_equal_those_of_the_c_api() -> None:

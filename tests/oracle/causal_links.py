@@ -18,7 +18,7 @@ from framedex.objects import ObjectRole, find_boundary_function
 from tests.oracle.nesting import enclosing_calls
 from tests.oracle.work import follow_work
 
-_MOST_CANDIDATES = 8  # more of them add no information
+_MAX_CANDIDATES = 8  # more of them add no information
 _FOREVER = np.iinfo(np.int64).max
 
 
@@ -86,7 +86,7 @@ class _Finder:
             return
         # A thread that moved to another line may have waited for something else, unless it is the only one.
         pauses = [pause for pause in pauses if pause.is_one_line or len(self._with_python) == 1]
-        if self._lacks_calls() or len(pauses) > _MOST_CANDIDATES:
+        if self._lacks_calls() or len(pauses) > _MAX_CANDIDATES:
             return
         yield from ((pause, LinkEvidence.BETWEEN if len(pauses) == 1 else LinkEvidence.CANDIDATES) for pause in pauses)
 

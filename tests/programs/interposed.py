@@ -69,14 +69,16 @@ if "extensions" in sys.argv:
 if "table" in sys.argv:
     struct_size = ctypes.c_size_t.from_address(table.address).value
     slots = table.slots()
-    statistics = Struct("PJRT_Executable_GetCompiledMemoryStats_Args", executable=0x60, total_size_in_bytes=0x5A5A)
+    statistics = Struct("PJRT_Executable_GetCompiledMemoryStats_Args", executable=0x60)
     if slots["PJRT_Executable_GetCompiledMemoryStats"]:
         table._enter("PJRT_Executable_GetCompiledMemoryStats", statistics)
     last = 40 + 8 * len(FUNCTIONS)
     result |= {
         "struct_size": struct_size,
         "minor": ctypes.c_int.from_address(table.address + 36).value,
-        "slots": [name for name, address in slots.items() if address],
+        "slots": [
+            name for index, (name, address) in enumerate(slots.items()) if address and 40 + 8 * index < struct_size
+        ],
         "platform": ctypes.string_at(table.call("PJRT_Client_PlatformName")["platform_name"]).decode(),
         "create": attempt("PJRT_Client_Create") if slots["PJRT_Client_Create"] else None,
         "added": [

@@ -5,7 +5,7 @@ import json
 import os
 from pathlib import Path
 
-ABI = json.loads((Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api_0.112.json").read_text())
+ABI = json.loads((Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api.json").read_text())
 STRUCTS = ABI["structs"]
 FUNCTIONS = {function["name"]: function for function in ABI["functions"]}
 FIRST_SLOT = 16 + STRUCTS["PJRT_Api_Version"]["size"]

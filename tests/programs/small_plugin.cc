@@ -146,9 +146,10 @@ const PJRT_Api* make_table() {
   api.PJRT_Executable_Destroy = [](PJRT_Executable_Destroy_Args*) -> PJRT_Error* { return nullptr; };
   api.PJRT_LoadedExecutable_Destroy = [](PJRT_LoadedExecutable_Destroy_Args*) -> PJRT_Error* { return nullptr; };
   api.PJRT_LoadedExecutable_Execute = execute;
-  // Knows one of the outputs that newer versions have.
+  // An older one knows one of the outputs.
   api.PJRT_Executable_GetCompiledMemoryStats = [](PJRT_Executable_GetCompiledMemoryStats_Args* args) -> PJRT_Error* {
     args->generated_code_size_in_bytes = 7;
+    if (!is("older")) args->total_size_in_bytes = 0x5A5A;
     return nullptr;
   };
   for (auto& added : table.added) added = forty_two;

@@ -18,7 +18,7 @@ EDITORS = REPOSITORY / "editors"
 
 
 @pytest.fixture
-def coming() -> str:
+def next_version() -> str:
     """The changelog's newest section: VS Code and Emacs accept only numbers, so they have no version in between."""
     found = re.search(r"^## ([\d.]+)$", (REPOSITORY / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert found is not None
@@ -41,11 +41,11 @@ def test_uninstalled_sources_run_without_a_version() -> None:
     assert done.stdout == "0+unknown\n", done.stderr
 
 
-def test_the_vscode_extension_has_the_same_version(coming: str) -> None:
+def test_the_vscode_extension_has_the_same_version(next_version: str) -> None:
     manifest = json.loads((EDITORS / "vscode" / "package.json").read_text())
     lock = json.loads((EDITORS / "vscode" / "package-lock.json").read_text())
-    assert manifest["version"] == lock["version"] == lock["packages"][""]["version"] == coming
+    assert manifest["version"] == lock["version"] == lock["packages"][""]["version"] == next_version
 
 
-def test_the_emacs_package_has_the_same_version(coming: str) -> None:
-    assert f"\n;; Version: {coming}\n" in (EDITORS / "emacs" / "framedex.el").read_text()
+def test_the_emacs_package_has_the_same_version(next_version: str) -> None:
+    assert f"\n;; Version: {next_version}\n" in (EDITORS / "emacs" / "framedex.el").read_text()

@@ -24,7 +24,7 @@ from tests.damage import damaged
 from tests.indexer.recorded import Project
 
 MUTATIONS = 1000
-LONGEST = 60  # timeout in seconds for a query on the slowest machine
+TIMEOUT_S = 60  # timeout in seconds for a query on the slowest machine
 
 VERBS = [
     ["captures"],
@@ -182,7 +182,7 @@ def test_an_internal_error_is_not_reported_as_damage(project: Project) -> None:
 
 
 def _ask(project: Project, verb: list[str]) -> Result:
-    signal.alarm(LONGEST)
+    signal.alarm(TIMEOUT_S)
     try:
         return CliRunner().invoke(cli, ["--index", str(project.index), *verb])
     finally:

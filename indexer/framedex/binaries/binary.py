@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 _MAX_TEXT_BYTES = 256  # bytes; a longer match is not a text
 _MAX_FUNCTION_BYTES = 1 << 20  # bytes; a larger function is data or has a damaged size
+_NEVER_RETURNS = re.compile(
+    r"abort|_?exit|longjmp|pthread_exit|_Unwind_Resume|__assert_fail|__stack_chk_fail|__clang_call_terminate"
+    r"|__cxa_(?:re)?throw|__cxa_(?:throw_)?bad_\w+|__cxa_call_(?:terminate|unexpected)|_ZSt9terminatev|_ZSt\d+__throw_\w+"
+)
+"""The mangled names of functions of the C and C++ runtime that never return."""
 
 
 class Binary:
@@ -34,6 +40,7 @@ class Binary:
         self.build_id: str | None = elf.build_id if elf else None
         self._elf = elf
         self._code: dict[int, FunctionCode] = {}
+        self._never_returning: dict[int, bool] = {}
         self._loaded: _Contents | None = None
         self._lock = Lock()
         self._handlers: HandlerSearch | None = None
@@ -51,7 +58,7 @@ class Binary:
             return cls(path, None, [f"It cannot be read: {error.strerror or error}."])
         except (SystemLimitError, MemoryError):
             raise
-        except Exception:  # pyelftools raises whatever its parsing runs into; an empty file cannot be mapped
+        except Exception:  # pyelftools raises many types of errors on malformed files; an empty file cannot be mapped
             return cls(path, None, ["It is not an ELF file, or its header is damaged."])
 
     @property
@@ -144,7 +151,9 @@ class Binary:
                 (self._elf.content(part.start, min(part.end, part.start + _MAX_FUNCTION_BYTES)), part.start)
                 for part in parts
             ]
-            code = FunctionCode(*read[0], rest=read[1:], is_pointer=self._linkage.is_pointer)
+            code = FunctionCode(
+                *read[0], rest=read[1:], is_pointer=self._linkage.is_pointer, never_returns=self._never_returns
+            )
             self._code |= {part.start: code for part in (*parts, symbol)}
         return self._code[symbol.start]
 
@@ -156,8 +165,18 @@ class Binary:
         symbols = self.symbols
         if symbols is None or self._elf is None or not 0 < address < 1 << 64:
             return ""
+        return demangle(self._mangled_at(symbols, address))
+
+    def _mangled_at(self, symbols: SymbolTable, address: int) -> str:
         symbol = symbols.symbol_at(address)
-        return demangle(symbol.mangled if symbol else self._linkage.find_target_name(address))
+        return symbol.mangled if symbol else self._linkage.find_target_name(address)
+
+    def _never_returns(self, target: int) -> bool:
+        if target not in self._never_returning:
+            symbols = self.symbols
+            name = self._mangled_at(symbols, target) if symbols is not None and 0 < target < 1 << 64 else ""
+            self._never_returning[target] = _NEVER_RETURNS.fullmatch(name) is not None
+        return self._never_returning[target]
 
     def function_names_at(self, address: int) -> tuple[str, ...]:
         """Return `function_at` and the names of identical functions that the linker folded into the same address."""

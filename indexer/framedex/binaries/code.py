@@ -60,7 +60,7 @@ class _Block:
     """Consecutive instructions and their calls.
 
     The next block is the one at `following` or the one at `jump`; None if there is none. With `has_table`, a jump table
-    selects the next block.
+    selects the next block. With `is_endless`, the last call never returns.
     """
 
     start: int
@@ -68,10 +68,14 @@ class _Block:
     following: int | None = None
     jump: int | None = None
     has_table: bool = False
+    is_endless: bool = False
 
 
 IsPointer = Callable[[int], bool]
 """Whether only the dynamic linker writes to an address, and writes the address of a named symbol there."""
+
+NeverReturns = Callable[[int], bool]
+"""Whether a function never returns, by the target of its calls (`CallInstruction.target`)."""
 
 
 class FunctionCode:
@@ -83,13 +87,14 @@ class FunctionCode:
         address: int,
         rest: Sequence[tuple[bytes, int]] = (),
         is_pointer: IsPointer = lambda _: False,
+        never_returns: NeverReturns = lambda _: False,
     ) -> None:
         """Decode a function: `code` at virtual address `address`, and `rest`, its split-off parts with their addresses.
 
         Skips invalid bytes and decodes the bytes after them as well as possible.
         """
         self._parts = [(code, address), *rest]
-        blocks = _decode_blocks(self._parts, is_pointer)
+        blocks = _decode_blocks(self._parts, is_pointer, never_returns)
         self._blocks = {block.start: block for block in blocks}
         self._call_positions = [(block.start, i) for block in blocks for i in range(len(block.calls))]
         self._likely_predecessors: dict[int, int] = {}  # for each block, its most likely predecessor
@@ -102,6 +107,15 @@ class FunctionCode:
     def calls(self) -> list[CallInstruction]:
         """All calls, ordered by address; calls in split-off parts come last."""
         return [self._blocks[start].calls[i] for start, i in self._call_positions]
+
+    @property
+    def endless_calls(self) -> frozenset[int]:
+        """The calls that never return, as indexes into `calls`."""
+        return frozenset(
+            number
+            for number, (start, i) in enumerate(self._call_positions)
+            if self._blocks[start].is_endless and i == len(self._blocks[start].calls) - 1
+        )
 
     def numbers(self, call: int) -> list[int]:
         """The constants put into registers or memory just before a call, as 32-bit values.
@@ -129,12 +143,12 @@ class FunctionCode:
                 return
 
     @property
-    def flow(self) -> list[tuple[range, list[int]]]:
+    def flow(self) -> list[tuple[range, list[int], list[int]]]:
         """The blocks in topological order, ignoring back edges.
 
-        Each block is a pair: the range of its calls as indexes into `calls`, and the indexes of its predecessors in
-        this list. A block without a jump to it, such as a `switch` case, has the blocks with a table jump as
-        predecessors.
+        Each block has the range of its calls as indexes into `calls`, the indexes of its predecessors in this list, and
+        those of the loop starts that its back edges lead to. A block without a jump to it, such as a `switch` case, has
+        the blocks with a table jump as predecessors.
         """
         order = self._depth_first_blocks()
         positions = {block.start: i for i, block in enumerate(order)}
@@ -142,12 +156,15 @@ class FunctionCode:
         for number, (start, _) in enumerate(self._call_positions):
             first.setdefault(start, number)
         after: list[list[int]] = [[] for _ in order]
+        loops: list[list[int]] = [[] for _ in order]
         for i, block in enumerate(order):
             for start in self._successors(block):
                 if positions[start] > i:
                     after[positions[start]].append(i)
+                else:
+                    loops[i].append(positions[start])
         calls = [range(begin := first.get(block.start, 0), begin + len(block.calls)) for block in order]
-        return list(zip(calls, after, strict=True))
+        return list(zip(calls, after, loops, strict=True))
 
     def _depth_first_blocks(self) -> list[_Block]:
         """The blocks in depth-first order, each before its successors, ignoring back edges."""
@@ -214,7 +231,9 @@ def _nearest_targets(calls: Iterable[CallInstruction]) -> list[int]:
     return [call.target for call in islice(calls, _MAX_NEIGHBOURS)]
 
 
-def _decode_blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) -> list[_Block]:
+def _decode_blocks(
+    parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer, never_returns: NeverReturns
+) -> list[_Block]:
     """The blocks of each part in turn, ordered by address within it."""
     decoded = [list(Decoder(64, code, ip=address)) for code, address in parts]
     ranges = [range(address, address + len(code)) for code, address in parts]
@@ -226,27 +245,37 @@ def _decode_blocks(parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer) ->
     }
     blocks = []
     for instructions, part in zip(decoded, ranges, strict=True):
-        blocks += _decode_part(instructions, part, targets, _FunctionContext(ranges, is_pointer))
+        blocks += _decode_part(instructions, part, targets, _FunctionContext(ranges, is_pointer, never_returns))
     return blocks
 
 
 class _FunctionContext(NamedTuple):
-    """The address ranges of a function's parts, and the test for pointers that leave its binary."""
+    """The address ranges of a function's parts, and tests: for pointers that leave its binary, for endless calls."""
 
     code_ranges: Sequence[range]
     is_pointer: IsPointer
+    never_returns: NeverReturns
 
     def contains(self, address: int) -> bool:
         """Whether the function has code at an address."""
         return any(address in part for part in self.code_ranges)
+
+    def ends_block(self, instruction: Instruction) -> bool:
+        """Whether the next instruction never runs after this one."""
+        if instruction.flow_control == FlowControl.CALL:
+            return self.never_returns(instruction.near_branch_target)
+        return instruction.flow_control in _BLOCK_ENDS
 
 
 def _decode_part(
     instructions: Sequence[Instruction], part: range, targets: Collection[int], context: _FunctionContext
 ) -> list[_Block]:
     leaders = {part.start, *(target for target in targets if target in part)}
-    ending = (*_BRANCHES, *_BLOCK_ENDS)
-    leaders |= {instruction.next_ip for instruction in instructions if instruction.flow_control in ending}
+    leaders |= {
+        instruction.next_ip
+        for instruction in instructions
+        if instruction.flow_control in _BRANCHES or context.ends_block(instruction)
+    }
     ordered = sorted(leader for leader in leaders if leader < part.stop)
     blocks = [_Block(leader) for leader in ordered]
     position = 0
@@ -265,9 +294,10 @@ def _add_instruction(
 ) -> None:
     instruction = instructions[number]
     control = instruction.flow_control
-    block.following = None if control in _BLOCK_ENDS or instruction.next_ip >= part.stop else -1
+    block.following = None if context.ends_block(instruction) or instruction.next_ip >= part.stop else -1
     if call := _decode_call(instructions, number, context):
         block.calls.append(call)
+        block.is_endless = control == FlowControl.CALL and context.ends_block(instruction)
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
     elif control == FlowControl.INDIRECT_BRANCH:

@@ -75,7 +75,7 @@ class Debuginfod:
         if servers and not has_failed:
             with suppress(OSError):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                (folder / "debuginfo").touch()  # an empty file tells all clients that no server has it
+                (folder / "debuginfo").touch()  # an empty file records for all clients that no server has it
 
     def _request(self, server: str, build_id: str, name: str, folder: Path) -> _DownloadResult:
         address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"

@@ -113,7 +113,7 @@ class Elf:
                 for note in part.iter_notes():
                     if note["n_type"] == "NT_GNU_BUILD_ID" and note["n_name"] == "GNU":
                         return str(note["n_desc"])
-            except Exception as error:  # pyelftools raises whatever its parsing runs into
+            except Exception as error:  # pyelftools raises many types of errors on malformed files
                 self.problems.append(f"A note section cannot be read: {format_error(error)}.")
         return None
 
@@ -248,7 +248,7 @@ class Elf:
     def _read_or_report(self, part: str, read: Any, default: Any) -> Any:
         try:
             return read()
-        except Exception as error:  # pyelftools raises whatever its parsing runs into
+        except Exception as error:  # pyelftools raises many types of errors on malformed files
             self.problems.append(f"The {part} cannot be read: {format_error(error)}.")
             return default
 

@@ -6,7 +6,7 @@ SHA-256 digests are cached in the user's cache folder.
 A capture has only addresses. The names are in binaries, which pip replaces and builds overwrite. So each binary is
 copied as soon as a program has ended. The copy is complete, because names of frames, their lines and the calls in them
 may need any part. Projects and captures share the copies, keyed by content. jaxlib (330 MB) is copied once per version,
-in 0.2 s; file systems with reflinks (btrfs, XFS) share the blocks. Like any other file, a copy is used only if its
+in 0.2 s. File systems with reflinks (btrfs, XFS) share the blocks. Like any other file, a copy is used only if its
 content matches the recorded content. The copies are optional, and the folder may be removed at any time.
 """
 
@@ -256,6 +256,6 @@ def _find_linked_debug_file(path: Path) -> tuple[str, Path] | None:
         link, found = elf.debug_link, find_debug_file(path, elf)
     except (SystemLimitError, MemoryError):
         raise
-    except Exception:  # pyelftools raises whatever its parsing runs into
+    except Exception:  # pyelftools raises many types of errors on malformed files
         return None
     return (link[0], found) if link and found else None

@@ -193,7 +193,7 @@ _UNKNOWN = "(unknown)"
 
 
 def budget_findings(verdicts: Iterable[BudgetVerdict]) -> list[Finding]:
-    """Exceeded budgets as findings, with their lines and what changed between compilations."""
+    """Exceeded budgets as findings, with their lines and the changes between compilations."""
     return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.violations]
 
 

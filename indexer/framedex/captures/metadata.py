@@ -107,8 +107,8 @@ def read_end_signal(capture: Path) -> str | None:
 def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) -> Metadata:
     """The metadata with the signal that killed the program, which is also added to the text that the index stores.
 
-    If all calls until then were recorded, the text also has `ended_after_ns`, the time since the recording began: calls
-    and waits that had not ended lasted until then.
+    If all calls until then were recorded, the text also has `ended_after_ns`, the time since the recording began.
+    Unfinished calls and waits lasted until then.
     """
     if end is None or end.signal is None:
         return metadata

@@ -1,6 +1,6 @@
-"""Files in a capture's folder beside its streams: programs, sources, binary digests, and notebook cells.
+"""Files in a capture's folder beside its streams: programs, sources, buffers, binary digests, and notebook cells.
 
-Compiled programs and source files are named by their content.
+Compiled programs, source files and contents of buffers are named by their content.
 
 The digests of binaries prove that a rewritten or moved file has the recorded content. The recorder only samples a
 binary, because reading all of it would delay the program. So `framedex run` reads whole binaries after the program has
@@ -46,6 +46,14 @@ def read_stored_source(capture: Path, name: str) -> bytes | None:
     Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
     return _read_stored_file(capture / _native.SOURCES, name)
+
+
+def read_stored_buffer(capture: Path, name: str) -> bytes | None:
+    """The content of a buffer of this name; None if it is missing or has changed.
+
+    Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
+    """
+    return _read_stored_file(capture / _native.BUFFERS, name)
 
 
 def _read_stored_file(folder: Path, name: str) -> bytes | None:

@@ -73,7 +73,8 @@ SECTIONS = {
         "callers": Verb("framedex.commands.verbs.relations:callers", "Show the recorded callers of a function."),
         "callees": Verb("framedex.commands.verbs.relations:callees", "Show the recorded callees of a function."),
         "ffi": Verb("framedex.commands.verbs.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
-        "check": Verb("framedex.commands.verbs.check:check", "Report errors, crashes, leaks and broken budgets."),
+        "conform": Verb("framedex.commands.verbs.conform:conform", "Check a PJRT plug-in against the C API."),
+        "check": Verb("framedex.commands.verbs.check:check", "Report errors, crashes, API misuse and broken budgets."),
     },
     "Running programs": {
         "live": Verb(
@@ -84,6 +85,13 @@ SECTIONS = {
             "framedex.commands.verbs.hang:hang",
             "Say why a process hangs, with the line of the cause.",
         ),
+        "ranks": Verb(
+            "framedex.commands.verbs.ranks:ranks",
+            "Say which rank the others of a job wait for, and its line.",
+        ),
+    },
+    "Replay": {
+        "replay": Verb("framedex.commands.verbs.replay:replay", "Run a capture again at a plug-in, and compare."),
     },
     "Costs by line": {
         "compiles": Verb("framedex.commands.verbs.compiles:compiles", "Show lines that compile, and what changed."),

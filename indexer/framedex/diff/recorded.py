@@ -28,7 +28,7 @@ Part = tuple[DiffAspect, str, str]
 
 @dataclass(slots=True)
 class TimeSums:
-    """The time of several events in ns; `undisturbed` is the sum if each were as quick as the quickest similar one."""
+    """The time of several events in ns. `undisturbed` assumes that each was as fast as the fastest similar one."""
 
     total: int = 0
     count: int = 0

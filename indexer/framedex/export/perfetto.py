@@ -186,7 +186,7 @@ class _CallLinks:
         self._next = next(links, None)
 
     def take(self, call: int) -> list[LinkRow]:
-        """Return the links of a call; calls must come in ascending order."""
+        """Return the links of a call. Pass the calls in ascending order."""
         found = []
         while self._next is not None and self._next.call <= call:
             if self._next.call == call:

@@ -160,12 +160,12 @@ class Repository:
         configuration: Mapping[str, str] | None = None,
         protocols: str = "",
         objects: Sequence[Path] = (),
-        patience: float | None = None,
+        timeout_s: float | None = None,
         report_progress: ReportProgress = lambda _done, _total: None,
     ) -> None:
         """Run a command with `input_bytes` or a file as input, and optionally a file as output.
 
-        Raises GitFailedError, also after `patience` seconds of silence. Any exception, such as an interruption,
+        Raises GitFailedError, also after `timeout_s` seconds of silence. Any exception, such as an interruption,
         terminates the command.
         """
         with _open_input(input_bytes) as text:
@@ -183,7 +183,7 @@ class Repository:
             except OSError as error:
                 raise GitFailedError(str(error)) from error
         try:
-            said = _read_output(command, patience, report_progress)
+            said = _read_output(command, timeout_s, report_progress)
         except BaseException:
             _terminate(command)
             raise
@@ -202,7 +202,7 @@ def _open_input(input_bytes: bytes) -> IO[bytes]:
     return file
 
 
-def _read_output(command: subprocess.Popen[bytes], patience: float | None, report_progress: ReportProgress) -> str:  # noqa: TID251
+def _read_output(command: subprocess.Popen[bytes], timeout_s: float | None, report_progress: ReportProgress) -> str:  # noqa: TID251
     """Read a command's output until it ends, and return all but the progress, on one line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
@@ -211,8 +211,8 @@ def _read_output(command: subprocess.Popen[bytes], patience: float | None, repor
     with selectors.DefaultSelector() as ready:  # `select` does not support descriptors above 1,023
         ready.register(source, selectors.EVENT_READ)
         while True:
-            if not ready.select(patience):
-                raise GitFailedError(f"nothing came for {patience:.0f} s")
+            if not ready.select(timeout_s):
+                raise GitFailedError(f"nothing came for {timeout_s:.0f} s")
             piece = os.read(source, 1 << 16)
             *lines, rest = re.split(rb"[\r\n]", rest + piece)
             for line in [*lines, rest] if not piece else lines:

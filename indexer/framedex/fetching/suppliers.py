@@ -1,8 +1,8 @@
 """Suppliers of git objects: remote repositories, and local clones.
 
 A remote repository supplies one commit without history, first its folders, then its files in batches. A fetched batch
-is kept, so an interruption costs at most one batch. Servers that support neither filters nor fetching by id are asked
-for whole commits.
+is kept, so an interruption costs at most one batch. From servers that support neither filters nor fetching by id, whole
+commits are requested.
 
 Of a clone's configuration only the object folder is read. `git index-pack` checks the copied objects: a damaged object
 gets another id, and so is still missing.
@@ -110,7 +110,7 @@ class Remote:
                 **({"fetch.negotiationAlgorithm": "noop"} if input_bytes or "--no-filter" in arguments else {}),
             },
             protocols=":".join(REMOTE),
-            patience=self.timeout_s,
+            timeout_s=self.timeout_s,
             report_progress=report_progress,
         )
 

@@ -27,7 +27,8 @@ from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in, own_name, part_of
 from framedex.fleet.rows import Row, StackTables
-from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, STACKS
+from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, PART_TABLES, STACKS
+from framedex.fleet.segments import SegmentFile
 from framedex.fleet.store_root import GRACE_PERIOD
 from framedex.fleet.tables import KEYS, column_of, write_rows
 from framedex.index.file.values import to_storable
@@ -138,9 +139,7 @@ class CaptureAdder:
         """
         together = [row for row in same if not row.is_own]
         for row in together or same:
-            if all(
-                self._root.modification_time(f"{table}/{row.part}") is not None for table in ("call_kinds", "calls")
-            ):
+            if all(self._root.modification_time(f"{table}/{row.part}") is not None for table in PART_TABLES):
                 return row
         if together:
             raise FramedexError(
@@ -160,12 +159,12 @@ class CaptureAdder:
                 f"{path} has {words.count(stream.calls, 'call')}; the store has this capture already, with {most:,}.",
                 "It was truncated since, or is another capture with the same id. The store keeps the longer one.",
             )
-        named, unnamed = self._names.logical_frames(stream.capture)
-        tables = StackTables(stream.capture, named)
-        calls, kinds = self._folder / "calls.parquet", self._folder / "call_kinds.parquet"
-        file = CallsFile(calls, origin, stream.capture, tables.ids)
-        _read_all(stream, file)
-        write_rows(kinds, CALL_KINDS, file.kinds())
+        names = self._names.name_capture(stream.capture)
+        tables = StackTables(stream.capture, names.logical)
+        files = {table: self._folder / f"{table}.parquet" for table in PART_TABLES}
+        file = CallsFile(files["calls"], origin, stream.capture, tables.ids)
+        _read_all(stream, file, SegmentFile(files["segments"], origin.capture, stream, names))
+        write_rows(files["call_kinds"], CALL_KINDS, file.kinds())
         used = {kind["stack"] for kind in file.kinds()}
         part = f"{partition}/{name}"
 
@@ -175,8 +174,8 @@ class CaptureAdder:
             frames = self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
             rows = {key: [row] for key, row in tables.stacks(used).items()}
             stacks = self._put_new(f"stacks/{partition}", STACKS, rows)
-            place.put(f"call_kinds/{part}", kinds)
-            place.put(f"calls/{part}", calls)
+            for table, written in files.items():
+                place.put(f"{table}/{part}", written)
             return min(began, frames, stacks)
 
         since = put()
@@ -188,7 +187,7 @@ class CaptureAdder:
         write_rows(committed, CAPTURES, [row])
         # Mark before the row is written: an older mark would remove files that other processes still read.
         old = [each for each in others if each.is_own and each.calls < stream.row]
-        mark(place, (name for each in old for name in (each.file, f"calls/{each.part}", f"call_kinds/{each.part}")))
+        mark(place, (name for each in old for name in each.files))
         place.put(f"{captures_in(origin.day)}/{name}", committed)
         if not 0 <= time.time() - since < _RECHECK_AFTER_S:
             # A sweep may have removed the files while no row referred to them. The row now protects them.
@@ -198,7 +197,7 @@ class CaptureAdder:
             place.clean(folder)
             self._cleaned.add(folder)
         return AddedCapture(
-            path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *unnamed)
+            path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *names.problems)
         )
 
     def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
@@ -231,17 +230,20 @@ class CaptureAdder:
         return looked, found
 
 
-def _read_all(stream: CaptureStream, file: CallsFile) -> None:
-    """Write all calls of a capture to a file."""
-    with file:
-        while stream.row < stream.calls:
+def _read_all(stream: CaptureStream, file: CallsFile, segment: SegmentFile) -> None:
+    """Write all calls of a capture to a file, and the capture to its segment."""
+    with file, segment:
+        while True:
             batch = stream.next(CALLS_AT_ONCE)
-            if not len(batch):  # the capture was truncated while it was read
+            if len(batch):
+                file.add(batch)
+            if len(batch) or not batch.first:  # a segment has at least one batch
+                segment.add(batch)
+            if not len(batch) or stream.row >= stream.calls:  # an empty batch: the capture was truncated meanwhile
                 break
-            file.add(batch)
 
 
-_TABLES = ("frames", "stacks", "call_kinds", "calls")
+_TABLES = ("frames", "stacks", *PART_TABLES)
 
 
 def _doubts(origin: Origin) -> Iterator[str]:

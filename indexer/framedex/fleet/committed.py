@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.errors import FramedexError
 from framedex.fleet.libraries import pa
 from framedex.fleet.partitions import captures_in, is_part, owner_of
+from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.tables import table_of
 from framedex.plaintext import shell_word
 
@@ -50,6 +51,11 @@ class CommittedCapture:
     def is_own(self) -> bool:
         """Whether the row is in the capture's own file, from before any compaction."""
         return owner_of(self.file) is not None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file of the row, and the files of the part."""
+        return self.file, *(f"{table}/{self.part}" for table in PART_TABLES)
 
     @property
     def partition(self) -> str:

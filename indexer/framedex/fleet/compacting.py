@@ -8,11 +8,11 @@ later: see `sweeping.py`.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
@@ -22,9 +22,10 @@ from framedex.fleet.libraries import pa
 from framedex.fleet.marks import mark
 from framedex.fleet.needs import kinds_of, needed_rows
 from framedex.fleet.partitions import captures_in
-from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, STACKS
+from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, PART_TABLES, STACKS
+from framedex.fleet.segments import segment_writer
 from framedex.fleet.sweeping import StoreState, SweepResult, sweep
-from framedex.fleet.tables import calls_in, rows_of, write_rows
+from framedex.fleet.tables import calls_in, rows_of, segments_in, write_rows
 
 if TYPE_CHECKING:
     from framedex.fleet.store_root import StoreRoot
@@ -93,7 +94,7 @@ def _process_partition(
             now = StoreState.read(store).partitions().get(partition, [])
             if not now:  # all captures were dropped
                 return
-            files = {name for row in rows for name in (row.file, f"calls/{row.part}", f"call_kinds/{row.part}")}
+            files = {name for row in rows for name in row.files}
             if now == rows or all(store.modification_time(name) is not None for name in files):
                 raise
             rows = now
@@ -111,7 +112,7 @@ class _DayCompactor:
 
     def run(self) -> None:
         """Write the missing files, and the rows of the captures last."""
-        tables = ("calls", "call_kinds", "stacks", "frames")
+        tables = (*PART_TABLES, "stacks", "frames")
         for folder in (*(f"{table}/{self._partition}" for table in tables), captures_in(self._rows[0].day)):
             self._root.clean(folder)
         groups = self._groups()
@@ -122,6 +123,7 @@ class _DayCompactor:
             name = self._name(group)
             if name != group[0].part:
                 self._write_calls(group, name)
+                self._write_segments(group, name)
             settled += [replace(row, part=name, shared_by=len(group)) for row in group]
         self._write_stacks()
         self._commit(settled)
@@ -170,7 +172,7 @@ class _DayCompactor:
         with calls_writer(self._file) as writer:
             waiting = CALLS.empty_table()
             for part, rows in groupby(group, lambda row: row.part):
-                for table in self._calls(part, list(rows)):
+                for table in self._rows_of_part("calls", part, list(rows), calls_in):
                     for each in table.column("capture").value_counts().to_pylist():
                         written[each["values"]] = written.get(each["values"], 0) + each["counts"]
                     waiting = pa.concat_tables([waiting, table])
@@ -190,14 +192,28 @@ class _DayCompactor:
         write_rows(self._file, CALL_KINDS, kinds)
         self._root.put(f"call_kinds/{name}", self._file)
 
-    def _calls(self, part: str, rows: Sequence[CommittedCapture]) -> Iterator[Any]:
-        """Yield the calls of captures in a part. Raises MissingDataError if they cannot be read."""
-        name = f"calls/{part}"
+    def _write_segments(self, group: Sequence[CommittedCapture], name: str) -> None:
+        """Write the segments of captures, in order."""
+        with segment_writer(self._file) as writer:
+            for part, rows in groupby(group, lambda row: row.part):
+                for table in self._rows_of_part("segments", part, list(rows), segments_in):
+                    writer.write_table(table)
+        self._root.put(f"segments/{name}", self._file)
+
+    def _rows_of_part(
+        self,
+        table: str,
+        part: str,
+        rows: Sequence[CommittedCapture],
+        read: Callable[[IO[bytes], Collection[str]], Iterator[Any]],
+    ) -> Iterator[Any]:
+        """Yield the rows of captures in a part. Raises MissingDataError if they cannot be read."""
+        name = f"{table}/{part}"
         if self._root.modification_time(name) is None:
             raise MissingDataError(f"{self._root.url(name)} is missing.", remedy(self._root, rows[0]))
         try:
             with self._root.open_file(name) as file:
-                yield from calls_in(file, {row.capture for row in rows})
+                yield from read(file, {row.capture for row in rows})
         except (pa.ArrowException, OSError) as error:
             said = f"{self._root.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
             raise MissingDataError(said, remedy(self._root, rows[0])) from error
@@ -240,9 +256,7 @@ class _DayCompactor:
         # Mark before the row is written: an older mark would remove the files at once.
         kept = {row.part for row in settled}
         parts = {row.part for row in self._rows} - kept
-        going = {row.file for row in self._rows} | {
-            f"{table}/{part}" for table in ("calls", "call_kinds") for part in parts
-        }
+        going = {row.file for row in self._rows} | {f"{table}/{part}" for table in PART_TABLES for part in parts}
         mark(self._root, going - {file})
         self._root.put(file, self._file)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,18 +14,21 @@ from framedex.binaries import BinaryStore
 from framedex.errors import FramedexError
 from framedex.fleet.identities import frame_ids
 from framedex.index import Index, Store
-from framedex.ingest.captures import build_capture_record
+from framedex.ingest.captures import build_capture_record, find_present_builds
+from framedex.ingest.ffi import name_handler
 from framedex.ingest.locations import locate_functions
 from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import mark_stale_for_release_maps
 from framedex.model import NativeFrame, Stack
 from framedex.progress import SilentProgress
+from framedex.releases import FunctionOrigins
 from framedex.sharing.naming import IndexedNames
 
 if TYPE_CHECKING:
-    from framedex.index.write.records import FrameRecord
+    from framedex.index.write.records import FrameRecord, HandlerRecord
     from framedex.model import Capture
+    from framedex.releases import Build
 
 Logical = tuple["FrameRecord", ...]
 
@@ -32,6 +36,23 @@ Logical = tuple["FrameRecord", ...]
 @dataclass(frozen=True, slots=True)
 class _Definitions:
     capture: Capture
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureNames:
+    """The names of a capture: the logical frames of each recorded frame, outermost first, and its components.
+
+    `problems` are sentences about unnamed frames. `handler` returns the FFI handler entered at a frame of the capture.
+    """
+
+    logical: Sequence[Logical]
+    builds: Sequence[Build]
+    problems: tuple[str, ...]
+    handler: Callable[[int], HandlerRecord | None]
+
+    def frames(self) -> Sequence[Logical]:
+        """Return the logical frames."""
+        return self.logical
 
 
 class FrameNamer:
@@ -55,11 +76,8 @@ class FrameNamer:
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
 
-    def logical_frames(self, capture: Capture) -> tuple[Sequence[Logical], tuple[str, ...]]:
-        """Return the logical frames of each recorded frame, outermost first, and sentences about unnamed frames.
-
-        Without debug information, the callees of a frame in this capture determine its line.
-        """
+    def name_capture(self, capture: Capture) -> CaptureNames:
+        """Return the names of a capture. Without debug information, the callees of a frame in it determine its line."""
         ids = frame_ids(capture)
         new = [place for place, key in enumerate(ids) if key not in self._known]
         problems: tuple[str, ...] = ()
@@ -67,7 +85,10 @@ class FrameNamer:
             named, problems = self._name_frames(capture, new)
             self._known |= {ids[place]: logical for place, logical in zip(new, named, strict=True)}
         standing = self._callee_dependent_frames(capture, ids)
-        return [standing.get(place, self._known[key]) for place, key in enumerate(ids)], problems
+        logical = [standing.get(place, self._known[key]) for place, key in enumerate(ids)]
+        builds = find_present_builds(capture)
+        handler = partial(name_handler, capture, self._namer, FunctionOrigins(builds))
+        return CaptureNames(logical, builds, problems, handler)
 
     def _callee_dependent_frames(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
         """Return the logical frames, by place, of the frames whose line depends on their callees."""

@@ -17,6 +17,8 @@ _RANKS = (
     *("JOB_COMPLETION_INDEX", "TPU_WORKER_ID"),
 )
 _MAX_RANKS = 1 << 31
+# Variables with the number of ranks of a job.
+_SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _LATEST = 1 << 62  # ns since 1970, in 2116; leaves room in 64 bits for durations
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -49,6 +51,12 @@ class Origin:
             job=next((metadata.job[name] for name in _JOBS if metadata.job.get(name)), ""),
             rank=next((int(rank) for rank in ranks if _is_rank(rank)), None),
         )
+
+
+def job_size(metadata: Metadata) -> int | None:
+    """The number of ranks of a capture's job, None if the environment did not set it."""
+    sizes = (metadata.job.get(name, "") for name in _SIZES)
+    return next((int(size) for size in sizes if _is_rank(size) and int(size) > 0), None)
 
 
 def _is_rank(text: str) -> bool:

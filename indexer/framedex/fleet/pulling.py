@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex.errors import FramedexError
-from framedex.fleet.as_shared import write_pulled
+from framedex.fleet.segments import write_shared_file
 from framedex.ingest.imports import ImportedFile, import_file
 from framedex.shared.reading import UNSOUND
 
@@ -38,7 +38,7 @@ def pull_captures(
             done: ImportedFile | FramedexError
             try:
                 with tempfile.NamedTemporaryFile(prefix="framedex-fleet-", suffix=".fdx.zip") as file:
-                    write_pulled(connection, row, file.file)
+                    write_shared_file(connection.segment_of(row["capture"]), file.file)
                     file.flush()
                     origin = f"fleet:{row['capture']}"
                     how = (captures, None, (), roots, progress, rules, None, origin)

@@ -70,6 +70,16 @@ CALL_KINDS = pa.schema(
         ("latest_call", pa.int64()),
     ]
 )
+SEGMENTS = pa.schema(
+    [
+        ("capture", pa.string()),
+        ("name", pa.string()),  # the name of the part of a shared file
+        ("data", pa.binary()),
+    ]
+)
+PART_TABLES = ("calls", "call_kinds", "segments")
+"""The tables whose files are the parts of captures."""
+
 STACKS = pa.schema(
     [
         ("id", pa.string()),

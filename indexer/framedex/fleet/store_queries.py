@@ -16,7 +16,7 @@ from framedex.fleet.committed import COLUMNS, CommittedCapture, is_dropped, reme
 from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
 from framedex.fleet.marks import marked_names
-from framedex.fleet.tables import calls_in
+from framedex.fleet.tables import segments_in
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -156,14 +156,12 @@ class StoreConnection:
                 "Stores are read-only: a query must be a single SELECT.", "Run without a query to list the views."
             )
 
-    def calls_of(self, capture: str) -> Iterator[Any]:
-        """Yield the calls of a capture in order, one Arrow table per row group.
-
-        Raises FramedexError if the calls cannot be read.
-        """
+    def segment_of(self, capture: str) -> Iterator[tuple[str, bytes]]:
+        """Yield the parts of a capture's segment: their names and data. Raises FramedexError if they cannot be read."""
         try:
-            with self._root.open_file(f"calls/{self._found[capture].part}") as file:
-                yield from calls_in(file, {capture})
+            with self._root.open_file(f"segments/{self._found[capture].part}") as file:
+                for table in segments_in(file, {capture}):
+                    yield from ((row["name"], row["data"]) for row in table.to_pylist())
         except (pa.ArrowException, OSError) as error:
             raise FramedexError(
                 f"The store {self._root.address} cannot be read: {error}.", self.remedy(capture)

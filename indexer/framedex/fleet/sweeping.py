@@ -25,13 +25,13 @@ from framedex.fleet.identities import id_of
 from framedex.fleet.marks import FOLDER as GOING
 from framedex.fleet.marks import mark, marked_names, marks
 from framedex.fleet.needs import needed_rows
+from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.store_root import GRACE_PERIOD
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
     from framedex.fleet.store_root import StoreRoot
 
-_CALL_TABLES = ("calls", "call_kinds")
 _STACK_TABLES = ("stacks", "frames")
 
 
@@ -140,7 +140,7 @@ def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str]
     at_once = files - {row.file for row in kept}
     later = files - at_once - {row.file for row in count}
     parts = {row.part for row in count}
-    for table in _CALL_TABLES:
+    for table in PART_TABLES:
         for name in _table_files(store, table):
             part = name.partition("/")[2]
             if part in of_dropped:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from framedex.fleet.libraries import compute, pa, parquet
-from framedex.fleet.schema import CALLS
+from framedex.fleet.schema import CALLS, SEGMENTS
 
 if TYPE_CHECKING:
     from framedex.fleet.store_root import StoreRoot
@@ -55,13 +55,25 @@ def calls_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
 
     Raises ArrowException or OSError if it is not a file of calls.
     """
+    return _rows_of_captures(file, captures, CALLS)
+
+
+def segments_in(file: IO[bytes], captures: Collection[str]) -> Iterator[Any]:
+    """Yield the segments of captures in an open file, one Arrow table per part of a shared file.
+
+    Raises ArrowException or OSError if it is not a file of segments.
+    """
+    return _rows_of_captures(file, captures, SEGMENTS)
+
+
+def _rows_of_captures(file: IO[bytes], captures: Collection[str], schema: Any) -> Iterator[Any]:
     reader = parquet.ParquetFile(file)
-    if reader.schema_arrow.names != CALLS.names:
-        raise pa.ArrowInvalid("its columns are not those of a calls file")
-    place = CALLS.names.index("capture")
+    if reader.schema_arrow.names != schema.names:
+        raise pa.ArrowInvalid("its columns are not those of this table")
+    place = schema.names.index("capture")
     for group in range(reader.num_row_groups):
         told = reader.metadata.row_group(group).column(place).statistics
         if told is not None and told.has_min_max and not any(told.min <= each <= told.max for each in captures):
             continue
-        table = reader.read_row_group(group, columns=CALLS.names, use_threads=False).cast(CALLS)
+        table = reader.read_row_group(group, columns=schema.names, use_threads=False).cast(schema)
         yield table.filter(compute.is_in(table.column("capture"), pa.array(sorted(captures))))

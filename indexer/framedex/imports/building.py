@@ -184,7 +184,7 @@ class ProfileBuilder:
 
     @property
     def frames(self) -> tuple[NativeFrame | ImportedFrame, ...]:
-        """The frames, ordered by number. A file with a `<module>` frame is Python, whatever its suffix."""
+        """The frames, ordered by number. A file with a `<module>` frame is Python, even with another suffix."""
         scripts = {
             frame.file for frame in self._frames if isinstance(frame, ImportedFrame) and frame.function == _MODULE
         }

@@ -44,8 +44,8 @@ def copied_file(
     """Copy a file to a temporary folder in `captures`. Context manager that yields a function to install the copy.
 
     Call that function once, while no other process imports. It replaces an earlier import of the same `origin`, and
-    reuses an equal one. If the block raises, the earlier import comes back. `origin` is the source of a converted file;
-    the default is the file.
+    reuses an equal one. If the block raises, the earlier import is restored. `origin` is the source of a converted
+    file; the default is the file.
 
     `value` is the name of the weight. Relative names in the file are resolved in `folders`, in the folder of the origin
     and in the current folder. Raises FramedexError if the format is unsupported, or the file cannot be read or copied.
@@ -110,7 +110,7 @@ def _lock_folder(folder: Path) -> int:
 
 @contextmanager
 def _replacing_folder(temporary: Path, folder: Path) -> Iterator[Path]:
-    """Replace one folder by another. The replaced folder comes back if the block raises."""
+    """Replace one folder by another. If the block raises, the replaced folder is restored."""
     aside = None
     try:
         aside = rename_for_removal(folder) if folder.exists() else None
@@ -151,7 +151,7 @@ def _find_earlier_import(origin: str, captures: Path) -> StoredImport | None:
 
 @lru_cache(maxsize=1 << 16)
 def _read_origin(folder: str, inode: int, modified_ns: int) -> ImportOrigin | None:
-    """Return the origin of an import; cached, since each of many imported files is searched among all earlier ones."""
+    """Return the origin of an import. It is cached, because each imported file is compared with all imports."""
     return read_metadata(Path(folder)).foreign
 
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from framedex.captures import foreign_file, read_metadata
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.columns import WITHOUT_OBJECTS, samples_of, spans_of
 from framedex.imports.reading import read_profile
+from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.index.file.values import duration_to_bucket
-from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, StopReasons
+from framedex.model import CallBatch, CallKind, Calls, Capture, KindTotals, Metadata, ObjectColumns, StopReasons
 
 Integers = npt.NDArray[np.int64]
+
+_NO_NUMBERS = np.zeros(0, np.int64)
+_WITHOUT_OBJECTS: dict[str, Any] = {
+    "changed": _NO_NUMBERS.reshape(0, 4),
+    "types": (),
+    "objects": ObjectColumns(*([_NO_NUMBERS] * 14)),
+    "numbers": _NO_NUMBERS.reshape(0, 2),
+    "violations": _NO_NUMBERS.reshape(0, 4),
+    "chains": (),
+    "links": _NO_NUMBERS.reshape(0, 4),
+}
+"""The empty parts of a batch without objects, causes and FFI runs."""
 
 
 class ForeignStream:
@@ -75,10 +88,10 @@ class ForeignStream:
             duration=duration,
             argument=argument,
             totals=_totals(first, kind, duration, calls),
-            samples=samples_of(kind, argument),
-            spans=spans_of(first, kind),
+            samples=_samples_of(kind, argument),
+            spans=_spans_of(first, kind),
             durations=self._durations(kind, duration),
-            **WITHOUT_OBJECTS,
+            **_WITHOUT_OBJECTS,
         )
 
     def _durations(self, kind: Integers, duration: Integers) -> Integers:
@@ -105,3 +118,23 @@ def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> 
     latest[of_row] = np.arange(len(kind))
     rows = (first + longest, first + first_row, first + latest)
     return KindTotals(kinds, sums[0], sums[1], sums[1], duration[longest], *rows)
+
+
+def _samples_of(kind: Integers, argument: Integers) -> Integers:
+    """Return up to MAX_SAMPLES arguments of each kind: rows (kind, argument)."""
+    pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
+    begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
+    rank = np.arange(len(pairs)) - np.maximum.accumulate(np.where(begin, np.arange(len(pairs)), 0))
+    return np.asarray(pairs[rank < MAX_SAMPLES], np.int64)
+
+
+def _spans_of(first: int, kind: Integers) -> Integers:
+    """Return the first and last row of each kind within each `SPAN_SIZE` rows: rows (kind, first, last)."""
+    row = first + np.arange(len(kind))
+    order = np.lexsort((row, row // SPAN_SIZE, kind))
+    kind, row = kind[order], row[order]
+    is_first = np.ones(len(kind), np.bool_)
+    is_first[1:] = (kind[1:] != kind[:-1]) | (row[1:] // SPAN_SIZE != row[:-1] // SPAN_SIZE)
+    starts = np.flatnonzero(is_first)
+    ends = np.append(starts[1:], len(kind))[: len(starts)] - 1
+    return np.stack([kind[starts], row[starts], row[ends]], axis=1)

@@ -42,7 +42,7 @@ from framedex.ingest.report import CaptureReport
 from framedex.model import Capture
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.progress import AdvanceCallback, Progress
-from framedex.releases import FunctionOrigins, find_builds
+from framedex.releases import Build, FunctionOrigins, find_builds
 from framedex.shared.reading import SharedStream
 
 BATCH_CALLS = 1 << 18
@@ -230,7 +230,7 @@ def build_capture_record(
     moves = find_moves(capture)
     modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
-    builds = [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
+    builds = find_present_builds(capture)
     origins = FunctionOrigins(builds)
     frames, problems = namer.name_frames(capture, origins)
     kept = StoredPrograms(capture)
@@ -254,6 +254,12 @@ def build_capture_record(
         phases=name_phases(capture),
     )
     return record, tuple(problems)
+
+
+def find_present_builds(capture: Capture) -> list[Build]:
+    """Return the recorded components of a capture, with their present folders."""
+    moves = find_moves(capture)
+    return [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
 
 
 def _size_kib(state: CaptureState) -> int:
@@ -352,4 +358,6 @@ def build_shared_record(stream: SharedStream, signature: str) -> CaptureRecord:
         program=stream.program,
         options=stream.options,
         note=stream.note,
+        memory=stream.memory,
+        phases=stream.phases,
     )

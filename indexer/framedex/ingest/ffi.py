@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from framedex.ffi import FfiJoins, Site, parse_ffi_joins
@@ -32,7 +32,7 @@ def name_ffi(capture: Capture, namer: CaptureFrameNamer, origins: FunctionOrigin
     return FfiRecords(
         joins=joins,
         sites=name_sites(capture, joins),
-        name_handler=partial(_name_handler, capture, namer, origins),
+        name_handler=partial(name_handler, capture, namer, origins),
     )
 
 
@@ -42,7 +42,7 @@ def name_sites(capture: Capture, joins: FfiJoins) -> tuple[SiteRecord, ...]:
     return tuple(naming.build_record(site) for site in joins.sites.values())
 
 
-def _name_handler(
+def name_handler(
     capture: Capture, namer: CaptureFrameNamer, origins: FunctionOrigins, entry: int
 ) -> HandlerRecord | None:
     """Return the handler entered at a frame of a capture, in which the stack of a run ends."""
@@ -61,7 +61,6 @@ class _SiteNaming:
         self._codes: dict[tuple[str, str], list[int]] = {}
         for code in capture.codes:
             self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))
-        self._parsed: dict[str, Mapping[str, list[int]]] = {}
 
     def build_record(self, site: Site) -> SiteRecord:
         return SiteRecord(
@@ -88,17 +87,20 @@ class _SiteNaming:
         return max((first for first in known if first <= line), default=line)
 
     def _first_lines_in_file(self, filename: str) -> Mapping[str, list[int]]:
-        if filename not in self._parsed:
-            path = self._paths.resolve(filename)
-            self._parsed[filename] = _parse_first_lines(Path(path)) if path else {}
-        return self._parsed[filename]
+        path = self._paths.resolve(filename)
+        try:
+            status = None if path is None else Path(path).stat()
+        except (OSError, ValueError):
+            status = None
+        return {} if path is None or status is None else _parse_first_lines(path, status.st_mtime_ns, status.st_size)
 
 
-def _parse_first_lines(path: Path) -> Mapping[str, list[int]]:
+@lru_cache(maxsize=64)  # captures of one project have sites in the same files
+def _parse_first_lines(path: str, _modified: int, _size: int) -> Mapping[str, list[int]]:
     """Return the first lines of the functions of a Python file, as in code objects, by qualified name."""
     found: dict[str, list[int]] = {}
     try:
-        tree = parse_python(read_regular(path))
+        tree = parse_python(read_regular(Path(path)))
     except OSError:
         return found
     if tree is None:

@@ -47,9 +47,9 @@ def import_file(
 ) -> ImportedFile:
     """Store a file in the folder `captures`, and read it into the index, in one transaction.
 
-    `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies a file
-    that was made here by the file it was made from. The other parameters are as for `ingest_captures`. Raises
-    FramedexError without any change if the file cannot be read completely.
+    `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies the
+    source of a file that was created here. The other parameters are as for `ingest_captures`. Raises FramedexError
+    without any change if the file cannot be read completely.
     """
     copy = copied_file(file, captures, value, folders, origin)
     with copy as store_file, _blame_shared_file(file), store.transaction():

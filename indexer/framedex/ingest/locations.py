@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 
 from framedex.binaries.names import parse_name
@@ -15,7 +15,7 @@ from framedex.ingest.release_maps import BinarySources, ReleasedFunctions
 from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match_generating_definition, match_symbol
-from framedex.sources.bodies import FunctionBodies, bodies_from_trees
+from framedex.sources.bodies import FunctionBodies, bodies_from_trees, read_source
 from framedex.sources.calls import Span
 from framedex.sources.frame_lines import FrameLines
 from framedex.sources.matching import Candidate, ClassesNamed
@@ -191,10 +191,11 @@ def find_calls(
 
     `released` has the sources of the functions located in release maps, by their ids.
     """
-    in_trees = bodies_from_trees(tables.definitions, tables.find_definitions_with_calls)
     in_release = {sources: sources.bodies() for sources in released.values()}
     defined = {placement.function: placement for placement in placements if placement.location is not None}
     frames = tables.inexact_frames(defined)
+    read = partial(read_parsed_text, tables.known_files() if frames else {})
+    in_trees = bodies_from_trees(tables.definitions, tables.find_definitions_with_calls, read)
     lines = FrameLines()
     found = []
     with progress.task("Finding calls", len(frames)) as advance:
@@ -211,6 +212,19 @@ def find_calls(
                 found.append(FramePlacement(frame.id, places[0], places[1:]))
             advance(len(rows))
     return found
+
+
+def read_parsed_text(known: Mapping[str, tuple[int, int]], path: str) -> bytes:
+    """Return the text of a source file; empty if it has changed since it was parsed, because its lines have moved.
+
+    `known` has the modification time in ns and the size of each parsed file.
+    """
+    text = read_source(path)
+    try:
+        status = os.stat(path)  # noqa: PTH116 - as above
+    except OSError:
+        return b""
+    return text if known.get(path) == (status.st_mtime_ns, status.st_size) else b""
 
 
 def _possible_definitions(placement: FunctionPlacement, bodies: FunctionBodies) -> list[tuple[str, Span]]:

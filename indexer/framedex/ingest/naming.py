@@ -74,7 +74,7 @@ _OUTSIDE_MODULES = "[outside every module]"
 class CaptureFrameNamer:
     """Names the frames of captures.
 
-    `former_folders` maps the project's former folders to its present one, because its binaries may have been built
+    `former_folders` maps the project's former folders to its current folder, because its binaries may have been built
     before the move.
     """
 

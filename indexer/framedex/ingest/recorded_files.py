@@ -181,7 +181,7 @@ class RecordedSources:
     """The recorded source files of a capture. Their descriptions are read when the first file is requested."""
 
     def __init__(self, capture: Capture, former: FolderMoves) -> None:
-        """`former` maps the project's former folders to its present one."""
+        """`former` maps the project's former folders to its current folder."""
         self._capture = capture
         self._former = former
 

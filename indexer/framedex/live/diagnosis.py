@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from framedex import words
 from framedex.live.model import GilRole, LiveFrame, Look, ProcessState
-from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line
+from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line, supporting_threads
 
 _NS_PER_S = 1_000_000_000
 
@@ -37,7 +37,9 @@ class Step:
 class Diagnosis:
     """The verdict with its cause, then the other threads from the cause to the main thread.
 
-    `calls` began in the `seconds` between the looks; None without a capture.
+    `calls` began in the `seconds` between the looks; None without a capture. `last_record_ns` is the time of the last
+    call or return on CLOCK_MONOTONIC, None if there is none. Both are about the main thread, and threads that may end
+    its wait.
     """
 
     verdict: Verdict
@@ -45,6 +47,7 @@ class Diagnosis:
     steps: tuple[Step, ...]
     calls: int | None
     seconds: float
+    last_record_ns: int | None = None
 
 
 def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
@@ -54,9 +57,10 @@ def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
     still wake them. So is a call that keeps other threads from the GIL. Locks in a cycle are a hang at once.
     """
     seconds = (after.time_ns - before.time_ns) / _NS_PER_S
-    calls = None if after.calls is None else after.calls - (before.calls or 0)
-    verdict, cause, steps = _Judge(before, after, patience_s).judge(calls or 0, seconds)
-    return Diagnosis(verdict, cause, tuple(steps), calls, seconds)
+    judge = _Judge(before, after, patience_s)
+    verdict, cause, steps = judge.judge(seconds)
+    calls = None if after.calls is None else judge.new_calls
+    return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns)
 
 
 Judgement = tuple[Verdict, Step, Sequence[Step]]
@@ -66,8 +70,14 @@ class _Judge:
     def __init__(self, before: Look, after: Look, patience_s: float) -> None:
         self._look, self._patience_ns = after, patience_s * _NS_PER_S
         self._waits: Mapping[int, Wait] = find_waits(before, after)
+        supporting = supporting_threads(self._waits, after.threads[0].tid) if after.threads else set()
+        self._supporting = [each for each in after.threads if each.tid in supporting]
+        calls_before = {each.tid: each.calls or 0 for each in before.threads}
+        self.new_calls = sum((each.calls or 0) - calls_before.get(each.tid, 0) for each in self._supporting)
+        records = [each.last_record_ns for each in self._supporting if each.last_record_ns is not None]
+        self.last_record_ns = max(records, default=None)
 
-    def judge(self, new_calls: int, seconds: float) -> Judgement:
+    def judge(self, seconds: float) -> Judgement:
         look = self._look
         if look.state is ProcessState.ENDED:
             return Verdict.ENDED, Step(f"The process {look.end or 'has ended'}."), list(self._unreturned())
@@ -80,8 +90,8 @@ class _Judge:
         if cycle := self._find_cycle():
             return self._judge_cycle(cycle)
         chain = self._chain(look.threads[0].tid)
-        if new_calls:
-            progress = f"{words.count(new_calls, 'call')} in the last {seconds:.1f} s."
+        if self.new_calls:
+            progress = f"{words.count(self.new_calls, 'call')} in the last {seconds:.1f} s."
             return Verdict.PROGRESS, Step(progress), [self._step(wait) for wait in reversed(chain)]
         *dependents, root = chain
         verdict, text = self._judge_root(root)
@@ -94,7 +104,7 @@ class _Judge:
         It registered for the same event. If none did, a plug-in gives each caller an event of its own: then it is the
         line that registered first of all whose events have not fired.
         """
-        if wait.kind is not WaitKind.NATIVE or (event := self._event_of(wait)) is None:
+        if wait.kind is not WaitKind.NATIVE or (event := wait.event) is None:
             return
         calls = sorted(
             (call for each in self._waits.values() for call in each.thread.pending), key=lambda call: call.since_ns
@@ -105,14 +115,6 @@ class _Judge:
             age = words.duration(max(self._look.time_ns - first.since_ns, 0))
             which = "event that it waits for" if same else "oldest event that has not fired"
             yield Step(f"The {which} was dispatched {age} ago", line)
-
-    def _event_of(self, wait: Wait) -> int | None:
-        """The event that a thread waits for: the latest one for which its current line registered a callback."""
-        calls = [call for call in wait.thread.pending if innermost_line(call_frames(call)) == wait.line]
-        return max(calls, key=lambda call: call.since_ns).object if calls else None
-
-    def _is_for_jax(self, wait: Wait) -> bool:
-        return wait.is_for_jax or self._event_of(wait) is not None
 
     def _unreturned(self) -> Iterator[Step]:
         for wait in self._waits.values():
@@ -191,7 +193,7 @@ class _Judge:
                 Verdict.BUSY,
                 f"{text}, and {words.count(running, 'other thread')} of the process {_compute(running)}.",
             )
-        last = self._look.last_record_ns
+        last = self.last_record_ns
         silent_ns = None if last is None else max(self._look.time_ns - last, 0)
         silent = "" if silent_ns is None else f" The last call was {words.duration(silent_ns)} ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
@@ -213,7 +215,7 @@ class _Judge:
             return ": JAX is called in a callback, and may need the result of that callback"
         if root.thread.open_calls:
             return ", and no thread of the process computes"
-        why = ". An event has not fired, or a device still computes" if self._is_for_jax(root) else ""
+        why = ". An event has not fired, or a device still computes" if root.is_for_jax else ""
         return f": no call is in progress and no thread computes{why}"
 
     def _step(self, wait: Wait, end: str = "") -> Step:
@@ -235,7 +237,7 @@ class _Judge:
             case WaitKind.LOCK | WaitKind.MUTEX | WaitKind.GIL:
                 return f"{held}waits for {_held_thing(wait)}{self._holder_text(wait)}{call}"
             case WaitKind.NATIVE:
-                what = "for JAX" if self._is_for_jax(wait) else "in native code"
+                what = "for JAX" if wait.is_for_jax else "in native code"
                 return f"{held}waits {what}{call}"
             case WaitKind.STOPPED:
                 return "is stopped"

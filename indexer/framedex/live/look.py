@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.captures.hang_reports import read_hang_report
 from framedex.captures.metadata import ProgramEnd, read_end
 from framedex.errors import FramedexError
+from framedex.live.crashes import read_crash
 from framedex.live.memory import ProcessMemory
 from framedex.live.model import (
     Activity,
@@ -53,6 +55,8 @@ def look_at(target: Target) -> Look:
         threads = [_with_calls(LiveThread(tid, each.name, None), each) for tid, each in streams.items()]
     metadata = target.metadata
     end = _read_end(target) if state is ProcessState.ENDED else None
+    ended_capture = target.capture if state is ProcessState.ENDED else None
+    crash_file, crash_frames = read_crash(ended_capture) if ended_capture is not None else ("", ())
     return Look(
         pid=target.pid,
         command=metadata.command if metadata is not None else shlex.join(command_line(target.pid)),
@@ -67,6 +71,9 @@ def look_at(target: Target) -> Look:
         problem=problem,
         remedy=remedy,
         capture_problem=capture_problem,
+        hang_report=read_hang_report(ended_capture) if ended_capture is not None else "",
+        crash_file=crash_file,
+        crash_frames=crash_frames,
     )
 
 

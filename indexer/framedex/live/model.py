@@ -157,7 +157,9 @@ class Look:
     `started_unix_ns` is the start of the recording, else of the process. `end` is how the process ended, such as `was
     killed by SIGSEGV`, empty if unknown; `ended_unix_ns` is when, None if unknown. `problem` is the reason why Python
     frames or kernel states are missing, `remedy` what to do. `capture_problem` is the reason if the capture is
-    unreadable.
+    unreadable. `hang_report` is the answer that `framedex run --hang-after` wrote before the process ended, empty if
+    it wrote none. `crash_file` is the path of the stack at which a signal ended it, empty if there is none, and
+    `crash_frames` are its Python frames, innermost first.
     """
 
     pid: int
@@ -173,6 +175,9 @@ class Look:
     problem: str = ""
     remedy: str = ""
     capture_problem: str = ""
+    hang_report: str = ""
+    crash_file: str = ""
+    crash_frames: tuple[LiveFrame, ...] = ()
 
     @property
     def may_continue(self) -> bool:

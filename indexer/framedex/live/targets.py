@@ -40,7 +40,7 @@ def find_target(named: str | None, folder: Path) -> Target:
     there is none.
     """
     if named is not None and named.isdecimal() and not os.path.lexists(folder / named):
-        return _target_of_process(int(named))
+        return target_of_process(int(named))
     if named is not None:
         return _newest(captures_within(folder / named))
     captures = next(filter(None, map(_project_captures, folders_upwards(str(folder)))), [])
@@ -56,14 +56,15 @@ def _project_captures(folder: str) -> list[Path]:
     return capture_folders(project_captures_folder(Path(folder)))
 
 
-def _target_of_process(pid: int) -> Target:
+def target_of_process(pid: int) -> Target:
+    """The target of a process id. Raises FramedexError if there is no such process."""
     if process_state(pid) is ProcessState.ENDED:
         raise FramedexError(
             f"There is no process {pid}.", "Name a process of this machine, or the capture of a process that has ended."
         )
     capture = _capture_of_process(pid)
     if capture is not None:
-        return _target_of_capture(capture)
+        return target_of_capture(capture)
     return Target(pid, True, started_unix_ns(pid))
 
 
@@ -89,17 +90,17 @@ def _newest(captures: Sequence[Path]) -> Target:
     for capture in reversed(captures):
         if _metadata(capture) is None and len(captures) > 1:
             continue
-        target = _target_of_capture(capture)
+        target = target_of_capture(capture)
         if target.is_here:
             return target
         latest = latest or target
     if latest is None:
-        return _target_of_capture(captures[-1])
+        return target_of_capture(captures[-1])
     return latest
 
 
-def _target_of_capture(capture: Path) -> Target:
-    """Raises FramedexError if the folder is not a capture."""
+def target_of_capture(capture: Path) -> Target:
+    """The target of a capture. Raises FramedexError if the folder is not a capture."""
     metadata = read_metadata(capture)
     return Target(metadata.pid or 0, _may_live(metadata), metadata.started_unix_ns, capture, metadata)
 

@@ -53,7 +53,13 @@ class Wait:
         python = self.thread.python
         if python is None or not python.frames or self.thread.is_main:
             return False
-        return python.frames[-1].function != _START_OF_THREAD
+        return not self.is_of_python_thread
+
+    @property
+    def is_of_python_thread(self) -> bool:
+        """Whether Python started the thread."""
+        python = self.thread.python
+        return python is not None and bool(python.frames) and python.frames[-1].function == _START_OF_THREAD
 
     @property
     def line(self) -> LiveFrame | None:
@@ -68,10 +74,17 @@ class Wait:
         return frames[first - 1].function if first else ""
 
     @property
+    def event(self) -> int | None:
+        """The address of the event that it waits for: the latest one for which its line registered a callback."""
+        calls = [call for call in self.thread.pending if innermost_line(call_frames(call)) == self.line]
+        return max(calls, key=lambda call: call.since_ns).object if calls else None
+
+    @property
     def is_for_jax(self) -> bool:
-        """Whether JAX's Python code is executing."""
+        """Whether JAX's Python code is executing, or the line waits for an event of the runtime."""
         python = self.thread.python
-        return python is not None and bool(python.frames) and bool(_JAX_FILE.search(python.frames[0].file))
+        is_in_jax = python is not None and bool(python.frames) and bool(_JAX_FILE.search(python.frames[0].file))
+        return is_in_jax or self.event is not None
 
 
 def python_frames(thread: LiveThread) -> Sequence[LiveFrame]:
@@ -103,6 +116,30 @@ def find_waits(before: Look, after: Look) -> dict[int, Wait]:
         thread.tid: _wait_of(thread, earlier.get(thread.tid), elapsed_ns, holders, gil_holder)
         for thread in after.threads
     }
+
+
+def supporting_threads(waits: Mapping[int, Wait], start: int) -> set[int]:
+    """The thread ids whose work may end the wait of a thread, with that thread.
+
+    A lock needs its holder. JAX needs the threads of the runtime, and callbacks. Another wait in Python needs any
+    thread.
+    """
+    found: set[int] = set()
+    left = [start]
+    while left:
+        wait = waits[left.pop()]
+        if wait.thread.tid not in found:
+            found.add(wait.thread.tid)
+            left += _threads_that_may_end(wait, waits)
+    return found
+
+
+def _threads_that_may_end(wait: Wait, waits: Mapping[int, Wait]) -> Iterable[int]:
+    if wait.holder is not None and wait.holder in waits:
+        return (wait.holder,)
+    if wait.kind is WaitKind.NATIVE and wait.is_for_jax:
+        return (tid for tid, each in waits.items() if not each.is_of_python_thread and not each.thread.is_main)
+    return waits if wait.line is not None or wait.thread.is_main else ()
 
 
 def _lock_holders(threads: Iterable[LiveThread]) -> Mapping[int, int]:

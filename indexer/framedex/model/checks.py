@@ -23,8 +23,9 @@ class Finding:
     """An error or remarkable fact in a capture, reported once for all `count` calls that show it.
 
     `message` is a sentence, `kind` a word. `call` is the latest of those calls, `earlier_call` the call that caused the
-    error, `line` the Python line that led to `call`. `objects` names a few of the objects; `size` is their total in
-    bytes, None if no call reports it.
+    error. `line` and `earlier_line` are the Python lines that led to them. `objects` names a few of the objects; `size`
+    is their total in bytes, None if no call reports it. `broken_by` is the side of the C API that broke the rule `kind`
+    (see `framedex.validation`); None if the kind is not a rule.
     """
 
     kind: str
@@ -37,6 +38,8 @@ class Finding:
     line: PythonLine | None = None
     objects: tuple[str, ...] = ()
     size: int | None = None
+    earlier_line: PythonLine | None = None
+    broken_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class LocationEvidence(StrEnum):
     RANKED = "ranked"  # one of several calls, chosen by the rank of the return address
     INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
     OP_NAME = "op-name"  # the line of a recorded op with the name in a text, perhaps in another version of the program
+    BETWEEN = "between"  # a range of lines: between the calls that run before and after it
     DEFINITION = "definition"  # the line where the function is defined, not the line of the call
     CLASS = "class"  # an implicit member: the line of its class
     FOLLOWED = "followed"  # a line named in a text, mapped from another version of the file
@@ -132,7 +133,7 @@ class Location:
     The path is absolute, or a source map path (`xla@5a9e73cbd929:xla/shape.cc`) without a local file. `url` is the
     public address of that line at the recorded commit, known for some files and only set for non-local ones. `stale` is
     set if the file has changed; `moved_from` is then the old line number, if it differs. `recorded_text` is the old
-    text of a changed or removed line, if known.
+    text of a changed or removed line, if known. `last_line` is the last line of a range (`between`); `line` its first.
     """
 
     path: str
@@ -142,6 +143,7 @@ class Location:
     stale: Staleness | None = None
     moved_from: int | None = None
     recorded_text: str = field(default="", compare=False)
+    last_line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

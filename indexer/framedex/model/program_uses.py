@@ -79,7 +79,7 @@ class ProgramUse:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """The programs of one name that calls through a line ran or compiled; `total_duration` of the runs in ns.
+    """Programs of one name that calls through a line ran or compiled. `total_duration` is in ns.
 
     `lines` are lines inside, those with the most ops first. If no program is known, `problem` says why.
     """

@@ -133,8 +133,9 @@ class FrameRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none.
+    """A recorded call; `start` and `duration` in ns.
 
+    A `duration` of -1 means that the call never returned. `error` is 0 without an error.
     `thread` is unique in the capture: `main`, or `name (tid)`; `tid` is the kernel's id. `parent` is the enclosing call
     of a boundary function. `objects` has the names (`buffer#12`) of the arguments that are runtime objects, by
     argument; a list has None for an unknown address.

@@ -13,9 +13,9 @@ class SourceMapInfo:
     """The content and the origin of a source map.
 
     `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
-    full commit id. `is_dirty`: it was made from modified files. `tool` is the version of framedex. `is_nearest`: it
-    replaces the map of a commit that is unknown or has no map, as the nearest available one. `is_unchanged`: it stands
-    for its definitions that the releases on both sides of that commit have on the same lines.
+    full commit id. `is_dirty` is true if it was created from modified files. `tool` is the version of framedex.
+    `is_nearest`: it replaces the map of a commit that is unknown or has no map, as the nearest available one.
+    `is_unchanged`: it stands for its definitions that the releases on both sides of that commit have on the same lines.
     """
 
     component: str

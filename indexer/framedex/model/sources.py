@@ -16,8 +16,8 @@ import json
 class CallSite:
     """A call in a definition; line and column (in bytes) are 1-based.
 
-    They locate the callee's last name. `callee` is that name, without template arguments; `written` is the
-    full text if it has more and is short. The values of `kind`:
+    They are the position of the last component of the callee's name. `callee` is that name, without template arguments;
+    `written` is the full text if it has more and is short. The values of `kind`:
     - `call`, `operator`
     - `argument`: a type as the template argument of a call, such as `Foo` of `std::make_unique<Foo>()`
     - `new`, `braces`, `variable`: `new Foo`, `Foo{}`, `Foo foo`
@@ -99,8 +99,9 @@ class FoundSymbol:
     """A result of a search for a name.
 
     `name` is qualified. `kind` is the kind of its `Definition`. For recorded results it is `function`, `boundary` for a
-    boundary function, or `target` for an FFI target. `function` is the recorded one; of several at one location (as for
-    a template), the one with the most calls. `call` is the latest call of a boundary function or target.
+    boundary function, or `target` for an FFI target. `function` is the recorded function. If several are at one
+    location, as for a template, it is the one with the most calls. `call` is the latest call of a boundary function or
+    target.
     """
 
     name: str

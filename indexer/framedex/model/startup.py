@@ -1,4 +1,4 @@
-"""The start of a process, until its first step has run: what took the time, as a tree with Python lines."""
+"""The time from the start of a process until the end of its first step, as a tree with Python lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PhaseKind(enum.Enum):
 
 
 class StartupPart(enum.Enum):
-    """A part of a start. Parts do not overlap: each has the time that no part inside it has."""
+    """A part of a start. Parts do not overlap: the time of each excludes the parts inside it."""
 
     INTERPRETER = "interpreter start"
     UNFOLLOWED = "before framedex was loaded"
@@ -74,10 +74,10 @@ class StartupTotals:
 class TracedLine:
     """The ops that a line of the program itself adds to the programs that were traced.
 
-    `function` is empty if it adds them to several functions.
-    `ops` counts those for which it is the innermost line of the program itself. If the line adds the same ops again and
-    again, as a Python loop does, `repeats` is how often, and `repeated_ops` their number, with those of called
-    functions; otherwise 1 and 0.
+    `function` is empty if it adds them to several functions. `ops` counts those for which it is the innermost line of
+    the program itself. If the line adds the same ops repeatedly, as a Python loop does, `repeats` is the number of
+    repetitions. `repeated_ops` is the number of these ops, including those of called functions. Otherwise they are 1
+    and 0.
     """
 
     function: str
@@ -91,12 +91,12 @@ class TracedLine:
 class Startup:
     """The time from the start of a process until the return of its first step; `duration` in ns.
 
-    The first step is the first run, by `call` from `line`, of the program that took longest to prepare, or of one that
-    took about as long and runs in a loop. `function` is its function.
-    If none ran, `call` is 0, and the time ends with the last preparation. `parts` are in the order of `StartupPart`;
-    they add up to `duration`. They are those of the thread of the first step: `elsewhere` is the time, in ns, for which
-    other threads prepared programs meanwhile. `traced_lines` have the most ops first, of all traced programs.
-    `is_complete` is false if so many phases were recorded that later ones are missing.
+    The first step is the first run, by `call` from `line`, of the program that took longest to prepare. If another
+    program took about as long and runs in a loop, it is the first run of that one. `function` is its function. If none
+    ran, `call` is 0, and the time ends with the last preparation. `parts` are in the order of `StartupPart`; they add
+    up to `duration`. They are those of the thread of the first step: `elsewhere` is the time, in ns, for which other
+    threads prepared programs meanwhile. `traced_lines` have the most ops first, of all traced programs. `is_complete`
+    is false if later phases are missing because the capture reached its limit.
     """
 
     capture: int

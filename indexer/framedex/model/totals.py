@@ -101,8 +101,8 @@ class ThreadTime:
 class Timeline:
     """A capture's threads over time, busiest first; times in ns since the recording began.
 
-    The time from `start` to `end` is divided into slices of equal length. `is_sampled`: the calls are so many that only
-    some were examined, and these represent their neighbours.
+    The time from `start` to `end` is divided into slices of equal length. `is_sampled`: there are too many calls, so
+    only some were examined. They represent their neighbours.
     """
 
     start: int

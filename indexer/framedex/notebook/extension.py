@@ -1,7 +1,8 @@
 """The IPython extension: the magics `%framedex` and `%%framedex`, and the display of answers.
 
-`%%framedex` becomes a first line that starts the recording, and the rest runs as an ordinary cell: with `await`,
-magics, a displayed last value, and correct line numbers. The recording ends with the cell, even after an exception.
+IPython replaces `%%framedex` by a first line that starts the recording. The rest runs as an ordinary cell, with
+`await`, magics, a displayed last value and correct line numbers. The recording ends with the cell, even after an
+exception.
 """
 
 from __future__ import annotations

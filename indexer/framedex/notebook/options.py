@@ -72,7 +72,7 @@ def _cell_command(**chosen: Any) -> Options:
 @_with_machine_options
 def _kernel_command(**chosen: Any) -> Options:
     """Choose the machine on which JAX runs in this kernel, before JAX opens its devices."""
-    nothing: dict[str, Any] = {"include": (), "exclude": (), "sample": None, "limit": None, "ring": False}
+    nothing: dict[str, Any] = dict.fromkeys(RECORDING_PARAMETERS) | {"include": (), "exclude": ()}
     return _build_options(name="", output=None, fresh=False, **nothing, **chosen)
 
 

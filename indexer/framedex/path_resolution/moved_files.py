@@ -130,19 +130,19 @@ class FolderMoves:
         self._moves = tuple(moves)
 
     @classmethod
-    def of_capture(cls, made: str | None, folder: str) -> FolderMoves:
+    def of_capture(cls, recorded_folder: str | None, folder: str) -> FolderMoves:
         """Return the moves implied by a capture that was created in one folder and is now in another.
 
         The project whose `.framedex` contains it has moved, and perhaps the folders around it, up to the common end of
         both paths.
         """
-        if made is None or made == folder:
+        if recorded_folder is None or recorded_folder == folder:
             return cls()
         moves = []
-        projects = project_of(made), project_of(folder)
+        projects = project_of(recorded_folder), project_of(folder)
         if projects[0] is not None and projects[1] is not None and projects[0] != projects[1]:
             moves.append(FolderMove(projects[0], projects[1], is_whole=True))
-        before, after = without_common_tail(made, folder)
+        before, after = without_common_tail(recorded_folder, folder)
         if before != "/":
             moves.append(FolderMove(before, after, is_whole=False))
         return cls(moves)

@@ -94,8 +94,8 @@ class PathResolver:
 
         return self._found.get_or_make((name, is_shortened), len(name), found)
 
-    def find_itself(self, name: str) -> str | None:
-        """Return the file of a path by a rule or literally; None if it would have to be searched."""
+    def find_directly(self, name: str) -> str | None:
+        """Return the file of a path by a rule or literally, without a search; None if neither finds it."""
         return self.rules.apply(name) or self._find_literal(name)
 
     def files_with_equal_tails(self, name: str) -> Sequence[str]:

@@ -179,17 +179,17 @@ Served = dict[str, set[str]]
 """The header names found in each folder, as written in `#include` lines."""
 
 
-def find_include_roots(tree: SourceTree, given: Sequence[Path]) -> IncludeRoots:
-    """Return the include roots of a tree: its own, the `given` ones, and Bazel's output folders if they exist.
+def find_include_roots(tree: SourceTree, include_folders: Sequence[Path]) -> IncludeRoots:
+    """Return the include roots of a tree: its own, `include_folders`, and Bazel's output folders if they exist.
 
-    The `external/` folder of a given folder is searched too, if it has Bazel's layout.
+    The `external/` folder in one of `include_folders` is searched too, if it has Bazel's layout.
     """
     included = _included_names(tree)
     total = _count_includes(included)
     files = frozenset(tree.files)
     _remove_siblings(tree, files, included)
     own = ["", *_choose_folders(_find_own_serving_folders(files, included), included)]
-    named = [os.path.realpath(folder) for folder in given]
+    named = [os.path.realpath(folder) for folder in include_folders]
     for folder in named:
         _remove_headers(_find_served_headers(folder, included), included)
     candidates = _find_bazel_folders(tree.root, named)
@@ -285,18 +285,18 @@ def _remove_headers(names: Iterable[str], included: dict[str, Counter[str]]) -> 
         included.pop(name, None)
 
 
-def _find_bazel_folders(root: Path, given: Sequence[str]) -> list[str]:
+def _find_bazel_folders(root: Path, include_folders: Sequence[str]) -> list[str]:
     """Return Bazel's folders in a tree: its output, that of each external repository, and their sources.
 
     The layout is that of Bazel's documentation, "Output directory layout". `bazel-bin` is the root of generated files.
-    `bazel-NAME`, a copy of the tree made of links, has all other repositories below `external`.
+    `bazel-NAME`, a copy of the tree that consists of links, has all other repositories below `external`.
     """
     try:
         links = sorted(entry.path for entry in os.scandir(root) if entry.name.startswith("bazel-"))
     except OSError:
         links = []
     folders = []
-    for tree in [*links, *given]:
+    for tree in [*links, *include_folders]:
         is_output = tree.endswith("bazel-bin")
         folders += [tree] if is_output else []
         for repository in _list_folders(f"{tree}/external"):

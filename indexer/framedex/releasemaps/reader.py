@@ -97,8 +97,8 @@ class ReleaseMaps:
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
         """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the nearest release.
 
-        The nearest release has the fewest releases in between; the newer of two wins. None for an unknown component.
-        `0.4.13+cuda12.cudnn89` is built from the same sources as `0.4.13`.
+        The nearest release has the fewest other releases in between. If two are equally near, the newer one counts.
+        None for an unknown component. `0.4.13+cuda12.cudnn89` is built from the same sources as `0.4.13`.
         """
         found = self._opened.content.components.get(component)
         if found is None:
@@ -207,8 +207,8 @@ class ReleaseMap:
         with self._opened.converting_errors():
             return list(versions.calls(*at))
 
-    def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
-        """A file with its definitions and their calls; with `within`, only the definitions inside those lines.
+    def file(self, path: str, line_ranges: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
+        """A file with its definitions and their calls; with `line_ranges`, only the definitions inside them.
 
         Time, size, hash and columns are 0. Raises SourceMapError if the file is missing.
         """
@@ -217,21 +217,21 @@ class ReleaseMap:
             if number is None:
                 raise MalformedError(f"{path} is missing")
             language = LANGUAGES[self._opened.content.languages[number]]
-            rows = self._opened.versions(number).rows(self._release, within)
+            rows = self._opened.versions(number).rows(self._release, line_ranges)
             return ExtractedFile(path, language, 0, 0, 0, 0, tuple(rows), ())
 
     def paths(self) -> list[str]:
         """All files of the release."""
         with self._opened.converting_errors():
             numbers = range(self._component.first, self._component.end)
-            return [self._path(number) for number in numbers if self._opened.versions(number).is_in(self._release)]
+            return [self._path(number) for number in numbers if self._opened.versions(number).exists_in(self._release)]
 
     def paths_named(self, name: str) -> list[str]:
         """The files of the release with this name, in any folder."""
         paths, versions = self._opened.content.paths, self._opened.versions
         with self._opened.converting_errors():
             named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
-            return [self._path(number) for number in named if versions(number).is_in(self._release)]
+            return [self._path(number) for number in named if versions(number).exists_in(self._release)]
 
     def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
         return self._file_numbers(self._opened.names.files(short_name, key, self._release), language)
@@ -245,7 +245,7 @@ class ReleaseMap:
     def _number(self, path: str) -> int | None:
         paths, end = self._opened.content.paths, self._component.end
         number = bisect_left(paths, path, self._component.first, end)
-        is_there = number < end and paths[number] == path and self._opened.versions(number).is_in(self._release)
+        is_there = number < end and paths[number] == path and self._opened.versions(number).exists_in(self._release)
         return number if is_there else None
 
     def _path(self, number: int) -> str:
@@ -306,7 +306,7 @@ class MapQuery(Protocol):
     """Runs a query on maps; returns None if they are damaged."""
 
     def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None:
-        """The result of `ask`; None if the maps are damaged."""
+        """The result of the query; None if the maps are damaged."""
 
 
 class CombinedMaps:

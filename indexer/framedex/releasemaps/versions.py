@@ -59,7 +59,7 @@ class FileVersions:
         _check({len(column) for column in of_definitions} == {len(counts)}, "a definition is cut off")
         _check({len(column) for column in columns[8:_FIXED]} == {self._first_call(len(counts))}, "a call is missing")
 
-    def is_in(self, release: int) -> bool:
+    def exists_in(self, release: int) -> bool:
         """Whether a release has the file."""
         return release < len(self._releases) and self._releases[release] != ABSENT
 
@@ -73,12 +73,12 @@ class FileVersions:
         found = {(number, line) for number, line in found if line + self._lengths[number] == last}
         return bool(found) and found <= {*self._read_version(other)}
 
-    def rows(self, release: int, within: Collection[tuple[int, int]] | None = None) -> list[DefinitionRow]:
-        """The definitions of the file in a release, with their calls; with `within`, only those inside these lines."""
+    def rows(self, release: int, line_ranges: Collection[tuple[int, int]] | None = None) -> list[DefinitionRow]:
+        """The definitions of the file in a release, with their calls. `line_ranges` restricts them to these lines."""
         found = []
         for number, line in self._read_version(release):
             end = line + self._lengths[number]
-            if within is None or any(first <= line and end <= last for first, last in within):
+            if line_ranges is None or any(first <= line and end <= last for first, last in line_ranges):
                 calls = sorted(self.calls(number, line), key=lambda call: call.line)
                 sites = [[call.line, 0, call.kind, call.callee] for call in calls]
                 text = json.dumps(sites, ensure_ascii=False, separators=(",", ":")) if sites else None
@@ -133,7 +133,7 @@ class FileVersions:
 
     def _read_version(self, release: int) -> Sequence[tuple[int, int]]:
         """The number and the first line of each definition in a release, in order of line."""
-        if not self.is_in(release):
+        if not self.exists_in(release):
             return ()
         version = self._releases[release]
         if version not in self._read:

@@ -60,7 +60,7 @@ _REQUIREMENT_WORDS = compiled_on_use(
     r"|\bas of\b|prior to|\bwill\b|\blatest\b|\bbefore\b|\bearlier\b|\blater\b|previous",
     re.IGNORECASE,
 )
-# A release that somebody reports as unaffected is not the release of the text.
+# A release that is reported as unaffected is not the release of the text.
 _UNAFFECTED_WORDS = compiled_on_use(
     r"\bnot (?:happen|occur|reproduc|affected|present|seen)|n't (?:happen|occur|reproduce|see)\b|\bunaffected"
     r"|\bcannot reproduce|\b(?:is|are|was|were|runs?|ran) (?:fine|ok(?:ay)?|good)\b"
@@ -290,7 +290,7 @@ class StatedReleases:
             self.read_line(line)
 
     def skip_lines(self, count: int) -> None:
-        """Skip lines that are not given to `take`."""
+        """Skip lines that are not passed to `take`."""
         self._reader.skip_lines(count)
 
     def versions_of(self, package: str) -> frozenset[str]:

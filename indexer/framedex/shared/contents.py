@@ -9,7 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from framedex.ffi.model import Signature as HandlerSignature
-from framedex.model import CompileNote, Function, Language, LocationEvidence, Signature, Stack, StopReasons, Thread
+from framedex.model import (
+    CompileNote,
+    Function,
+    Language,
+    LocationEvidence,
+    PhaseKind,
+    ProgramMemory,
+    Signature,
+    Stack,
+    StopReasons,
+    Thread,
+)
 from framedex.releases import Build
 
 
@@ -42,7 +53,8 @@ class SharedFunction:
 class SharedFrame:
     """A logical frame. `function` is an index into `Definitions.functions`.
 
-    `recorded` is the exact line, and `found` an inferred one. `line` is the line in Python code without a file.
+    `recorded` is the exact line, and `found` an inferred one with its other `candidates`. `line` is the line in Python
+    code without a file.
     """
 
     function: int
@@ -52,6 +64,7 @@ class SharedFrame:
     found: SharedSourceLine | None
     is_returning: bool
     line: int
+    candidates: tuple[SharedSourceLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,19 @@ class SharedSite:
     frames: tuple[SharedFrame, ...]
     user_frame: int
     from_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPhase:
+    """A phase of the start, as in `PhaseRecord`."""
+
+    kind: PhaseKind
+    name: str
+    thread: int
+    start: int
+    duration: int
+    frames: tuple[SharedFrame, ...]
+    is_last: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +135,8 @@ class Definitions:
     """Everything that calls refer to. `metadata` is JSON as in capture.json.
 
     `frames` has the logical frames of each recorded frame. `descriptions` are FFI descriptions: kind and JSON.
-    The keys of `programs`, `options` and `notes` are the names in the arguments of calls.
+    The keys of `programs`, `options`, `notes` and `memories` are the names in the arguments of calls. `memories` has
+    the memory inside optimised programs.
     """
 
     metadata: str
@@ -130,3 +157,5 @@ class Definitions:
     options: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, CompileNote] = field(default_factory=dict)
     sources: tuple[SharedSource, ...] = ()
+    phases: tuple[SharedPhase, ...] = ()
+    memories: Mapping[str, ProgramMemory] = field(default_factory=dict)

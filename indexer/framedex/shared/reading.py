@@ -11,7 +11,14 @@ from pathlib import Path
 
 from framedex.captures import foreign_file, read_metadata
 from framedex.errors import FramedexError
-from framedex.index.write.records import FrameRecord, HandlerRecord, SiteRecord, StoredProgram
+from framedex.index.write.records import (
+    FrameRecord,
+    HandlerRecord,
+    PhaseRecord,
+    SiteRecord,
+    StoredMemory,
+    StoredProgram,
+)
 from framedex.model import (
     CallBatch,
     Calls,
@@ -104,6 +111,14 @@ class SharedStream:
             )
             for site in definitions.sites
         )
+        self.phases = tuple(
+            PhaseRecord(
+                *(phase.kind, phase.name, phase.thread, phase.start, phase.duration),
+                tuple(map(records.frame, phase.frames)),
+                phase.is_last,
+            )
+            for phase in definitions.phases
+        )
         if not all(0 <= site.user_frame < len(site.frames) for site in self.sites):
             raise DamagedArchiveError("a site refers to a missing frame")
         self._handlers = {handler.frame: handler for handler in definitions.handlers}
@@ -157,8 +172,12 @@ class SharedStream:
         found = self.definitions.programs.get(name)
         if found is None:
             return None
-        digest = hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
-        return StoredProgram(f"shared {digest}", found.size, lambda: self._program(found))
+        return StoredProgram(_digest_of(found), found.size, lambda: self._program(found))
+
+    def memory(self, name: str) -> StoredMemory | None:
+        """The memory inside an optimised program. Its key is marked as that of a program."""
+        found = self.definitions.memories.get(name)
+        return None if found is None else StoredMemory(_digest_of(found), lambda: found)
 
     def options(self, name: str) -> str | None:
         """The options of a compilation, as JSON."""
@@ -180,6 +199,10 @@ class SharedStream:
             for lines in shared.lines
         }
         return Program(shared.name, ops, shared.problem, shared.signature)
+
+
+def _digest_of(shared: object) -> str:
+    return f"shared {hashlib.sha256(repr(shared).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 def _descriptions(definitions: Definitions) -> list[ObjectDescription]:

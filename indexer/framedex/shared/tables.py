@@ -43,6 +43,7 @@ class FrameTables:
             found=self._place(record.stored_location),
             is_returning=record.is_returning,
             line=record.line,
+            candidates=tuple(filter(None, map(self._place, record.candidates))),
         )
 
     def _function(self, record: FunctionRecord) -> int:
@@ -85,6 +86,7 @@ class FrameRecords:
             is_returning=frame.is_returning,
             line=frame.line,
             stored_location=self._location(frame.found),
+            candidates=tuple(filter(None, map(self._location, frame.candidates))),
         )
 
     def _function(self, function: SharedFunction) -> FunctionRecord:

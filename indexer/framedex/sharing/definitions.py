@@ -10,7 +10,20 @@ from typing import Any
 
 from framedex.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
 from framedex.ffi.model import Signature as HandlerSignature
-from framedex.model import CompileNote, Function, Metadata, NoteArgument, Parameter, Signature, Thread
+from framedex.model import (
+    CompileNote,
+    Function,
+    Metadata,
+    NoteArgument,
+    Parameter,
+    PhaseKind,
+    ProgramBuffer,
+    ProgramCollective,
+    ProgramFrame,
+    ProgramMemory,
+    Signature,
+    Thread,
+)
 from framedex.model.programs import KEY_KINDS
 from framedex.releases import REPOSITORIES, Build
 from framedex.shared.contents import (
@@ -18,13 +31,14 @@ from framedex.shared.contents import (
     SharedFunction,
     SharedHandler,
     SharedOps,
+    SharedPhase,
     SharedProgram,
     SharedSite,
     SharedSource,
 )
 from framedex.sharing import harmless
 from framedex.sharing.emptying import empty_texts
-from framedex.sharing.names import NameReplacer
+from framedex.sharing.names import PUBLIC_PACKAGES, NameReplacer
 from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, name_of_file
 from framedex.sharing.replacement import REDACTED, TextReplacer
 from framedex.words import SHARED_MARK
@@ -86,6 +100,8 @@ class DefinitionRules:
             options={kept_name(name): self._redact_options(text) for name, text in definitions.options.items()},
             notes={kept_name(name): self._redact_note(each) for name, each in definitions.notes.items()},
             sources=tuple(self._redact_source(each) for each in definitions.sources if _MEMBER.fullmatch(each.member)),
+            phases=tuple(map(self._redact_phase, definitions.phases)),
+            memories={kept_name(name): self._redact_memory(each) for name, each in definitions.memories.items()},
         )
         return replace(plain, sites=self._redact_sites(definitions, plain))
 
@@ -220,18 +236,60 @@ class DefinitionRules:
         )
 
     def _redact_lines(self, lines: SharedOps) -> SharedOps:
-        root, scoped, _ = lines.name.partition("/")  # scopes and a primitive follow, which users name
         kind = self._names.redact_operation(lines.kind)
-        root = self._names.redact_program(root) if root else ""
         return replace(
             empty_texts(lines),
             kind=kind,
-            name=f"{root}/{kind}" if scoped else root,
+            name=self._redact_op(lines.name, kind),
             frames=tuple(
                 (path, line, self._names.redact_python(function, self._plain[path]))
                 for path, line, function in lines.frames
             ),
         )
+
+    def _redact_op(self, name: str, kind: str) -> str:
+        """Redact JAX's name of an op. Users name its scopes, so only the program and the redacted kind stay."""
+        root, scoped, _ = name.partition("/")
+        root = self._names.redact_program(root) if root else ""
+        return f"{root}/{kind}" if scoped else root
+
+    def _redact_memory(self, memory: ProgramMemory) -> ProgramMemory:
+        return replace(
+            empty_texts(memory),
+            buffers=tuple(map(self._redact_buffer, memory.buffers)),
+            collectives=tuple(map(self._redact_collective, memory.collectives)),
+        )
+
+    def _redact_collective(self, collective: ProgramCollective) -> ProgramCollective:
+        return replace(
+            empty_texts(collective),
+            opcode=self._names.redact_operation(collective.opcode),
+            op=self._redact_op(collective.op, self._kind_of(collective.op)),
+            shape=self._redact_type(collective.shape),
+            frames=tuple(map(self._redact_program_frame, collective.frames)),
+        )
+
+    def _redact_buffer(self, buffer: ProgramBuffer) -> ProgramBuffer:
+        return replace(
+            empty_texts(buffer),
+            instruction=self._names.redact_name("instruction", buffer.instruction),
+            opcode=self._names.redact_operation(buffer.opcode),
+            op=self._redact_op(buffer.op, self._kind_of(buffer.op)),
+            shape=self._redact_type(buffer.shape),
+            last_instruction=self._names.redact_name("instruction", buffer.last_instruction),
+            frames=tuple(map(self._redact_program_frame, buffer.frames)),
+            fused=tuple(
+                (self._redact_op(op, self._kind_of(op)), None if frame is None else self._redact_program_frame(frame))
+                for op, frame in buffer.fused
+            ),
+        )
+
+    def _kind_of(self, op: str) -> str:
+        return self._names.redact_operation(op.rpartition("/")[2])
+
+    def _redact_program_frame(self, frame: ProgramFrame) -> ProgramFrame:
+        function = self._names.redact_python(frame.function, self._paths.file(frame.path))
+        return ProgramFrame(self._redact_file(frame.path), frame.line, function)
 
     def _redact_signature(self, signature: Signature) -> Signature:
         return replace(
@@ -304,6 +362,23 @@ class DefinitionRules:
         return known, self._names.redact_name("subject", subject), self._names.redact_name("value", value)
 
     # The run
+
+    def _redact_phase(self, phase: SharedPhase) -> SharedPhase:
+        return replace(empty_texts(phase), name=self._redact_phase_name(phase.kind, phase.name))
+
+    def _redact_phase_name(self, kind: PhaseKind, name: str) -> str:
+        if not name:
+            return name
+        match kind:
+            case PhaseKind.PROCESS:
+                return name if name == "early" else ""
+            case PhaseKind.IMPORT:
+                is_public = harmless.is_standard_module(name) or name.partition(".")[0] in PUBLIC_PACKAGES
+                return name if is_public else self._names.redact_name("package", name)
+            case PhaseKind.BACKEND:
+                return ", ".join(map(self._redact_platform, name.split(", ")))
+            case _:
+                return self._names.redact_program(name) if "(" in name else self._names.redact_jitted_name(name)
 
     def _redact_problem(self, text: str) -> str:
         if _PROBLEMS.fullmatch(text):

@@ -114,7 +114,7 @@ def _kept_text(path: str) -> str | None:
 
 
 def _recorded_text(path: str, contents: CaptureContents, source: RecordedSource | None) -> str | None:
-    """The text of a file as recorded: the stored one, else the present one if it is the same. None if neither is."""
+    """The text of a file as recorded: the stored text, or the current text if it is the same. None if neither is."""
     content = source.read() if source is not None else None
     if content is None:
         present = read_stable(path)

@@ -38,6 +38,8 @@ _FIELDS: Mapping[str, re.Pattern[str]] = {
     **dict.fromkeys(("arguments", "results"), _ARRAYS),
     **dict.fromkeys(("type", "dtype"), _ELEMENTS),
     **dict.fromkeys(("kind", "memory_kinds"), re.compile(rf"{_MEMORY}(?:, {_MEMORY})*")),
+    "missing_function": re.compile("null|beyond the table"),
+    "extension_sizes": re.compile(r"(?:[A-Z][A-Za-z]+|\d+)=\d+(?:, (?:[A-Z][A-Za-z]+|\d+)=\d+)*"),
     "memory": re.compile(rf"{_SIZE}(?:, {_SIZE})*"),
     "device_kind": re.compile(rf"cpu|TPU v\d{{1,2}}[a-z]?(?: lite| pod)?|{_GPU}(?:[ -]{_GPU})*"),
     "host_buffer_semantics": re.compile(
@@ -63,6 +65,7 @@ _RECORDED_FIELDS = frozenset(  # fields that the recorder adds to a call
             "jax",
             "kept",
             "optimized",
+            "read",
             "result",
             "results",
             "run_id",
@@ -70,7 +73,8 @@ _RECORDED_FIELDS = frozenset(  # fields that the recorder adds to a call
         ),
         *("arguments", "extensions", "major_version", "minor_version", "plugin", "untraced_extensions"),
         *("changed", "error_msg", "has_error", "header", "timeout_in_ms", "transformed_hlo_module"),
-        "untraced_functions",
+        *("untraced_functions", "extension_sizes", "null_functions"),
+        *("unfilled", "exception", "missing_function", "error_object"),
     }
 )
 _MOCK_FUNCTIONS = frozenset({"DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"})
@@ -108,7 +112,7 @@ def is_field(name: str) -> bool:
 
 def is_plain_value(field: str, value: str) -> bool:
     """Whether a value of a field is numeric, or a text that the runtime defines."""
-    return _NUMBERS.fullmatch(value) is not None or _fits(_FIELDS.get(field), value) or _is_list_of_tables(field, value)
+    return _NUMBERS.fullmatch(value) is not None or _fits(_FIELDS.get(field), value) or _is_list_of_names(field, value)
 
 
 def is_digest(value: str) -> bool:
@@ -203,8 +207,15 @@ def _fits(pattern: re.Pattern[str] | None, value: str) -> bool:
     return pattern is not None and pattern.fullmatch(value) is not None
 
 
-def _is_list_of_tables(field: str, value: str) -> bool:
-    return field in ("extensions", "untraced_extensions") and all(each in _tables() for each in value.split(", "))
+def _is_list_of_names(field: str, value: str) -> bool:
+    """Whether a value lists extensions, functions or fields of the C API."""
+    known = {
+        "extensions": _tables,
+        "untraced_extensions": _tables,
+        "null_functions": _functions,
+        "unfilled": _fields,
+    }
+    return field in known and all(each in known[field]() for each in value.split(", "))
 
 
 @cache

@@ -100,4 +100,6 @@ def _record(named: NamedFrame, binary: BinaryId | None, offset: int) -> FrameRec
         origin=BinaryOrigin(named.release, named.is_release_known),
     )
     record = FrameRecord(function, binary, offset, named.depth, named.recorded)
-    return record if named.found is None else replace(record, stored_location=named.found)
+    if named.found is None:
+        return record
+    return replace(record, stored_location=named.found, candidates=named.candidates)

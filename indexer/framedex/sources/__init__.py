@@ -3,6 +3,7 @@
 Start at:
 - `matching.py`, then `types.py`: the definition of a symbol
 - `frame_lines.py`, then `call_lines.py`, `call_order.py` and `bodies.py`: the line of a frame in its function
+- `call_ranges.py`: the range of lines of a frame whose line is not known
 - `calls.py`, then `implicit.py`: the calls in a function's text, and their lines by compiler
 - `call_targets.py`: the possible definitions of a written call
 - `file_versions.py`, then `line_maps.py`: the current line of a recorded line

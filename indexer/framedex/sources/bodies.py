@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from framedex.binaries.names import LAMBDA, parse_name
 from framedex.model import Definition, is_local
-from framedex.regularfile import read_regular, read_regular_text
+from framedex.regularfile import decode_text, read_regular
 from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types
 from framedex.sources.names import short_of
@@ -40,10 +40,11 @@ class UnnamedCallee:
 
 
 class BasicBlock(NamedTuple):
-    """A basic block: the indices of its calls, and the indices of its predecessors."""
+    """A basic block: the indices of its calls, of its predecessors, and of the loop starts that it jumps back to."""
 
     calls: range
     predecessors: Sequence[int]
+    loop_starts: Sequence[int] = ()
 
 
 Neighbours = Callable[[int], tuple[Sequence[CallForm | None], Sequence[CallForm | None]]]
@@ -57,8 +58,8 @@ class CallerBody:
     `written_calls` has the calls in its lines, by function and lambda. `compiled_calls` has its calls in machine code,
     in address order (None: unknown callee); it is empty if the binary is missing. The callables take an index into
     `compiled_calls`: `passed_numbers` returns the constants that are passed, `passed_strings` the strings that are
-    passed. `tail_calls` has the indices of tail calls. `control_flow` returns the possible execution order. `compiler`
-    is `clang`, `gcc`, or empty if unknown.
+    passed. `tail_calls` has the indices of tail calls, `endless_calls` those of calls that never return. `control_flow`
+    returns the possible execution order. `compiler` is `clang`, `gcc`, or empty if unknown.
     """
 
     span: Span
@@ -70,10 +71,18 @@ class CallerBody:
     passed_strings: Callable[[int], Collection[bytes]] = lambda _: ()
     control_flow: Callable[[], Sequence[BasicBlock]] = lambda: ()
     compiler: str = ""
+    endless_calls: Collection[int] = ()
 
 
 Reaches = Callable[[WrittenCall, CallForm, int], int]
 """How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
+
+
+_HEADER_ALIAS = re.compile(
+    r"__isoc(?:99|23)_(\w+)|__(\w+)_chk"
+    r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
+)
+"""The functions that glibc's headers call in place of the written ones: `__isoc99_sscanf`, `__memcpy_chk`, `open64`."""
 
 
 def written_call_of(symbol: str) -> CallForm | None:
@@ -102,12 +111,14 @@ def written_call_of(symbol: str) -> CallForm | None:
         return CallForm("~string" if is_string else own_name, "destroy", 0)
     if is_string or own_name == scope:
         return CallForm(scope, "construct", count)
+    if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
+        return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)
 
 
 Candidate = tuple[str, Definition]
 
-_MAX_NAMESAKES = 12  # a name shared by more functions is no evidence
+_MAX_NAMESAKES = 12  # a name shared by more functions is not evidence
 _MAX_MACROS = 256  # macros expanded for one name
 _MAX_BODY_LINES = 400  # lines; compilers inline no longer functions
 _CALL_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
@@ -121,6 +132,14 @@ class _CalledNames(NamedTuple):
     function_names: tuple[str, ...]
 
 
+def read_source(path: str) -> bytes:
+    """Return the text of a source file; empty if it is unreadable."""
+    try:
+        return read_regular(Path(path))
+    except OSError:
+        return b""
+
+
 class FunctionBodies:
     """The calls in source files. Caches all it reads, so use one object per task."""
 
@@ -129,12 +148,14 @@ class FunctionBodies:
         definitions: Callable[[str], Sequence[Candidate]],
         written_in: Callable[[str], Mapping[Span, Sequence[WrittenCall]]],
         calls_in_bodies: Callable[[str, bool, int, int], Sequence[Counter[str]]] | None = None,
+        read: Callable[[str], bytes] = read_source,
     ) -> None:
         """`definitions` returns the C++ definitions with a short name, `written_in` the calls of a file by function.
 
         `calls_in_bodies(name, is_member, most, longest)` replaces both. It returns, for each function or macro with
         this name, the called names and their counts. It skips functions with more than `longest` lines, and returns
-        nothing if more than `most` definitions share the name. `is_member` excludes free functions.
+        nothing if more than `most` definitions share the name. `is_member` excludes free functions. `read` returns the
+        text with the lines of the definitions in a local file; empty if there is none.
         """
         self._definitions, self._written_in = definitions, written_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
@@ -142,7 +163,7 @@ class FunctionBodies:
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
         self._names_by_body: dict[tuple[str, bool], _CalledNames] = {}
         self._reached: dict[tuple[str, bool, str, int], bool] = {}
-        self._read_lines = lru_cache(maxsize=256)(_read_lines)
+        self._read_lines = lru_cache(maxsize=256)(lambda path: decode_text(read(path)).split("\n"))
 
     def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; empty if the file is unreadable."""
@@ -227,20 +248,27 @@ class FunctionBodies:
 
 
 def bodies_from_trees(
-    definitions: Callable[[str, str], Sequence[Candidate]], definitions_in: Callable[[str], Sequence[Definition]]
+    definitions: Callable[[str, str], Sequence[Candidate]],
+    definitions_in: Callable[[str], Sequence[Definition]],
+    read: Callable[[str], bytes] = read_source,
 ) -> FunctionBodies:
     """The calls in indexed sources.
 
     `definitions` returns the definitions with a short name in a language, `definitions_in` those of a file, with calls.
+    `read` is as in `FunctionBodies`.
     """
     return FunctionBodies(
-        lambda name: definitions(name, "cpp"), lambda path: find_calls_in_file(path, definitions_in(path))
+        lambda name: definitions(name, "cpp"),
+        lambda path: find_calls_in_file(path, definitions_in(path), read),
+        read=read,
     )
 
 
-def find_calls_in_file(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
+def find_calls_in_file(
+    path: str, definitions: Sequence[Definition], read: Callable[[str], bytes] = read_source
+) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls of a file with these definitions: from its text if the file is local, else from the definitions."""
-    return written_calls(_read_source(path), definitions) if is_local(path) else calls_from_map(definitions)
+    return written_calls(read(path), definitions) if is_local(path) else calls_from_map(definitions)
 
 
 def count_called_names(lines: Sequence[str], definition: Definition) -> Counter[str]:
@@ -258,17 +286,3 @@ def _join_lines(lines: Sequence[str], definition: Definition) -> str:
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))
-
-
-def _read_source(path: str) -> bytes:
-    try:
-        return read_regular(Path(path))
-    except OSError:
-        return b""
-
-
-def _read_lines(path: str) -> list[str]:
-    try:
-        return read_regular_text(Path(path)).split("\n")
-    except OSError:
-        return []

@@ -14,6 +14,7 @@ from functools import lru_cache
 from framedex.model import LocationEvidence
 from framedex.sources.bodies import CallerBody, CallForm, Reaches, UnnamedCallee
 from framedex.sources.call_order import MAX_HOPS, CallOrder, lines_of
+from framedex.sources.call_ranges import CallRanges
 from framedex.sources.calls import WrittenCall
 from framedex.sources.implicit import destroys, destroys_unknown_class, is_deletion, may_own
 
@@ -67,6 +68,11 @@ def find_call_lines(
     return LocationEvidence.RANKED, body.sort_lines(callee, direct, inlined_calls, instruction)
 
 
+def find_line_range(caller: CallerBody, instruction: int, reaches: Reaches) -> tuple[int, int] | None:
+    """Return the first and last line of a compiled call, by the calls that run before and after it; None if unknown."""
+    return _cached_body(caller, reaches).ranges.lines(instruction)
+
+
 def _count_compiled(caller: CallerBody, callee: CallForm, instruction: int | None) -> int:
     """Count how often this call appears in the machine code, whether written or from an inlined function.
 
@@ -114,6 +120,7 @@ class _Body:
         # The function's own calls are already in evaluation order, which differs from line order: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self.order = CallOrder(caller, self._all, reaches)
+        self.ranges = CallRanges(caller, self._all, frozenset(self._own))
 
     def _with_compiler_lines(self, sites: Sequence[WrittenCall]) -> list[WrittenCall]:
         """The calls with the lines that the compiler assigns."""

@@ -33,9 +33,9 @@ class CallAlignment:
     ) -> None:
         """Align the compiled calls of `flow` with `written` calls.
 
-        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call: scores of
-        written calls that are this call, and scores of written calls with a callee that makes it. One written call of
-        the second kind can match several compiled calls in a row.
+        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call. The first
+        has the scores of written calls that are this call. The second has the scores of written calls whose callee
+        makes it. One written call of the second kind can match several compiled calls in a row.
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
@@ -249,7 +249,8 @@ class CallOrder:
                     following, self._written[position + 1 : position + 1 + _MAX_NEIGHBOURS]
                 )
             score += _ORDER_WEIGHT * max(0.0, 1 - rank_distances[i])
-            # A zero that is not set just before the call is no evidence: registers may still hold one.
+            # A zero that is not set just before the call is not evidence, because a register may still hold an old
+            # zero.
             score += _NUMBER_WEIGHT * (len(site.numbers & passed) - len(site.numbers - passed - {0}))
             score += _STRING_WEIGHT * _count_matching_texts(site.texts, texts)
             score += _ARITY_WEIGHT * (isinstance(called, CallForm) and site.arguments == called.parameters)

@@ -6,7 +6,7 @@ This is the only entry point to `call_lines` for code with stacks: indexed captu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from framedex.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence
 from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, written_call_of
-from framedex.sources.call_lines import find_call_lines
+from framedex.sources.call_lines import find_call_lines, find_line_range
 from framedex.sources.calls import Span
 
 if TYPE_CHECKING:  # most runs do not need it
@@ -23,19 +23,29 @@ if TYPE_CHECKING:  # most runs do not need it
     from framedex.binaries.code import CallInstruction, FunctionCode
 
 _MAX_LOCATIONS = 8
-_LAMBDA_POINTER = compiled_on_use(r"(?:4_FUN|8__invoke)E")  # by GCC, by Clang
+# A lambda as a function pointer, by GCC and by Clang; the function that nanobind registers for NB_MODULE.
+_WRAPPER = compiled_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+nanobind_\w+_execP7_object$")
 _MAX_CALLERS = 64  # cached functions: several frames of the same or other stacks share one
 
 
 @dataclass(frozen=True, slots=True)
 class LineEstimate:
-    """The possible lines (1-based) of a frame, most likely first, and how the first is known."""
+    """The possible lines (1-based) of a frame, most likely first, and how the first is known.
+
+    For a range (`between`), `lines` has its first and last line.
+    """
 
     how: LocationEvidence
     lines: tuple[int, ...]
 
     def locations_in(self, path: str) -> tuple[Location, ...]:
-        """The lines as locations in the file at `path`: the most likely first, then a few others as candidates."""
+        """The lines as locations in the file at `path`: the most likely first, then a few others as candidates.
+
+        A range is one location.
+        """
+        if self.how is LocationEvidence.BETWEEN:
+            first, last = self.lines
+            return (Location(path, first, self.how, last_line=last),)
         first, *others = self.lines[:_MAX_LOCATIONS]
         return Location(path, first, self.how), *(Location(path, line, LocationEvidence.CANDIDATES) for line in others)
 
@@ -66,18 +76,11 @@ class FrameLines:
             how, lines = find_call_lines(caller, callee, index, bodies.reaches)
             if how is not None:
                 answers.append((how, lines))
-        merged_lines = tuple(_merge_lines(answers))
-        if not merged_lines:
-            return None
-        is_disputed = len({lines[0] for _, lines in answers}) > 1
-        how = (
-            LocationEvidence.CANDIDATES
-            if is_disputed
-            else next(how for how, lines in answers if merged_lines[0] in lines)
-        )
-        if how is LocationEvidence.SINGLE and binary is not None and _calls_a_lambda(binary, offset):
-            how = LocationEvidence.INLINED_HOP
-        return LineEstimate(how, merged_lines)
+        is_wrapper = binary is not None and _is_wrapper(binary, offset)
+        between = None if index is None or is_wrapper else find_line_range(caller, index, bodies.reaches)
+        found = _narrow_lines(_merge_answers(answers), between)
+        is_uncertain = is_wrapper and found is not None and found.how is LocationEvidence.SINGLE
+        return replace(found, how=LocationEvidence.INLINED_HOP) if found and is_uncertain else found
 
     def find_locations(
         self,
@@ -98,6 +101,7 @@ class FrameLines:
             each: standing
             for each in definitions
             if (standing := self.find(*each, bodies, binary, offset, callees)) is not None
+            and (is_certain or standing.how is not LocationEvidence.BETWEEN)
         }
         if is_certain:
             return tuple(place for (path, _), standing in found.items() for place in standing.locations_in(path))
@@ -139,8 +143,9 @@ class FrameLines:
             code.numbers,
             frozenset(i for i, call in enumerate(code.calls) if call.return_address == 0),
             lambda i: frozenset(filter(None, map(binary.text_at, code.addresses(i)))),
-            lambda: [BasicBlock(calls, after) for calls, after in code.flow],
+            lambda: [BasicBlock(*block) for block in code.flow],
             binary.compiler,
+            code.endless_calls,
         )
 
     def _written_callee(self, binary: Binary, call: CallInstruction) -> CallForm | UnnamedCallee | None:
@@ -156,10 +161,10 @@ class FrameLines:
         return self._callees[key]
 
 
-def _calls_a_lambda(binary: Binary, offset: int) -> bool:
-    """Whether a function is a compiler's wrapper of a lambda as a function pointer, with the lambda inlined into it."""
+def _is_wrapper(binary: Binary, offset: int) -> bool:
+    """Whether a function is a wrapper, by the compiler or a macro, with the written function inlined into it."""
     symbol = binary.symbols.find(offset - 1) if binary.symbols else None
-    return symbol is not None and _LAMBDA_POINTER.search(symbol.mangled) is not None
+    return symbol is not None and _WRAPPER.search(symbol.mangled) is not None
 
 
 def _written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
@@ -169,7 +174,23 @@ def _written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
     return {call.callee for each in inside for call in written[each]}
 
 
-def _merge_lines(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) -> Iterator[int]:
+def _merge_answers(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) -> LineEstimate | None:
     """The lines from all answers, most frequent first: a return address has only one line."""
-    lines = Counter(line for _, found in answers for line in dict.fromkeys(found))
-    yield from (line for line, _ in lines.most_common())
+    counts = Counter(line for _, found in answers for line in dict.fromkeys(found))
+    lines = tuple(line for line, _ in counts.most_common())
+    if not lines:
+        return None
+    is_disputed = len({found[0] for _, found in answers}) > 1
+    how = next(how for how, found in answers if lines[0] in found)
+    return LineEstimate(LocationEvidence.CANDIDATES if is_disputed else how, lines)
+
+
+def _narrow_lines(found: LineEstimate | None, between: tuple[int, int] | None) -> LineEstimate | None:
+    """Put the lines in the range before the others; without a line there, the range itself is the answer."""
+    if between is None or (found is not None and found.how is LocationEvidence.SINGLE):
+        return found
+    first, last = between
+    inside = [line for line in found.lines if first <= line <= last] if found else []
+    if found is None or not inside:
+        return LineEstimate(LocationEvidence.BETWEEN, between)
+    return LineEstimate(found.how, tuple(dict.fromkeys((*inside, *found.lines))))

@@ -4,7 +4,8 @@ A symbol matches a definition with an equal path, ignoring template arguments, i
 leaves overloads, and functions with the same name in other files. Each rule below narrows them further. A rule that
 would leave none is skipped. No guesses: if several remain, all are returned.
 
-A generated function matches the message or record behind it, by the names that protoc and mlir-tblgen choose.
+A generated function matches the message or record that it was generated from, by the names that protoc and mlir-tblgen
+choose.
 """
 
 from __future__ import annotations
@@ -42,8 +43,7 @@ def match_symbol(
 ) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """Return the definition of `symbol` among candidates with its short name (`short_name(symbol.symbol)`).
 
-    `classes_named` distinguishes a parameter of class type, which is no other type, from one whose type may be a
-    typedef.
+    `classes_named` distinguishes a parameter of class type from a parameter whose type may be a typedef.
 
     Returns `LocationEvidence.DEFINITION` with the only definition, or `LocationEvidence.CLASS` with the class of an
     implicit member. If several remain, returns `LocationEvidence.CANDIDATES` with at most `most` of them, most likely

@@ -191,7 +191,7 @@ class _ParameterComparison:
         return best
 
     def _score_lists(self, wanted: Sequence[str], written: Sequence[str], is_whole: bool) -> float:
-        """The score of template arguments, whose last ones may be defaults, or of a function type's parameters."""
+        """The score of template arguments (the last ones may be defaults) or of a function type's parameters."""
         if is_whole and len(wanted) != len(written) and not any("..." in each for each in written):
             return IMPOSSIBLE
         if self._depth == _MAX_DEPTH:

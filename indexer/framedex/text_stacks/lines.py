@@ -141,7 +141,8 @@ class LineRole(NamedTuple):
 _CONTINUATION_ROLE = LineRole()
 
 BLANK = LineRole()
-"""A blank line, with any indentation. It does not end a stack, and belongs to it only if more of its lines follow."""
+"""A blank line, with any indentation. It does not end a stack. It belongs to the stack only if more lines of that stack
+follow."""
 
 
 class OpenStack(NamedTuple):
@@ -211,7 +212,7 @@ class LineAssigner:
     ) -> LineRole | None:
         """Return the role of a line in the open stack, or in another stack that begins within it."""
         piece = (
-            current.parse_line(number, line, inside=True)
+            current.parse_line(number, line, is_in_stack=True)
             if not start
             else _parse_text_of_line(current, number, line, start, True)
         )
@@ -254,11 +255,11 @@ class LineAssigner:
         return LineRole(piece, begins_stack=begins)
 
 
-def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, inside: bool) -> ParsedLine | None:
+def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, is_in_stack: bool) -> ParsedLine | None:
     """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
     if not start or type(reader) is LocationsInText:
-        return reader.parse_line(number, line, inside=inside)
-    piece = reader.parse_line(number, line[start:], inside=inside)
+        return reader.parse_line(number, line, is_in_stack=is_in_stack)
+    piece = reader.parse_line(number, line[start:], is_in_stack=is_in_stack)
     if piece is None or not piece.frames:
         return piece
     return replace(piece, frames=tuple(_shift_columns(frame, number, start) for frame in piece.frames))

@@ -200,8 +200,8 @@ class Reader(Protocol):
         If the content of a line depends on any other state, its piece sets `ParsedLine.depends_on_values`.
         """
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
-        """Return the content of the line in this format; `inside`: the line is within a stack begun by this reader."""
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
+        """Return the content of the line in this format. `is_in_stack`: it is within a stack that this reader began."""
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return the last frame, extended by this line; None if the line does not continue that frame."""

@@ -330,7 +330,9 @@ class AnnotatedLog:
         return _LineFrames(frames, is_near and not meaning.piece.depends_on_values, callee_frame)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
-        pieces = (self._places.parse_line(0, word.decode("utf-8", "surrogateescape"), inside=False) for word in words)
+        pieces = (
+            self._places.parse_line(0, word.decode("utf-8", "surrogateescape"), is_in_stack=False) for word in words
+        )
         return [frame for piece in pieces if piece is not None for frame in piece.frames]
 
 
@@ -401,7 +403,7 @@ class ParserStates:
         self._state_slots = [(vars(reader), name) for reader in readers for name in reader.state_attributes]
         self._numbers: dict[Hashable, int] = {}
         self._known: list[ParserState] = []
-        self._present = -1  # the current situation of the readers
+        self._present = -1  # the current state of the readers
         self.read(0)
 
     def __len__(self) -> int:
@@ -409,17 +411,17 @@ class ParserStates:
 
     @property
     def current(self) -> ParserState:
-        """The current situation of the readers."""
+        """The number of the current state of the readers."""
         return ParserState(self._lines.state, tuple([values[name] for values, name in self._state_slots]))
 
     def restore(self, situation: ParserState) -> None:
-        """Restore the readers to a situation."""
+        """Restore the state of the readers with this number."""
         self._lines.state = situation.state
         for (values, name), value in zip(self._state_slots, situation.reader_states, strict=True):
             values[name] = value
 
     def catch_up(self, read: Callable[[int, bytes], object]) -> None:
-        """Set the readers to the situation that the replay reached; `read` parses a line, given its number."""
+        """Set the readers to the state that the replay reached. `read` parses a line, given its number."""
         followed = self._memory.followed_frame
         if followed is not None:
             # Equal situations may differ in their last frame, so parse the line of that frame again.
@@ -433,7 +435,7 @@ class ParserStates:
         self.restore(ParserState(state._replace(last=last), reader_states))
 
     def read(self, number: int) -> int:
-        """Record that the readers have parsed the line of this number, and return the number of the new situation."""
+        """Record that the readers have parsed the line with this number, and return the number of their new state."""
         present = self.current
         key = situation_key(present)
         found = self._numbers.get(key)

@@ -1,4 +1,4 @@
-"""Logs transfers above a size: LOG_BYTES (default: a MiB), with the line that asked for each."""
+"""Logs transfers above a size: LOG_BYTES (default: a MiB), with the line that requested each."""
 
 import os
 import sys
@@ -21,5 +21,5 @@ def to_device(call):
 
 @on("PJRT_Buffer_ToHostBuffer")
 def to_host(call):
-    if call.arguments.dst:  # without, JAX only asks for the size
+    if call.arguments.dst:  # without it, JAX only queries the size
         log(call, call.arguments.dst_size, "to the host")

@@ -1,4 +1,4 @@
-"""A fake chip of one's own: its name, its memory, an attribute, and a program that it runs in its own way."""
+"""A fake chip with its own name, memory and attribute, and its own way to run a program."""
 
 from framedex_native.behaviour import chip, runs
 
@@ -7,7 +7,7 @@ chip(kind="MyChip 1", memory=64 << 20, attributes={"revision": "B2", "lanes": 16
 
 @runs("jit_matmul")
 def matmul(program):
-    """The chip multiplies matrices in bfloat16, whatever the program asks for."""
+    """The chip always multiplies matrices in bfloat16."""
     import ml_dtypes
 
     left, right = (each.astype(ml_dtypes.bfloat16).astype("float32") for each in program.inputs)

@@ -17,7 +17,7 @@ def write(call):
 
 @on("PJRT_Buffer_ToHostBuffer")
 def read(call):
-    if call.arguments.dst:  # without, JAX only asks for the size
+    if call.arguments.dst:  # without it, JAX only queries the size
         call.delay(call.arguments.dst_size / BYTES_PER_MICROSECOND)
 
 

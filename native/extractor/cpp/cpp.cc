@@ -390,7 +390,7 @@ int CppExtraction::add(std::string name, std::string lookup, const char* kind, T
   definition.end_line = last_line(node);
   definition.is_broken = ts_node_has_error(node);
   const std::string_view written = is_null(parameters) ? std::string_view() : text_of(source_, parameters);
-  if (!written.empty() && written.size() <= kLongestParameters) {
+  if (!written.empty() && written.size() <= kMaxParametersLength) {
     definition.has_parameters = true;
     definition.parameters = on_one_line(written);
     if (starts_with(definition.parameters, "( ")) definition.parameters.erase(1, 1);

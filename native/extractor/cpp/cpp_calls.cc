@@ -9,7 +9,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestName = 200;
+constexpr size_t kMaxNameLength = 200;
 
 CallSite site_at(TSNode node, const char* kind, std::string callee, std::string written = {}) {
   const TSPoint start = ts_node_start_point(node);
@@ -17,14 +17,14 @@ CallSite site_at(TSNode node, const char* kind, std::string callee, std::string 
 }
 
 std::string short_text(std::string_view source, TSNode node) {
-  return on_one_line(text_of(source, node).substr(0, kLongestName));
+  return on_one_line(text_of(source, node).substr(0, kMaxNameLength));
 }
 
 // Returns a call site for `node`; `name` is its last name.
 CallSite named_site(std::string_view source, TSNode node, TSNode name, const char* kind) {
   std::string callee = short_text(source, name);
   const std::string_view text = text_of(source, node);
-  std::string written = text.size() > callee.size() && text.size() <= kLongestWritten ? on_one_line(text) : "";
+  std::string written = text.size() > callee.size() && text.size() <= kMaxWrittenLength ? on_one_line(text) : "";
   return site_at(name, kind, std::move(callee), std::move(written));
 }
 

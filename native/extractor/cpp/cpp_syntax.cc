@@ -8,7 +8,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr int kDeepestName = 100;  // components of a name, or declarators around one
+constexpr int kMaxNameDepth = 100;  // components of a name, or declarators around one
 
 std::string without_spaces(std::string_view text) {
   std::string joined;
@@ -33,7 +33,7 @@ TSNode last_named_child(TSNode node) {
 
 TSNode cast_function(const CppSyntax& syntax, TSNode cast) {
   TSNode function = child(cast, syntax.declarator);
-  for (int i = 0; i < kDeepestName && !is_null(function); ++i) {
+  for (int i = 0; i < kMaxNameDepth && !is_null(function); ++i) {
     if (ts_node_symbol(function) == syntax.abstract_function_declarator) return function;
     function = child(function, syntax.declarator);
   }
@@ -161,7 +161,7 @@ CppSyntax::CppSyntax(const Grammar& g) : grammar(g) {
 
 CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node) {
   CppName found;
-  for (int i = 0; i < kDeepestName && !is_null(node); ++i) {
+  for (int i = 0; i < kMaxNameDepth && !is_null(node); ++i) {
     const TSSymbol type = ts_node_symbol(node);
     if (type == syntax.qualified_identifier) {
       const TSNode scope = child(node, syntax.scope);
@@ -195,7 +195,7 @@ CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node) {
 }
 
 TSNode last_name(const CppSyntax& syntax, TSNode node) {
-  for (int i = 0; i < kDeepestName && !is_null(node); ++i) {
+  for (int i = 0; i < kMaxNameDepth && !is_null(node); ++i) {
     const TSSymbol type = ts_node_symbol(node);
     if (type == syntax.field_expression) {
       node = child(node, syntax.field);
@@ -215,7 +215,7 @@ TSNode last_name(const CppSyntax& syntax, TSNode node) {
 Declarator function_in(const CppSyntax& syntax, TSNode declarator) {
   TSNode function{};
   TSNode node = declarator;
-  for (int i = 0; i < kDeepestName && !is_null(node); ++i) {
+  for (int i = 0; i < kMaxNameDepth && !is_null(node); ++i) {
     const TSSymbol type = ts_node_symbol(node);
     if (type == syntax.function_declarator) {
       function = node;

@@ -11,9 +11,9 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestExpansion = 1 << 16;  // bytes of one expansion
-constexpr int kDeepestExpansion = 4;           // macros that call macros
-constexpr int kMostCalls = 2000;               // per file; files with more are data
+constexpr size_t kMaxExpansionSize = 1 << 16;  // bytes of one expansion
+constexpr int kMaxExpansionDepth = 4;          // macros that call macros
+constexpr int kMaxCalls = 2000;                // per file; files with more are data
 constexpr size_t kAllTogether = 1 << 22;
 
 struct LocalMacro {
@@ -141,7 +141,7 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
                         int depth) {
   std::string text;
   const std::string_view body = macro.body;
-  for (size_t at = 0; at < body.size() && text.size() < kLongestExpansion;) {
+  for (size_t at = 0; at < body.size() && text.size() < kMaxExpansionSize;) {
     if (body[at] == '"') {
       const size_t end = string_end(body, at);
       text += body.substr(at, end - at);
@@ -161,7 +161,7 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
   }
   if (depth == 0) return text;
   std::string result;
-  for (size_t at = 0; at < text.size() && result.size() < kLongestExpansion;) {
+  for (size_t at = 0; at < text.size() && result.size() < kMaxExpansionSize;) {
     const size_t end = word_end(text, at);
     const auto inner = end > at ? macros.find(std::string_view(text).substr(at, end - at)) : macros.end();
     const size_t close = end < text.size() && text[end] == '(' ? text.find_first_of("()", end + 1) : text.npos;
@@ -182,7 +182,7 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
   const std::vector<std::string_view> values = split(arguments);
   std::string text;
   for (const LocalMacro& variant : variants) {
-    if (text.size() < kLongestExpansion) text += substituted(variant, values, macros, depth) + ' ';
+    if (text.size() < kMaxExpansionSize) text += substituted(variant, values, macros, depth) + ' ';
   }
   return text;
 }
@@ -226,11 +226,11 @@ std::string expand_local_macros(std::string_view source) {
       [&](size_t start, size_t end, uint32_t) {
         const auto call = call_on(source.substr(start, end - start));
         const auto found = call ? macros.find(call->first) : macros.end();
-        if (found == macros.end() || calls >= kMostCalls || text.size() > source.size() + kAllTogether) return;
+        if (found == macros.end() || calls >= kMaxCalls || text.size() > source.size() + kAllTogether) return;
         if (std::none_of(found->second.begin(), found->second.end(), makes_functions)) return;
         ++calls;
         text += source.substr(done, start - done);
-        text += expansion(found->second, call->second, macros, kDeepestExpansion);
+        text += expansion(found->second, call->second, macros, kMaxExpansionDepth);
         done = end;
       },
       [](const LocalMacro&) {});

@@ -209,10 +209,10 @@ bool closes_namespaces(std::string_view body) {
   return true;
 }
 
-constexpr size_t kShortest = 2;            // characters of a macro's name
-constexpr size_t kLongestPattern = 300;    // characters of a name pattern
-constexpr size_t kLongestFunction = 4000;  // characters of a body that ends with a function's head
-constexpr int kDeepestAlias = 8;           // macros that call macros
+constexpr size_t kShortest = 2;              // characters of a macro's name
+constexpr size_t kMaxPatternLength = 300;    // characters of a name pattern
+constexpr size_t kMaxFunctionLength = 4000;  // characters of a body that ends with a function's head
+constexpr int kMaxAliasDepth = 8;            // macros that call macros
 
 // Splits at commas outside brackets, without spaces around the parts.
 std::vector<std::string> arguments_of(std::string_view text) {
@@ -387,7 +387,7 @@ void MacroTable::learn(std::string_view source) {
 void MacroTable::learn_definition(std::string_view name, bool has_parameters, std::string_view parameters,
                                   std::string_view body) {
   Macro macro;
-  const bool may_name = is_shouted(name) && body.size() < kLongestFunction;
+  const bool may_name = is_shouted(name) && body.size() < kMaxFunctionLength;
   const std::string pattern = may_name && has_parameters ? pattern_of(body, parameters) : std::string(body);
   // An empty macro without parameters is an include guard or a switch, which declarations do not use.
   if (is_blank(body) || is_head(body)) {
@@ -400,7 +400,7 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
     macro = {MacroEffect::kName, std::string(without_attribute(pattern))};
   } else if (may_name && has_parameters) {
     macro.path = function_of(pattern);
-    if (!macro.path.empty() && macro.path.size() < kLongestPattern) macro.effect = MacroEffect::kFunction;
+    if (!macro.path.empty() && macro.path.size() < kMaxPatternLength) macro.effect = MacroEffect::kFunction;
   }
   // Elsewhere a name this short is a template parameter, unless the macro is explicitly an attribute.
   if (name.size() == kShortest && (macro.effect != MacroEffect::kBlank || body.empty())) macro = {};
@@ -489,7 +489,7 @@ std::string MacroTable::name(std::string_view word) const {
 MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
   std::string text = filled(macro.path, arguments);
   MacroEffect effect = macro.effect;
-  for (int hop = 0; hop < kDeepestAlias && text.size() < kLongestPattern; ++hop) {
+  for (int hop = 0; hop < kMaxAliasDepth && text.size() < kMaxPatternLength; ++hop) {
     std::string next;
     bool has_changed = false;
     for (size_t i = 0; i < text.size();) {
@@ -527,7 +527,7 @@ std::string MacroTable::serialize() const {
   for (const auto& [name, votes] : votes_) {
     if (!is_special(votes)) continue;
     Macro macro = votes.macro;
-    for (int hop = 0; hop < kDeepestAlias && macro.effect == MacroEffect::kName;
+    for (int hop = 0; hop < kMaxAliasDepth && macro.effect == MacroEffect::kName;
          ++hop) {  // `#define A B`, B an attribute
       const Macro named = chosen(macro.path);
       if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;

@@ -11,9 +11,9 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr size_t kLongestCall = 1 << 15;  // bytes; without a closing parenthesis within them, it is not a macro call
-constexpr size_t kLongestTemplateParameters = 4000;  // bytes of a template's parameters
-constexpr int kMostUnclosed = 100;  // more mean that the file is not C++, and each costs a scan of kLongestCall
+constexpr size_t kMaxCallSize = 1 << 15;  // bytes; without a closing parenthesis within them, it is not a macro call
+constexpr size_t kMaxTemplateParametersSize = 4000;  // bytes of a template's parameters
+constexpr int kMaxUnclosed = 100;  // more mean that the file is not C++, and each costs a scan of kMaxCallSize
 
 // The closing parenthesis of a call and the commas between its arguments.
 struct Call {
@@ -327,7 +327,7 @@ bool is_of_test(std::string_view name) {
   return false;
 }
 
-// Blanks a macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or such
+// Blanks a macro that expands to whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or such
 // a macro among class members. Returns the position after it, 0 for anything else.
 size_t Scrubber::line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
@@ -435,7 +435,7 @@ size_t Scrubber::instantiation(size_t position, size_t after) {
 // Blanks the parameters in `template <typename T, enable_if_t<a && !b> = 0>`: extraction does not need them, and the
 // grammar rejects many of their defaults and macros. Returns the position after them, 0 if they do not end.
 size_t Scrubber::template_parameters(size_t opening) {
-  const size_t limit = std::min(source_.size(), opening + kLongestTemplateParameters);
+  const size_t limit = std::min(source_.size(), opening + kMaxTemplateParametersSize);
   int angles = 0, brackets = 0;
   for (size_t i = opening; i < limit; ++i) {
     const char c = source_[i];
@@ -543,10 +543,10 @@ void Scrubber::close_namespace(size_t position) {
 
 Call Scrubber::call(size_t opening) {
   Call found;
-  if (unclosed_ >= kMostUnclosed) return found;
+  if (unclosed_ >= kMaxUnclosed) return found;
   std::vector<char> open;
   int angles = 0;  // open `<` at the top level: `std::pair<int, int> p, f()`
-  const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kLongestCall));
+  const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kMaxCallSize));
   for (size_t i = opening; i < text.size();) {
     const char c = text[i];
     if (c == '"') {

@@ -13,8 +13,8 @@ inline constexpr std::string_view kLambda = "(lambda)";
 
 // The longest path of a scope, in characters. Nested names grow with the square of a file's size, so without a limit a
 // small file could take all memory. The longest in XLA and JAX have 313 and 1,347.
-inline constexpr size_t kLongestPath = 512;
-inline constexpr size_t kLongestParameters = 2048;
+inline constexpr size_t kMaxPathLength = 512;
+inline constexpr size_t kMaxParametersLength = 2048;
 
 enum class ScopeKind { kNamespace, kClass, kFunction };
 
@@ -38,8 +38,8 @@ class Scopes {
   // Enters a scope. If its path is too long, paths inside it omit it.
   void enter(Scope scope) {
     if (scope.end > open_.back().end) scope.end = open_.back().end;
-    if (scope.path.size() > kLongestPath) scope.path = open_.back().path;
-    if (scope.lookup.size() > kLongestPath) scope.lookup.clear();
+    if (scope.path.size() > kMaxPathLength) scope.path = open_.back().path;
+    if (scope.lookup.size() > kMaxPathLength) scope.lookup.clear();
     open_.push_back(std::move(scope));
   }
   const Scope& inner() const { return open_.back(); }

@@ -7,7 +7,7 @@
 namespace framedex::extractor {
 
 // The longest kept expression, in characters; a call site keeps only the last name of a longer one.
-constexpr size_t kLongestWritten = 60;
+constexpr size_t kMaxWrittenLength = 60;
 
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }

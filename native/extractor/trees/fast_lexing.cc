@@ -124,7 +124,7 @@ uint64_t short_key(TSStateId state, char blank, const char* text, size_t looked_
   return key;
 }
 
-constexpr size_t kLeastLookedAt = 2, kMostLookedAt = 3;
+constexpr size_t kMinLookahead = 2, kMaxLookahead = 3;
 
 bool is_ascii(const char* text, size_t length) {
   for (size_t i = 0; i < length; ++i) {
@@ -179,7 +179,7 @@ bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
   }
   source.identifier = 0;
   if (token < size && begins_word(text[token])) return lexing.lex_word(self, state, token);
-  if (token + kMostLookedAt < size && is_ascii(text + token, kMostLookedAt))
+  if (token + kMaxLookahead < size && is_ascii(text + token, kMaxLookahead))
     return lexing.lex_short_token(self, state, token);
   return lexing.lex_generated(self, state, token);
 }
@@ -218,7 +218,7 @@ bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) co
   const char* const text = source.text.data();
   const char blank = token > lexer->current_position.bytes ? text[token - 1] : '\0';
   SeenTokens& seen = source.memory->short_tokens;
-  for (size_t looked_at = kLeastLookedAt; looked_at <= kMostLookedAt; ++looked_at) {
+  for (size_t looked_at = kMinLookahead; looked_at <= kMaxLookahead; ++looked_at) {
     if (const SeenToken* known = seen.find(this, short_key(state, blank, text + token, looked_at))) {
       move_to_token(lexer, text, token);
       repeat(lexer, text + token, *known);
@@ -226,8 +226,8 @@ bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) co
     }
   }
   const bool found = lex_generated(lexer, state, token);
-  const size_t looked_at = std::max<size_t>(lexer->current_position.bytes - token + 1, kLeastLookedAt);
-  if (found && lexer->token_start_position.bytes == token && looked_at <= kMostLookedAt)
+  const size_t looked_at = std::max<size_t>(lexer->current_position.bytes - token + 1, kMinLookahead);
+  if (found && lexer->token_start_position.bytes == token && looked_at <= kMaxLookahead)
     seen.add(found_by(lexer, this, short_key(state, blank, text + token, looked_at)));
   return found;
 }

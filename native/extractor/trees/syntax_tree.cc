@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 // XLA's largest file takes 0.1 s and 23 MB.
 constexpr std::chrono::seconds kParseTime{5};
-constexpr size_t kMostMemory = size_t{96} << 20;
+constexpr size_t kMaxMemory = size_t{96} << 20;
 
 struct Limits {
   const Arena& arena;
@@ -21,7 +21,7 @@ struct Limits {
 
 bool is_over(TSParseState* state) {
   const Limits& limits = *static_cast<const Limits*>(state->payload);
-  return limits.arena.used() > kMostMemory || Clock::now() > limits.deadline;
+  return limits.arena.used() > kMaxMemory || Clock::now() > limits.deadline;
 }
 
 const char* read(void* payload, uint32_t offset, TSPoint, uint32_t* length) {

@@ -144,7 +144,7 @@ class DispatchedCall:
         self._has_default_run = True
 
     def _release_outputs(self) -> None:
-        """Release the objects in the outputs: a caller that receives an error does not."""
+        """Release the objects in the outputs, because a caller that receives an error does not release them."""
         if self._has_default_run or self.is_answered:
             release(objects_in(self.outputs(lambda: None)))
 

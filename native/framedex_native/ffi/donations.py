@@ -16,7 +16,7 @@ _OUTPUT_INDEX, _PARAMETER_NUMBER, _PARAMETER_INDEX = 1, 2, 3
 
 
 def donations(module: bytes) -> list[tuple[int, int]]:
-    """Pairs of donated parameter and receiving result of a compiled HloModuleProto.
+    """The pairs of a donated parameter and the result that reuses its memory, in a compiled HloModuleProto.
 
     The numbers count array parameters and results without their tuples. Raises ValueError for a malformed module.
     """

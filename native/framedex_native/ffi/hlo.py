@@ -18,9 +18,9 @@ _COMPUTATION_INSTRUCTIONS, _COMPUTATION_ID = 2, 5
 _NAME, _OPCODE, _SHAPE, _METADATA, _CUSTOM_CALL_TARGET = 1, 2, 3, 7, 28
 _INSTRUCTION_ID, _OPERANDS, _CALLED, _BACKEND_CONFIG, _FRONTEND_ATTRIBUTES = 35, 36, 38, 43, 68
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME = 2, 3, 4, 15
-_DEEPEST_TUPLE = 100
+_MAX_TUPLE_DEPTH = 100
 _MAXIMUM_DEPTH = 500
-_MOST_INSTRUCTIONS = 1_000_000  # a limit, because computations of a malformed module may call each other forever
+_MAX_INSTRUCTIONS = 1_000_000  # a limit, because computations of a malformed module may call each other forever
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class _Reader:
         for number in order:
             self._seen += 1
             instruction = instructions.get(number)
-            if self._seen > _MOST_INSTRUCTIONS:
+            if self._seen > _MAX_INSTRUCTIONS:
                 return
             if instruction is None:
                 continue
@@ -199,7 +199,7 @@ def _shape(shape: _Message, depth: int = 0) -> str:
     """The shape as in recorded runs: `f32[4,8]`, with the members of a tuple separated by commas."""
     dtype = _DTYPES.get(shape.integer(2), f"dtype{shape.integer(2)}")
     if dtype == "tuple":
-        inner = shape.messages(4) if depth < _DEEPEST_TUPLE else ()
+        inner = shape.messages(4) if depth < _MAX_TUPLE_DEPTH else ()
         return ", ".join(_shape(member, depth + 1) for member in inner)
     return f"{dtype}[{','.join(map(str, shape.integers(3)))}]"
 

@@ -20,7 +20,7 @@ from .library import Library
 from .statics import static_arguments, text
 from .trace_keys import Fact, trace_keys
 
-MOST_ARGUMENTS = 1_000
+MAX_ARGUMENTS = 1_000
 """The maximum number of arguments noted for a program."""
 
 _MARK = "_framedex_notes"
@@ -92,7 +92,7 @@ class ProgramNotes:
             self._library.note(None if note is None else json.dumps(note))
 
     def add(self, **facts: Any) -> None:
-        """Add facts to this thread's note; without a note there is no program to add them to."""
+        """Add facts to this thread's note. Without a note, no program is being compiled, and nothing happens."""
         note = getattr(self._thread, "note", None)
         if note is not None:
             self.set(note | facts)
@@ -131,7 +131,7 @@ def _note(frame: FrameType | None) -> dict[str, Any] | None:
         return None
     info: Any = known["all_args_info"]
     debug_info = info.debug_info
-    types = info.in_avals[:MOST_ARGUMENTS]
+    types = info.in_avals[:MAX_ARGUMENTS]
     names = (debug_info.arg_names or ())[: len(types)]
     return {
         "name": known["name"],
@@ -147,13 +147,13 @@ def _note(frame: FrameType | None) -> dict[str, Any] | None:
 
 
 def _donated_positions(frame: FrameType | None) -> list[int]:
-    """The positions of donated arguments in the program compiled below a frame, limited to the first ones."""
+    """The positions of the first donated arguments in the program compiled below a frame."""
     for _ in range(_NEAR):
         if frame is None:
             break
         donated = getattr(frame.f_locals.get("self"), "_donated_invars", None)
         if donated is not None:
-            return [place for place, is_donated in enumerate(donated) if is_donated][:MOST_ARGUMENTS]
+            return [place for place, is_donated in enumerate(donated) if is_donated][:MAX_ARGUMENTS]
         frame = frame.f_back
     return []
 

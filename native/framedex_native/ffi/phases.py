@@ -18,14 +18,14 @@ from typing import Any
 
 from .library import Library
 
-MOST_PHASES = 10_000
+MAX_PHASES = 10_000
 """The maximum number of phases of a process, so that a program that compiles forever does not fill the memory."""
 
-LEAST_DURATION_NS = 500_000
+MIN_DURATION_NS = 500_000
 """Imports and held locks that are shorter belong to the phase around them."""
 
 _MARK = "_framedex_phases"
-_MOST_FRAMES = 100
+_MAX_FRAMES = 100
 _DURATIONS = {
     "/jax/core/compile/jaxpr_trace_duration": "trace",
     "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
@@ -46,7 +46,7 @@ class Phases:
         self._library: Library | None = None
         self._pending: list[tuple[str, Mapping[str, Any]]] = []
         self._process = 0
-        self._left = MOST_PHASES
+        self._left = MAX_PHASES
         self._is_of_jax: dict[str, bool] = {}  # by file name
         self._jax_folders: tuple[str, ...] = ()
 
@@ -85,7 +85,7 @@ class Phases:
         """The file, line, name and first line of each frame outside of JAX, innermost first."""
         frames: list[tuple[str, int, str, int]] = []
         known = self._is_of_jax
-        while frame is not None and len(frames) < _MOST_FRAMES:
+        while frame is not None and len(frames) < _MAX_FRAMES:
             code = frame.f_code
             file = code.co_filename
             is_of_jax = known.get(file)
@@ -147,7 +147,7 @@ class ImportTimer:
                     end = time.monotonic_ns()
                     packages = open_imports[get_ident()]
                     packages.pop()
-                    if end - self._start >= LEAST_DURATION_NS:
+                    if end - self._start >= MIN_DURATION_NS:
                         try:
                             phases.add(
                                 "import", self._package, self._start, end, None if packages else sys._getframe(1)

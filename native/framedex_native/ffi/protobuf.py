@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 _VARINT, _LENGTH_DELIMITED = 0, 2
 _FIXED = {1: 8, 5: 4}  # size in bytes by wire type
-_LONGEST_VARINT = 10  # in bytes
+_MAX_VARINT_BYTES = 10  # in bytes
 _DAMAGED = "a protocol buffer is damaged"
 
 
@@ -48,7 +48,7 @@ def packed(content: bytes) -> Iterator[int]:
         if byte >= 0x80:
             value |= (byte & 0x7F) << shift
             shift += 7
-            if shift == 7 * _LONGEST_VARINT:
+            if shift == 7 * _MAX_VARINT_BYTES:
                 break
         else:
             yield value | byte << shift
@@ -76,7 +76,7 @@ def _varint(message: bytes, position: int) -> tuple[int, int]:
     """Read an integer, and return it with its end position."""
     value = shift = 0
     try:
-        while shift < 7 * _LONGEST_VARINT:
+        while shift < 7 * _MAX_VARINT_BYTES:
             byte = message[position]
             position += 1
             if byte < 0x80:

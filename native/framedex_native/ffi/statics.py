@@ -9,9 +9,9 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-_LONGEST = 80  # characters per value
-_MOST = 8  # elements or fields
-_DEEPEST = 3
+_MAX_VALUE_LENGTH = 80  # characters per value
+_MAX_ELEMENTS = 8  # elements or fields
+_MAX_DEPTH = 3
 _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -41,7 +41,7 @@ def _text(value: Any, depth: int) -> str:
     if _is_one_of(kind, _PLAIN):
         return repr(value)
     if kind is str or kind is bytes:
-        return repr(value) if len(value) <= _LONGEST else f"{value[:_LONGEST]!r}{_number(value)}"
+        return repr(value) if len(value) <= _MAX_VALUE_LENGTH else f"{value[:_MAX_VALUE_LENGTH]!r}{_number(value)}"
     if issubclass(kind, enum.Enum):
         return f"{_name(kind)}.{object.__getattribute__(value, '_name_')}"
     if (contents := _contents(value, depth)) is not None:
@@ -58,9 +58,9 @@ def _text(value: Any, depth: int) -> str:
     if package == "numpy":
         return str(value)
     fields = field_values(value)
-    if fields is not None and depth < _DEEPEST:
-        shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MOST]]
-        return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MOST else [])])})"
+    if fields is not None and depth < _MAX_DEPTH:
+        shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MAX_ELEMENTS]]
+        return f"{_name(kind)}({', '.join([*shown, *(['...'] if len(fields) > _MAX_ELEMENTS else [])])})"
     return f"{_name(kind)}{_number(value)}"
 
 
@@ -69,11 +69,11 @@ def _contents(value: Any, depth: int) -> str | None:
     kind = type(value)
     if kind is functools.partial:
         return f"partial({', '.join(_elements((value.func, *value.args), depth))}){_number(value)}"
-    if kind is slice and depth < _DEEPEST:
+    if kind is slice and depth < _MAX_DEPTH:
         return f"slice({', '.join(_elements((value.start, value.stop, value.step), depth))})"
-    if (kind is tuple or kind is frozenset) and depth < _DEEPEST:
+    if (kind is tuple or kind is frozenset) and depth < _MAX_DEPTH:
         comma = "," if len(value) == 1 and kind is tuple else ""
-        rest = _number(value) if len(value) > _MOST else ""
+        rest = _number(value) if len(value) > _MAX_ELEMENTS else ""
         return f"{'' if kind is tuple else 'frozenset'}({', '.join(_elements(value, depth))}{comma}){rest}"
     return None
 
@@ -84,7 +84,7 @@ def _is_one_of(kind: type, kinds: Sequence[type]) -> bool:
 
 def _elements(values: Any, depth: int) -> Iterator[str]:
     for place, each in enumerate(values):
-        if place == _MOST:
+        if place == _MAX_ELEMENTS:
             yield "..."
             return
         yield text(each, depth + 1)
@@ -141,10 +141,10 @@ def _number(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    """Truncate a text to `_LONGEST` characters, but keep a distinguishing number."""
-    if len(text) <= _LONGEST:
+    """Truncate a text to `_MAX_VALUE_LENGTH` characters, but keep a distinguishing number."""
+    if len(text) <= _MAX_VALUE_LENGTH:
         return text
     start, mark, number = text.rpartition(" #")
     if not mark or not number.isalnum():
-        return f"{text[: _LONGEST - 3]}..."
-    return f"{start[: _LONGEST - len(number) - 5]}... #{number}"
+        return f"{text[: _MAX_VALUE_LENGTH - 3]}..."
+    return f"{start[: _MAX_VALUE_LENGTH - len(number) - 5]}... #{number}"

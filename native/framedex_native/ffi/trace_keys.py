@@ -20,9 +20,9 @@ from typing import Any
 from .statics import class_attribute, field_values, text
 
 THE_CALL = "the call"
-"""The subject of the fact that says how arguments were passed: by position or by name."""
+"""The subject of the fact about passing arguments by position or by name."""
 
-MOST_FACTS = 300
+MAX_FACTS = 300
 """The maximum number of facts about structures. A larger argument adds one hash of the rest."""
 
 Fact = tuple[str, str, str]
@@ -33,7 +33,7 @@ value at the first trace).
 """
 
 _JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function in the output of `text`
-_DEEPEST = 8  # levels of static data
+_MAX_DEPTH = 8  # levels of static data
 _NEAR = 4  # maximum frames between a function's description and the parsing of its arguments
 _numbers = itertools.count(1)
 _serials: dict[int, tuple[weakref.ref[Any], int]] = {}  # by the address of the object, which may be gone
@@ -83,7 +83,7 @@ def _serial(value: Any) -> str:
 def _structures(names: Sequence[str], long_static: Mapping[str, Any]) -> Iterator[Fact]:
     """The parts of long static arguments, and other arguments' pytree nodes except plain containers of arrays."""
     for name, value in long_static.items():
-        parts = itertools.islice(_parts_of(name, value, 0), MOST_FACTS)
+        parts = itertools.islice(_parts_of(name, value, 0), MAX_FACTS)
         yield from (("static argument", path, written) for path, written in parts)
     signature = _signature()
     if signature is None:
@@ -95,7 +95,7 @@ def _structures(names: Sequence[str], long_static: Mapping[str, Any]) -> Iterato
     yield "structure", THE_CALL, ", ".join([f"{len(places)} positional", *passed])
     roots = [*(names[place] if place < len(names) else f"args[{place}]" for place in places), *keywords]
     facts = itertools.chain.from_iterable(itertools.starmap(_nodes, zip(roots, trees, strict=True)))
-    yield from itertools.islice(facts, MOST_FACTS)
+    yield from itertools.islice(facts, MAX_FACTS)
     if next(facts, None) is not None:
         yield "structure", "all arguments", f"#{hash(tuple(trees)) & 0xFFFFFFFF:x}"
 
@@ -166,7 +166,7 @@ def _is_static(metadata: Mapping[str, Any]) -> bool:
 
 def _parts_of(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
     """Pairs of path and text for each field of a static value, so that differences have a name."""
-    parts = _parts(value) if depth < _DEEPEST else None
+    parts = _parts(value) if depth < _MAX_DEPTH else None
     if parts:
         for name, part in parts:
             yield from _parts_of(f"{path}{name}", part, depth + 1)

@@ -57,6 +57,7 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     transfers. Raises JaxRuntimeError as jaxlib does.
     """
     settings = _jax.CompileOptions.ParseFromString(options)
+    _check_options(settings)
     # The CPU compiler rejects flags of the TPU compiler.
     settings.env_option_overrides = [
         (name, value) for name, value in settings.env_option_overrides if not name.startswith("xla_tpu_")
@@ -81,8 +82,21 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     return _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
 
 
+def _check_options(settings: Any) -> None:
+    """Raise JaxRuntimeError for options that end the process in XLA, or that the mock lacks."""
+    if settings.num_replicas < 1 or settings.num_partitions < 1:
+        raise _jax.JaxRuntimeError("INVALID_ARGUMENT: The compile options have no replicas, or no partitions.")
+    if settings.compile_portable_executable:
+        raise _jax.JaxRuntimeError("UNIMPLEMENTED: framedex's mock TPU compiles no portable executables.")
+
+
 def parse_program(code: bytes, code_format: str) -> ir.Module:
-    """Parse a portable artifact, plain bytecode or text, or a serialised HLO module (`hlo`)."""
+    """Parse a portable artifact, plain bytecode or text (`mlir`), or a serialised HLO module (`hlo`).
+
+    Raises JaxRuntimeError for another format.
+    """
+    if code_format not in ("mlir", "hlo"):
+        raise _jax.JaxRuntimeError(f"INVALID_ARGUMENT: Unknown program format {code_format!r}.")
     context: Any = ir.Context.current  # created by the caller
     # PyTorch/XLA passes HLO, which jaxlib's client no longer accepts.
     text = _jax.mlir.hlo_to_stablehlo(code) if code_format == "hlo" else code

@@ -26,7 +26,7 @@ _TUPLE = 13
 _MINOR_TO_MAJOR, _TILES, _MEMORY_SPACE = 1, 6, 8
 _TILE_DIMENSIONS = 1
 _HOST_MEMORY_SPACE = 5  # xla::Layout::kHostMemorySpace
-_DEEPEST_TUPLE = 100
+_MAX_TUPLE_DEPTH = 100
 _DAMAGED = "the serialised HLO module is damaged"
 
 
@@ -69,7 +69,7 @@ def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[
 
 def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
     """Replace the layouts in the shape of the next value, or in a tuple of shapes of the next values."""
-    if depth > _DEEPEST_TUPLE:
+    if depth > _MAX_TUPLE_DEPTH:
         raise ValueError(_DAMAGED)
     parts = list(_fields(shape))
     if any(field.number == _ELEMENT_TYPE and field.integer == _TUPLE for field in parts):

@@ -93,7 +93,8 @@ class WatchedCall {
   // changes only the copy. The caller still gets the results of any default that they ran.
   enum class WaitResult { kLeftOut, kAbandoned, kDone };
   WaitResult wait();
-  // After the caller has continued alone: returns the result of the default that behaviours ran, or runs it now.
+  // Used after the caller has continued alone. Returns the result if a behaviour has already run the default function,
+  // otherwise runs it now.
   PJRT_Error* take_default(void* arguments);
 
  private:

@@ -1,4 +1,4 @@
-// What `framedex run` and `framedex memory --plan` ask about the machine before a program is started.
+// Queries of `framedex run` and `framedex memory --plan` about the machine, before they start a program.
 #include <cstdint>
 #include <string>
 

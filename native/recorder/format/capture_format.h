@@ -17,9 +17,10 @@ namespace framedex::capture {
 
 // The name of the metadata file, and its "format".
 inline constexpr char kMetadataFile[] = "capture.json";
-// The folders of kept files: compiled programs, and Python source files.
+// The folders of kept files: compiled programs, Python source files, and contents of buffers.
 inline constexpr char kPrograms[] = "programs";
 inline constexpr char kSources[] = "sources";
+inline constexpr char kBuffers[] = "buffers";
 // Prefix of the reason why content was not kept.
 inline constexpr char kNotKept[] = "not kept: ";
 inline constexpr char kFormat[] = "framedex-capture";
@@ -31,6 +32,7 @@ inline constexpr char kStreamSuffix[] = ".fdx";
 inline constexpr char kRingSuffix[] = ".ring.fdx";
 // The file with pending callbacks, followed by the threads' tables of open calls.
 inline constexpr char kOpenCallsFile[] = "open-calls";
+inline constexpr char kCrashFile[] = "crash.txt";
 
 inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
 inline constexpr uint32_t kVersion = 4;
@@ -257,7 +259,7 @@ static_assert(sizeof(PendingCallback) == 48);
 inline constexpr size_t kPendingSize = size_t{16} * 1024;
 inline constexpr size_t kPendingSlots = kPendingSize / sizeof(PendingCallback);
 
-// A thread's open calls, outermost first. Behind the pending callbacks, the file kOpenCallsFile has one table for each
+// A thread's open calls, outermost first. After the pending callbacks, the file kOpenCallsFile has one table for each
 // thread, by its number. The thread overwrites its table in place, so a reader finds all open calls without reading the
 // streams.
 struct OpenCallTable {

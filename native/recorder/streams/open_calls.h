@@ -1,4 +1,4 @@
-// Tables of open calls in a shared mapping: another process finds there what each thread is in, also after a kill.
+// Tables of open calls in a shared mapping. Another process can read each thread's open calls, even after a kill.
 #pragma once
 
 #include <algorithm>
@@ -72,8 +72,8 @@ class OpenCalls {
   // Async-signal-safe.
   void note_signal(int number) { store(&table_->signal, static_cast<uint64_t>(number)); }
 
-  // Passes each open call that has a record at `position` or up to `size` bytes behind to `move`, which returns the
-  // record's new position.
+  // Passes each open call with a record in the `size` bytes from `position` on to `move`, which returns the record's
+  // new position.
   template <typename Move>
   void move_records(uint64_t position, size_t size, Move move) {
     for (size_t slot = 0; slot < std::min(depth_, kSlots); ++slot) {

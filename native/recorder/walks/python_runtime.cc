@@ -42,7 +42,24 @@ uint8_t read_byte_logged(uintptr_t base, int offset, Bytes& log) {
   return value;
 }
 
-void append_utf8(std::string& text, uint32_t c) {
+// Characters in memory of fixed size. Those that do not fit are left out.
+class FixedText {
+ public:
+  FixedText(char* target, size_t capacity) : target_(target), capacity_(capacity) {}
+  size_t size() const { return size_; }
+  FixedText& operator+=(char c) {
+    if (size_ < capacity_) target_[size_++] = c;
+    return *this;
+  }
+
+ private:
+  char* target_;
+  size_t capacity_;
+  size_t size_ = 0;
+};
+
+template <typename Text>
+void append_utf8(Text& text, uint32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c);
   } else if (c < 0x800) {
@@ -60,12 +77,9 @@ void append_utf8(std::string& text, uint32_t c) {
   }
 }
 
-template <typename Unit>
-std::string encode(uintptr_t data, size_t length) {
-  std::string text;
-  text.reserve(length);
+template <typename Unit, typename Text>
+void encode(uintptr_t data, size_t length, Text& text) {
   for (size_t i = 0; i < length; ++i) append_utf8(text, reinterpret_cast<const Unit*>(data)[i]);
-  return text;
 }
 
 // CPython 3.11 code objects have no version: a later one at the same address may even have its name and tables at the
@@ -155,8 +169,8 @@ PythonRuntime PythonRuntime::find() {
   runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");
   if (runtime.is_finalizing_ == nullptr) runtime.is_finalizing_ = find_symbol<Predicate>("_Py_IsFinalizing");
   runtime.code_type_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
-  // In 3.15, compilers split the evaluator into parts with an unwind entry each, and only one begins at the symbol. The
-  // native frame of a run is then found by its address alone.
+  // In 3.15, compilers split the evaluator into parts with an unwind entry each, and only one begins at the symbol.
+  // Then only the address identifies the native frame of a run.
   bool is_split = runtime.layout_->thread_base_frame >= 0;
   if (!is_split) runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
   if (runtime.layout_->code_version < 0) count_code_deaths(runtime.code_type_, runtime.layout_->type_deallocate);
@@ -261,33 +275,54 @@ size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, s
 
 CodeText PythonRuntime::read_code(uintptr_t code) const {
   CodeText text;
-  if (code_type_ != 0 && read<uintptr_t>(code, layout_->object_type) != code_type_) return text;
-  text.filename = read_text(read<uintptr_t>(code, layout_->code_filename));
-  text.qualname = read_text(read<uintptr_t>(code, layout_->code_qualname));
-  text.first_line = read<int>(code, layout_->code_first_line);
-  auto table = read<uintptr_t>(code, layout_->code_line_table);
-  auto size = read<size_t>(table, layout_->bytes_size);
-  text.line_table.assign(reinterpret_cast<const char*>(table + static_cast<uintptr_t>(layout_->bytes_data)), size);
+  CodeParts parts = find_code(code);
+  if (parts.line_table == nullptr) return text;
+  append_text(parts.filename, text.filename);
+  append_text(parts.qualname, text.qualname);
+  text.first_line = parts.first_line;
+  text.line_table.assign(reinterpret_cast<const char*>(parts.line_table), parts.line_table_size);
   return text;
 }
 
-std::string PythonRuntime::read_text(uintptr_t text) const {
-  if (text == 0) return {};
+PythonRuntime::CodeParts PythonRuntime::find_code(uintptr_t code) const {
+  if (code_type_ != 0 && read<uintptr_t>(code, layout_->object_type) != code_type_) return {};
+  auto table = read<uintptr_t>(code, layout_->code_line_table);
+  return {read<uintptr_t>(code, layout_->code_filename), read<uintptr_t>(code, layout_->code_qualname),
+          read<int>(code, layout_->code_first_line),
+          reinterpret_cast<const uint8_t*>(table + static_cast<uintptr_t>(layout_->bytes_data)),
+          read<size_t>(table, layout_->bytes_size)};
+}
+
+size_t PythonRuntime::copy_text(uintptr_t text, char* target, size_t capacity) const {
+  FixedText fixed(target, capacity);
+  append_text(text, fixed);
+  return fixed.size();
+}
+
+template <typename Text>
+void PythonRuntime::append_text(uintptr_t text, Text& target) const {
+  if (text == 0) return;
   auto state = read<uint32_t>(text, layout_->text_state);
   auto length = read<size_t>(text, layout_->text_length);
-  if ((state & static_cast<uint32_t>(layout_->text_compact_mask)) == 0) return "?";
+  if ((state & static_cast<uint32_t>(layout_->text_compact_mask)) == 0) {
+    target += '?';
+    return;
+  }
   if ((state & static_cast<uint32_t>(layout_->text_ascii_mask)) != 0) {
-    return {reinterpret_cast<const char*>(text + static_cast<uintptr_t>(layout_->text_ascii_data)), length};
+    encode<uint8_t>(text + static_cast<uintptr_t>(layout_->text_ascii_data), length, target);
+    return;
   }
   uintptr_t data = text + static_cast<uintptr_t>(layout_->text_compact_data);
   auto mask = static_cast<uint32_t>(layout_->text_kind_mask);
   switch ((state & mask) / (mask & -mask)) {
     case 1:
-      return encode<uint8_t>(data, length);
+      encode<uint8_t>(data, length, target);
+      break;
     case 2:
-      return encode<uint16_t>(data, length);
+      encode<uint16_t>(data, length, target);
+      break;
     default:
-      return encode<uint32_t>(data, length);
+      encode<uint32_t>(data, length, target);
   }
 }
 

@@ -47,6 +47,19 @@ class PythonRuntime {
   size_t walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   CodeText read_code(uintptr_t code) const;
 
+  // Parts of a code object in place, for signal handlers: Python texts by address (0: not a code object), and its
+  // location table.
+  struct CodeParts {
+    uintptr_t filename;
+    uintptr_t qualname;
+    int first_line;
+    const uint8_t* line_table;
+    size_t line_table_size;
+  };
+  CodeParts find_code(uintptr_t code) const;
+  // Copies a Python text as UTF-8, cut to `capacity` bytes, without the heap. Returns its size.
+  size_t copy_text(uintptr_t text, char* target, size_t capacity) const;
+
  private:
   using ThreadState = void* (*)();
   using Predicate = int (*)();
@@ -56,7 +69,9 @@ class PythonRuntime {
   // Walks with kPythonLayouts[index]. Compiled once per layout, so field offsets are constants in the instructions.
   template <size_t index>
   size_t walk_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
-  std::string read_text(uintptr_t text) const;
+  // Appends a Python text as UTF-8 to a string or to another target of characters.
+  template <typename Text>
+  void append_text(uintptr_t text, Text& target) const;
 
   const PythonLayout* layout_ = nullptr;
   ThreadState thread_state_ = nullptr;

@@ -1,6 +1,6 @@
 """FFI handlers, their registrations, and the lines that call or name FFI targets: lookups, and hover texts.
 
-Stacks end on the line that registers a handler, but its author queries its implementation. Stacks contain the line
+Stacks end on the line that registers a handler, but its author asks about the implementation. Stacks contain the line
 that calls the result of `ffi_call`, but readers also query the line of the `ffi_call` itself.
 """
 

@@ -65,7 +65,7 @@ def _page_url(guidebook: str, name: str) -> str | None:
 
 
 def _format_link(session: Session, markup: Markup, params: types.HoverParams, name: str, address: str) -> str:
-    """Return a link that opens in a browser. VS Code would show a file as text, so there it runs a command."""
+    """Return a link that opens in a browser. For VS Code, which shows HTML files as text, it runs a command."""
     text = f"guidebook: {markup.code(name)}"
     if markup.markdown and address.startswith("file:") and OPEN_GUIDEBOOK in session.command_links:
         position = {"line": params.position.line, "character": params.position.character}

@@ -238,7 +238,7 @@ def _find_handlers(session: Session, index: Index, position: RequestPosition) ->
 
 
 def _ways_to_handlers(
-    handlers: Sequence[FfiHandler], ways_on: Sequence[NavigationTarget]
+    handlers: Sequence[FfiHandler], other_ways: Sequence[NavigationTarget]
 ) -> Iterator[NavigationTarget]:
     """Yield the function of each handler, else its registration, then the other ways from the `ffi_call`.
 
@@ -257,7 +257,7 @@ def _ways_to_handlers(
                 passed.add((registered.path, registered.line))
         if written is not None:
             yield written
-    yield from (way for way in ways_on if (way.target.path, way.target.line) not in passed)
+    yield from (way for way in other_ways if (way.target.path, way.target.line) not in passed)
 
 
 def _way_to_implementation(handler: FfiHandler) -> NavigationTarget | None:

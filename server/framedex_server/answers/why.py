@@ -52,8 +52,8 @@ _END_REASONS = {
 _INWARD_REQUESTS = (types.TEXT_DOCUMENT_DEFINITION, "framedex/stepIn", "framedex/waysIn")
 
 
-async def explain_empty_answer(session: Session, about: Json, request: str) -> Json:
-    """Return why a request with the parameters `about` has an empty answer: a `text`, and an `action` or None.
+async def explain_empty_answer(session: Session, parameters: Json, request: str) -> Json:
+    """Return why a request with the parameters `parameters` has an empty answer: a `text`, and an `action` or None.
 
     The first reason that applies is returned:
 
@@ -66,22 +66,25 @@ async def explain_empty_answer(session: Session, about: Json, request: str) -> J
     """
     if request == "framedex/stack":
         return _reason("No stack is selected. Step along a stack, or select one of the stacks through a line.")
-    place = _parse_location(session, about)
-    document = Path(place.path if place is not None else find_document(session, about))
+    place = _parse_location(session, parameters)
+    document = Path(place.path if place is not None else find_document(session, parameters))
     found = await session.indexes.find_problem(document)
     if found is not None:
         folder, problem = found
         return {"text": str(problem).replace("\n", " "), "action": find_repair_action(problem, folder)}
 
-    if request == types.TEXT_DOCUMENT_DEFINITION and (public := await _find_public_in_text(session, about)) is not None:
-        return _public_reason(session, about, "This frame", public)
+    if (
+        request == types.TEXT_DOCUMENT_DEFINITION
+        and (public := await _find_public_in_text(session, parameters)) is not None
+    ):
+        return _public_reason(session, parameters, "This frame", public)
 
     def explain(index: Index) -> Json | None:
-        return _explain_line(session, index, place, about, request) if index.captures() else None
+        return _explain_line(session, index, place, parameters, request) if index.captures() else None
 
     reason = await (session.query_at(place, explain) if place is not None else session.query(str(document), explain))
     if reason is None:
-        reason = await session.run(lambda: _explain_not_recorded(session, about, document))
+        reason = await session.run(lambda: _explain_not_recorded(session, parameters, document))
     return reason
 
 
@@ -103,18 +106,22 @@ def _make_action(title: str, command: str, argument: object) -> Json:
     return {"title": title, "command": command, "arguments": [argument]}
 
 
-def _parse_location(session: Session, about: Json) -> RequestPosition | None:
-    if about.get("position") is None:
+def _parse_location(session: Session, parameters: Json) -> RequestPosition | None:
+    if parameters.get("position") is None:
         return None
-    position = parse_position(about)
+    position = parse_position(parameters)
     return session.request_position(position.text_document, position.position)
 
 
-def _explain_line(session: Session, index: Index, position: RequestPosition | None, about: Json, request: str) -> Json:
+def _explain_line(
+    session: Session, index: Index, position: RequestPosition | None, parameters: Json, request: str
+) -> Json:
     changed = "The recordings of this line have changed in the meantime. Try again."
-    if about.get("position") is None:
+    if parameters.get("position") is None:
         return _reason(_END_REASONS[request] if request == "framedex/selectFrame" else changed)
-    if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_contain_stacks(about["textDocument"]["uri"]):
+    if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_contain_stacks(
+        parameters["textDocument"]["uri"]
+    ):
         return _reason("No source found for this line.")
     passed = None if position is None else resolve_registration(session, index, position)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
@@ -129,18 +136,22 @@ def _explain_line(session: Session, index: Index, position: RequestPosition | No
         return _reason(
             f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. Answers cover only the selected capture.",
-            *("Answer from other captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
+            *(
+                "Answer from other captures",
+                SELECT_CAPTURE,
+                {"textDocument": parameters["textDocument"], "capture": None},
+            ),
         )
     if passes and request in _INWARD_REQUESTS and (ways := find_public_callees(session, index, passed)):
-        return _public_reason(session, about, *ways[0])
+        return _public_reason(session, parameters, *ways[0])
     if passes and request == types.TEXT_DOCUMENT_DEFINITION:
-        line = {"textDocument": about["textDocument"], "position": about["position"]}
+        line = {"textDocument": parameters["textDocument"], "position": parameters["position"]}
         return _reason(_END_REASONS[request], "Open the trace", OPEN_TRACE, line)
     return _reason(_END_REASONS.get(request, changed) if passes else changed)
 
 
-async def _find_public_in_text(session: Session, about: Json) -> Location | None:
-    position = parse_position(about)
+async def _find_public_in_text(session: Session, parameters: Json) -> Location | None:
+    position = parse_position(parameters)
     uri = position.text_document.uri
     if not session.texts.may_contain_stacks(uri):
         return None
@@ -148,15 +159,15 @@ async def _find_public_in_text(session: Session, about: Json) -> Location | None
     return found[1] if found is not None else None
 
 
-def _public_reason(session: Session, about: Json, name: str, location: Location) -> Json:
+def _public_reason(session: Session, parameters: Json, name: str, location: Location) -> Json:
     """Return the reason for a frame whose source is only public; `alternative` fetches its sources if possible."""
     text = f"{format_public_callee(name, location)}; its public page is {location.url}"
     reason = _reason(text, "Open its public page", OPEN_PUBLIC, location.url)
-    fetch = make_fetch_action(session, about["textDocument"]["uri"], location)
+    fetch = make_fetch_action(session, parameters["textDocument"]["uri"], location)
     return {**reason, "alternative": fetch} if fetch is not None else reason
 
 
-def _explain_not_recorded(session: Session, about: Json, document: Path) -> Json:
+def _explain_not_recorded(session: Session, parameters: Json, document: Path) -> Json:
     """Return the reason if no index has a capture: it names the next step."""
     starts = [document.parent, *session.roots()]
     for folder in dict.fromkeys(folder for start in starts for folder in (start, *start.parents)):
@@ -168,5 +179,5 @@ def _explain_not_recorded(session: Session, about: Json, document: Path) -> Json
                 return _reason(text, _INDEX_TITLE, INDEX_COMMAND, folder.as_uri())
     text = "Nothing has been recorded here yet. Run `framedex run SCRIPT` to record a program."
     if document.suffix == ".py":
-        return _reason(text, "Record this file", RECORD_COMMAND, about["textDocument"]["uri"])
+        return _reason(text, "Record this file", RECORD_COMMAND, parameters["textDocument"]["uri"])
     return _reason(text)

@@ -1,7 +1,7 @@
 """Documents that contain stacks: trace documents, logs and crash texts, each parsed once per state of its text.
 
-Stacks are looked for in trace documents and in plain text, logs and compiler output. Sources belong to their own
-language servers, whatever their comments contain.
+Stacks are looked for in trace documents and in plain text, logs and compiler output. Source files are left to their own
+language servers, even if their comments contain stacks.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def register_open_guidebook(server: LanguageServer, session: Session) -> None:
     """Register `framedex.openGuidebook`, with a document and position."""
 
     @server.command(OPEN_GUIDEBOOK)
-    async def open_guidebook(about: Any = None) -> None:
-        params = parse_position(parse_params(about))
+    async def open_guidebook(parameters: Any = None) -> None:
+        params = parse_position(parse_params(parameters))
         address = await find_page_url(session, params.text_document, params.position)
         if address is None:
             show_message(

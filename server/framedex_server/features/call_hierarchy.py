@@ -2,8 +2,8 @@
 
 LSP requires a document location for every item, but a function may have no known source or no file on this machine. No
 frame may be dropped. If no checkout has the file, the item opens the nearest frame with a location on the path to the
-function: the calling line, or the line called back. The item's detail says so, with the public URL. The parent item
-provides this location, so nothing is searched or written, and every client can open it.
+function. That is the calling line, or the line that was called back. The item's detail says so, with the public URL.
+The parent item provides this location, so nothing is searched or written, and every client can open it.
 
 Frames of the interpreter and glue between languages are skipped; the detail then contains "indirectly". Calls in the
 source that were never recorded follow, in the directions of the setting `static_calls`.

@@ -44,21 +44,21 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/boundaries")
     async def boundaries(params: Any) -> Json | None:
         """Return the boundary functions that a capture called, with their totals, most time first."""
-        about = parse_params(params)
-        capture, text = parse_integer(about, "capture"), _parse_filter(about)
-        return await query_contents(session, about, lambda index: _boundaries_json(index, capture, text))
+        parameters = parse_params(params)
+        capture, text = parse_integer(parameters, "capture"), _parse_filter(parameters)
+        return await query_contents(session, parameters, lambda index: _boundaries_json(index, capture, text))
 
     @server.feature("framedex/calls")
     async def calls(params: Any) -> Json | None:
         """Return a page of the calls of a boundary function in a capture."""
-        about = parse_params(params)
-        capture, boundary = parse_integer(about, "capture"), parse_integer(about, "boundary")
+        parameters = parse_params(params)
+        capture, boundary = parse_integer(parameters, "capture"), parse_integer(parameters, "boundary")
         text, limit, offset = (
-            _parse_filter(about),
-            _parse_limit(about),
-            max(parse_optional_integer(about, "offset") or 0, 0),
+            _parse_filter(parameters),
+            _parse_limit(parameters),
+            max(parse_optional_integer(parameters, "offset") or 0, 0),
         )
-        longest_first = about.get("order") == "duration"
+        longest_first = parameters.get("order") == "duration"
 
         def page(index: Index) -> Json:
             found = index.capture(capture).calls(
@@ -66,26 +66,26 @@ def register(server: LanguageServer, session: Session) -> None:
             )
             return {"calls": [call_json(call) for call in found]}
 
-        return await query_contents(session, about, page)
+        return await query_contents(session, parameters, page)
 
     @server.feature("framedex/frames")
     async def frames(params: Any) -> Json | None:
         """Return every frame of a call, outermost first, in the order of its trace document."""
-        about = parse_params(params)
-        call = parse_integer(about, "call")
-        return await query_contents(session, about, lambda index: _frames_json(session, index.calls.trace(call)))
+        parameters = parse_params(params)
+        call = parse_integer(parameters, "call")
+        return await query_contents(session, parameters, lambda index: _frames_json(session, index.calls.trace(call)))
 
     @server.feature("framedex/frame")
     async def frame(params: Any) -> Json | None:
         """Return a frame by its id, for nodes of a flame graph."""
-        about = parse_params(params)
-        wanted = parse_integer(about, "frame")
+        parameters = parse_params(params)
+        wanted = parse_integer(parameters, "frame")
 
         def found(index: Index) -> Json | None:
             row = index.frame(wanted)
             return None if row is None else frame_json(session, row)
 
-        return await query_contents(session, about, found)
+        return await query_contents(session, parameters, found)
 
 
 def _boundaries_json(index: Index, capture: int, text: str) -> Json:
@@ -123,15 +123,15 @@ def _frames_json(session: Session, trace: Trace | None) -> Json | None:
     }
 
 
-def _parse_filter(about: Json) -> str:
-    text = about.get("filter") or ""
+def _parse_filter(parameters: Json) -> str:
+    text = parameters.get("filter") or ""
     if not isinstance(text, str):
         raise JsonRpcInvalidParams("filter must be a string.")
     return text.strip()
 
 
-def _parse_limit(about: Json) -> int:
-    limit = parse_optional_integer(about, "limit")
+def _parse_limit(parameters: Json) -> int:
+    limit = parse_optional_integer(parameters, "limit")
     return DEFAULT_PAGE_SIZE if limit is None else max(min(limit, MAX_PAGE_SIZE), 0)
 
 
@@ -140,20 +140,20 @@ def register_flame_graphs(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/flameGraph")
     async def flame_graph(params: Any) -> Json | None:
-        about = parse_params(params)
-        capture, boundary = parse_integer(about, "capture"), parse_optional_integer(about, "boundary")
-        with_glue = about.get("glue") is not False
+        parameters = parse_params(params)
+        capture, boundary = parse_integer(parameters, "capture"), parse_optional_integer(parameters, "boundary")
+        with_glue = parameters.get("glue") is not False
         return await query_contents(
-            session, about, lambda index: _flame_graph_json(index, capture, boundary, with_glue)
+            session, parameters, lambda index: _flame_graph_json(index, capture, boundary, with_glue)
         )
 
     @server.feature("framedex/flameGraphOfDifferences")
     async def flame_graph_of_differences(params: Any) -> Json | None:
-        about = parse_params(params)
-        before, after = parse_integer(about, "before"), parse_integer(about, "after")
-        with_glue = about.get("glue") is not False
+        parameters = parse_params(params)
+        before, after = parse_integer(parameters, "before"), parse_integer(parameters, "after")
+        with_glue = parameters.get("glue") is not False
         return await query_contents(
-            session, about, lambda index: _difference_graph_json(index, before, after, with_glue)
+            session, parameters, lambda index: _difference_graph_json(index, before, after, with_glue)
         )
 
 

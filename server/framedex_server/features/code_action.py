@@ -142,16 +142,16 @@ async def find_cost_actions(session: Session, params: types.CodeActionParams) ->
     actions = []
     for diagnostic in found:
         start = diagnostic.range.start
-        about = {
+        argument = {
             "textDocument": {"uri": params.text_document.uri},
             "position": {"line": start.line, "character": start.character},
         }
         show = SHOW_COSTS if SHOW_COSTS in session.command_links else OPEN_TRACE
         name = str(diagnostic.code)
-        actions.append(_make_cost_action(_SHOW_TITLES[name], show, {**about, "answer": name}, diagnostic))
+        actions.append(_make_cost_action(_SHOW_TITLES[name], show, {**argument, "answer": name}, diagnostic))
         if runs is not None:
             before, after = runs
-            compared = {**about, "before": before, "after": after}
+            compared = {**argument, "before": before, "after": after}
             actions.append(_make_cost_action("Compare with the run before", COMPARE_CAPTURES, compared, diagnostic))
         if OPEN_HOW_TO in session.command_links:
             page = _HOW_TO_PAGES.get(name, name)
@@ -172,11 +172,11 @@ def _find_previous_run(session: Session, path: str, index: Index) -> tuple[int, 
 
 
 def _make_cost_action(
-    title: str, command: str, about: dict[str, Any], diagnostic: types.Diagnostic
+    title: str, command: str, argument: dict[str, Any], diagnostic: types.Diagnostic
 ) -> types.CodeAction:
     return types.CodeAction(
         title,
         kind=COST_KIND,
         diagnostics=[diagnostic],
-        command=types.Command(title, command, arguments=[about]),
+        command=types.Command(title, command, arguments=[argument]),
     )

@@ -50,25 +50,25 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/costs")
     async def costs(params: Any) -> Json | None:
         """Return one kind of cost: for all lines of a `capture`, or for the line at a `position`."""
-        about = parse_params(params)
-        answer = _parse_answer(about)
-        limit = parse_optional_integer(about, "limit")
+        parameters = parse_params(params)
+        answer = _parse_answer(parameters)
+        limit = parse_optional_integer(parameters, "limit")
         limit = DEFAULT_PAGE_SIZE if limit is None else max(min(limit, MAX_PAGE_SIZE), 0)
-        if "position" not in about:
-            capture = parse_integer(about, "capture")
+        if "position" not in parameters:
+            capture = parse_integer(parameters, "capture")
             return await query_contents(
-                session, about, lambda index: _capture_costs(session, index, answer, capture, limit)
+                session, parameters, lambda index: _capture_costs(session, index, answer, capture, limit)
             )
-        position = parse_position(about)
+        position = parse_position(parameters)
         place = session.source_position(position.text_document, position.position)
         if place is None:
             return None
         path, line = place.path, place.line
-        return await query_contents(session, about, lambda index: _line_costs(session, index, answer, path, line))
+        return await query_contents(session, parameters, lambda index: _line_costs(session, index, answer, path, line))
 
 
-def _parse_answer(about: Json) -> Answer:
-    name = about.get("answer")
+def _parse_answer(parameters: Json) -> Answer:
+    name = parameters.get("answer")
     if not isinstance(name, str) or name not in ANSWERS:
         raise JsonRpcInvalidParams(f"answer must be one of {', '.join(ANSWERS)}.")
     return ANSWERS[name]

@@ -23,7 +23,7 @@ from framedex_server.jobs import IndexingWorker
 from framedex_server.markup import break_links
 from framedex_server.protocol import FETCH_SOURCE
 
-AGREED = "Fetch"
+FETCH_TITLE = "Fetch"
 """The title of the question's button."""
 
 
@@ -33,8 +33,8 @@ def register(server: LanguageServer, session: Session) -> None:
     session.on_end.append(worker.close)
 
     @server.command(FETCH_SOURCE)
-    async def fetch_source(about: Any = None) -> None:
-        source = _parse_source(session, about)
+    async def fetch_source(parameters: Any = None) -> None:
+        source = _parse_source(session, parameters)
         try:
             if find_fetched_line(source.line) is None and not await _fetch(server, worker, source):
                 return
@@ -45,8 +45,8 @@ def register(server: LanguageServer, session: Session) -> None:
         _show_line(server, session, source)
 
 
-def _parse_source(session: Session, about: Any) -> FetchableSource:
-    match params := parse_params(about):
+def _parse_source(session: Session, parameters: Any) -> FetchableSource:
+    match params := parse_params(parameters):
         case {"textDocument": {"uri": str()}, "url": str(url)}:
             source = find_fetchable_source(session, find_document(session, params), url)
             if source is not None:
@@ -58,10 +58,10 @@ async def _fetch(server: LanguageServer, worker: IndexingWorker, source: Fetchab
     """Fetch the sources if the user agrees; return whether that was done. Raises FramedexError."""
     wanted = source.wanted
     question = types.ShowMessageRequestParams(
-        types.MessageType.Info, break_links(_format_question(source)), [types.MessageActionItem(AGREED)]
+        types.MessageType.Info, break_links(_format_question(source)), [types.MessageActionItem(FETCH_TITLE)]
     )
     answer = await server.window_show_message_request_async(question)
-    if answer is None or answer.title != AGREED:
+    if answer is None or answer.title != FETCH_TITLE:
         return False
     request = {"do": "fetch", "component": wanted.component, "commit": wanted.commit, "address": source.address}
     await run_with_progress(server, f"framedex: fetching {wanted.title}", lambda report: worker.run(request, report))

@@ -9,16 +9,16 @@ fetched sources. After the last such frame the answer is empty, and the client g
 next public page. The answer is one location, the likeliest, so that no editor shows a chooser: a walk takes one key per
 frame. A note after the answer lists skipped frames. `code_action` and `line_requests` list the alternatives on demand.
 
-Repeated requests walk along one real stack. From a line that an answer led to, only the stacks that led there continue:
-of all callees recorded from a shared wrapper, only those on this path. Requests elsewhere in between do not change that
+Repeated requests walk along one real stack. From a line that an answer led to, only the stacks that led there continue.
+So of all callees of a shared wrapper, only those on this path count. Requests elsewhere in between do not change that
 (`walks`). The path that took most time comes first. Creation of the runtime's client comes last
 (`stack_paths.find_paths_inward` defines the order). A callee whose name is under the cursor comes before all others,
 except the handler of an `ffi_call` on its line.
 
 A line inside `jit` made no call when its program ran. It leads to the lines called from it during tracing. The
-innermost of those lead to the lines that run the program, and the client is notified. If the cursor is on the name of a
-jitted function, which no recorded stack entered, the line of its call leads to the function's first line with an op. A
-walk that has just turned outward to that line does not go inward again: it follows the stack.
+innermost of those lead to the lines that run the program, and the client is notified. No recorded stack enters a jitted
+function. So with the cursor on its name, the line of its call leads to the function's first line with an op. A walk
+that has just turned outward to that line does not go inward again: it follows the stack.
 
 Declaration (back one frame) reverses definition: it leads outward to the calling line, the one with most calls. On a
 line that an answer led to, it follows only the stacks that led there. An FFI handler's implementation has the callers
@@ -26,8 +26,8 @@ of the handler. From a line inside `jit` it leads to the line that called the fu
 program.
 
 Implementation returns the boundary functions reached from a line, at any depth, longest first. Each leads to the
-innermost frame with source of its latest call: the function itself in the mock or in a plug-in with debug information,
-else the nearest line on the path to it.
+innermost frame with source of its latest call. In the mock, or in a plug-in with debug information, that is the
+function itself. Otherwise it is the nearest line on the path to it.
 
 References returns the origins of the stacks through a line, most calls first. Each distinct path is shown by the
 innermost Python line of the program itself, else of a library. For an FFI handler's C++ source and for an `ffi_call`,

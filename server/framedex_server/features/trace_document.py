@@ -89,23 +89,25 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/traceDocument")
     async def trace_document(params: Any) -> Json | None:
         """Return the requested trace (see `_find_requested`) as a document; null if there is none."""
-        about = parse_params(params)
+        parameters = parse_params(params)
         return await query_contents(
-            session, about, _make_query(session, about, lambda trace: _document_json(session, about, trace))
+            session,
+            parameters,
+            _make_query(session, parameters, lambda trace: _document_json(session, parameters, trace)),
         )
 
     @server.feature("framedex/traceMarkdown")
     async def trace_markdown(params: Any) -> Json | None:
         """Return the requested trace as Markdown, to paste into an issue or a chat."""
-        about = parse_params(params)
+        parameters = parse_params(params)
         return await query_contents(
-            session, about, _make_query(session, about, lambda trace: _markdown_json(session, trace))
+            session, parameters, _make_query(session, parameters, lambda trace: _markdown_json(session, trace))
         )
 
 
-def _make_query(session: Session, about: Json, to_json: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
+def _make_query(session: Session, parameters: Json, to_json: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
     """Return a query that formats the requested trace with `to_json`; its result is None without a trace."""
-    find_trace = _find_requested(session, about)
+    find_trace = _find_requested(session, parameters)
 
     def query(index: Index) -> Json | None:
         trace = find_trace(index)
@@ -114,29 +116,29 @@ def _make_query(session: Session, about: Json, to_json: Callable[[Trace], Json])
     return query
 
 
-def _find_requested(session: Session, about: Json) -> Callable[[Index], Trace | None]:
+def _find_requested(session: Session, parameters: Json) -> Callable[[Index], Trace | None]:
     """Return a query for the trace of a `call`, of a `stack`'s latest call (both by id), or of a `position`.
 
     At a position, the stack that took longest is chosen. `textDocument` or `folder` selects the index. `capture` (an
     id) restricts the result to calls of that capture.
     """
-    capture = parse_optional_integer(about, "capture")
-    if about.get("position") is not None:
-        position = parse_position(about)
+    capture = parse_optional_integer(parameters, "capture")
+    if parameters.get("position") is not None:
+        position = parse_position(parameters)
         place = session.request_position(position.text_document, position.position)
 
         def find(index: Index) -> Trace | None:
             call = find_latest_call(session, index, place) if place is not None else None
             return None if call is None else index.calls.trace(call)
 
-    elif about.get("stack") is not None:
-        stack = parse_integer(about, "stack")
+    elif parameters.get("stack") is not None:
+        stack = parse_integer(parameters, "stack")
 
         def find(index: Index) -> Trace | None:
             return index.calls.trace_of_stack(stack)
 
     else:
-        call = parse_integer(about, "call")
+        call = parse_integer(parameters, "call")
 
         def find(index: Index) -> Trace | None:
             return index.calls.trace(call)
@@ -148,11 +150,11 @@ def _find_requested(session: Session, about: Json) -> Callable[[Index], Trace | 
     return of_capture
 
 
-def _document_json(session: Session, about: Json, trace: Trace) -> Json:
+def _document_json(session: Session, parameters: Json, trace: Trace) -> Json:
     from framedex.tracetext import format_trace
 
-    name = f"call-{trace.call.id}" if about.get("stack") is None else f"stack-{about['stack']}"
-    folder = PurePosixPath(find_document(session, about)).parent
+    name = f"call-{trace.call.id}" if parameters.get("stack") is None else f"stack-{parameters['stack']}"
+    folder = PurePosixPath(find_document(session, parameters)).parent
     return {
         "uri": f"{SCHEME}:{quote(str(folder / f'{name}.fdtrace'), errors='replace')}",
         "languageId": TRACE_LANGUAGE,
@@ -177,8 +179,8 @@ def register_open_trace(server: LanguageServer, session: Session) -> None:
     """Register `framedex.openTrace`, with a document and position, and optionally a call's id."""
 
     @server.command(OPEN_TRACE)
-    async def open_trace(about: Any = None) -> str | None:
-        wanted = about if isinstance(about, dict) else {}
+    async def open_trace(parameters: Any = None) -> str | None:
+        wanted = parameters if isinstance(parameters, dict) else {}
         params = parse_position(wanted)
         call = wanted.get("call")
         place = session.request_position(params.text_document, params.position)

@@ -1,6 +1,6 @@
 """The Python fuzz targets: a module for each parser.
 
-Each has `run(data)` and `LONGEST`, the maximum input size in bytes.
+Each has `run(data)` and `MAX_SIZE`, the maximum input size in bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PROGRAM_VARIABLE = "FRAMEDEX_FUZZ_PROGRAM"
 class Target(Protocol):
     """A module of this folder. `run` raises if the parser fails a check, and in no other case."""
 
-    LONGEST: int
+    MAX_SIZE: int
 
     def run(self, data: bytes) -> None: ...
 

@@ -12,7 +12,7 @@ from framedex.releases import find_builds
 from framedex_native import _native
 from tests.fuzz.inputs import scratch
 
-LONGEST = 4096
+MAX_SIZE = 4096
 
 
 def run(data: bytes) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from framedex.programs import read_note, read_options
 
-LONGEST = 1 << 12
+MAX_SIZE = 1 << 12
 
 
 def run(data: bytes) -> None:

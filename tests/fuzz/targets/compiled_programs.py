@@ -10,7 +10,7 @@ from framedex.programs.bytecode import MAX_LINE
 from framedex.programs.locations import MAX_FRAMES
 from framedex.programs.signature import MAX_CONSTANTS
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 
 
 def run(data: bytes) -> None:

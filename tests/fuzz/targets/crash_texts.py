@@ -10,7 +10,7 @@ from framedex.text_stacks.model import StackFormat, TextFrame
 from framedex.text_stacks.stream import AnnotatedLog
 from tests.fuzz.inputs import text_of
 
-LONGEST = 1 << 16
+MAX_SIZE = 1 << 16
 
 
 def run(data: bytes) -> None:

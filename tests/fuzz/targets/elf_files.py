@@ -5,7 +5,7 @@ from __future__ import annotations
 from framedex.binaries import Binary
 from tests.fuzz.inputs import scratch
 
-LONGEST = 1 << 15
+MAX_SIZE = 1 << 15
 _MOST = 64  # addresses to look up
 
 

@@ -11,7 +11,7 @@ import framedex_native
 from framedex_native.ffi.donations import donations
 from framedex_native.ffi.hlo import read_program
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 
 
 def _mock_part(name: str) -> types.ModuleType:

@@ -11,7 +11,7 @@ from framedex.imports.reading import format_of, read_profile
 from framedex.model import ImportOrigin
 from tests.fuzz.inputs import scratch
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 
 
 def run(data: bytes) -> None:

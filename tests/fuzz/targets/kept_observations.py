@@ -6,7 +6,7 @@ from framedex.errors import FramedexError
 from framedex.guidebook.observation_files import format_observations, read_observation_file
 from tests.fuzz.inputs import scratch
 
-LONGEST = 8192
+MAX_SIZE = 8192
 
 
 def run(data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from framedex.binaries.code import FunctionCode
 from framedex.binaries.ffi_handlers import find_relative_targets
 
-LONGEST = 4096
+MAX_SIZE = 4096
 
 
 def run(data: bytes) -> None:
@@ -21,6 +21,7 @@ def run(data: bytes) -> None:
         assert call.target >= 0 and (call.target == 0 or call.slot is None)
         code.calls_before(number), code.calls_after(number), code.numbers(number), code.addresses(number)
     flow = code.flow
-    assert sorted(number for calls, _ in flow for number in calls) == list(range(len(code.calls)))
-    assert all(earlier < place for place, (_, after) in enumerate(flow) for earlier in after)
+    assert sorted(number for calls, *_ in flow for number in calls) == list(range(len(code.calls)))
+    assert all(earlier < place for place, (_, after, _) in enumerate(flow) for earlier in after)
+    assert all(start <= place for place, (*_, loop_starts) in enumerate(flow) for start in loop_starts)
     assert all(target > 0 for target in find_relative_targets(data, 0x400000))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from framedex.sources.line_maps import map_lines
 from tests.fuzz.inputs import text_of
 
-LONGEST = 1 << 13
+MAX_SIZE = 1 << 13
 
 
 def _stripped(text: str) -> list[str]:

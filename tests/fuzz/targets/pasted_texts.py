@@ -13,7 +13,7 @@ from framedex.path_resolution.files import PathRule
 from framedex.settings import Settings
 from tests.fuzz.inputs import scratch, text_of
 
-LONGEST = 4096
+MAX_SIZE = 4096
 
 
 def run(data: bytes) -> None:

@@ -13,7 +13,7 @@ from framedex.sourcemap import is_address
 from framedex.sources.names import find_likely_files
 from tests.fuzz.inputs import Input, scratch
 
-LONGEST = 4096
+MAX_SIZE = 4096
 _BUILDS = [
     Build("xla", "0.10.2", "5a9e73cb", "/env/site-packages/jaxlib"),
     Build("jax", "0.10.2", "jax-v0.10.2", "/env/site-packages/jax"),

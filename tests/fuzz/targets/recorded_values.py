@@ -9,7 +9,7 @@ from framedex.calltext import arguments_as_recorded, arguments_in_brief
 from framedex.plaintext import printable, restore
 from tests.fuzz.inputs import text_of
 
-LONGEST = 4096
+MAX_SIZE = 4096
 
 
 def run(data: bytes) -> None:

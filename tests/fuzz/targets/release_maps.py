@@ -10,7 +10,7 @@ from framedex.releasemaps.format import MapComponent, MapContent, compress, writ
 from framedex.sourcemap import SourceMapError
 from tests.fuzz.inputs import Input, scratch
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 RELEASES = ("0.10.2", "0.11.0")
 INFO = SourceMapInfo("xla", "https://example.org/xla", "0" * 40, False, "fuzzed")
 

@@ -9,7 +9,7 @@ from framedex.settings import Settings
 from framedex_server.settings import EditorSettings
 from tests.fuzz.inputs import scratch
 
-LONGEST = 4096
+MAX_SIZE = 4096
 
 
 def run(data: bytes) -> None:

@@ -15,7 +15,7 @@ from framedex.shared.keeping import stored_excerpts, unpack_shared
 from framedex.shared.reading import SharedStream
 from tests.fuzz.inputs import scratch
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 
 _LENGTH = 2  # bytes that store the length of the definitions
 
@@ -51,3 +51,5 @@ def run(data: bytes) -> None:
         kept = stream.program(name)
         assert kept is not None and kept.read().ops is not None
     json.dumps([stream.note(name) for name in stream.definitions.notes])
+    assert all(stream.memory(name) is not None for name in stream.definitions.memories)
+    assert len(stream.phases) == len(stream.definitions.phases)

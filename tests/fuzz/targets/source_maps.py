@@ -7,7 +7,7 @@ import lzma
 from framedex.sourcemap import SourceMapError, read_map, write_map
 from tests.fuzz.inputs import scratch
 
-LONGEST = 1 << 14
+MAX_SIZE = 1 << 14
 
 
 def run(data: bytes) -> None:

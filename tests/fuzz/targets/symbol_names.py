@@ -8,7 +8,7 @@ from framedex.ffi.signatures import find_mismatches, format_signature, parse_att
 from framedex.sources.names import key_of, path_of, short_name
 from tests.fuzz.inputs import text_of
 
-LONGEST = 1 << 13
+MAX_SIZE = 1 << 13
 
 
 def run(data: bytes) -> None:

@@ -45,9 +45,19 @@ def test_the_control_flow_has_execution_order_instead_of_memory_order() -> None:
     """je +7; call; jmp +5; call; call; ret: each of two branches has one call, and both continue to the last."""
     code = FunctionCode(bytes.fromhex("7407e800010000eb05e800010000e800010000c3"), _AT)
     flow = code.flow
-    of_call = {call: i for i, (calls, _) in enumerate(flow) for call in calls}
+    of_call = {call: i for i, (calls, *_) in enumerate(flow) for call in calls}
     assert sorted(flow[of_call[2]][1]) == sorted([of_call[0], of_call[1]])
     assert flow[of_call[0]][1] == flow[of_call[1]][1] == [0]
+
+
+def test_nothing_runs_after_a_call_that_never_returns() -> None:
+    """je +5; call; call; ret: the first call never returns, so only the jump leads to the second."""
+    code = FunctionCode(bytes.fromhex("7405e8f9000000e8f9010000c3"), _AT, never_returns=lambda target: target == 0x1100)
+
+    of_call = {call: i for i, (calls, *_) in enumerate(code.flow) for call in calls}
+    assert [call.target for call in code.calls] == [0x1100, 0x1205]
+    assert code.endless_calls == {0}
+    assert of_call[0] not in code.flow[of_call[1]][1]
 
 
 def test_passed_addresses_and_numbers_are_those_set_since_the_previous_call() -> None:
@@ -63,4 +73,4 @@ def test_the_number_of_followed_jump_tables_is_bounded() -> None:
     flow = FunctionCode(b"\xff\xe0" * 20_000, _AT).flow
 
     assert len(flow) == 20_000
-    assert not any(after for _, after in flow)
+    assert not any(after for _, after, _ in flow)

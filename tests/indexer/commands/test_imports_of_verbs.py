@@ -61,6 +61,7 @@ NEEDS: dict[str, set[str]] = {
     "open demo.py:1": {"socket", "subprocess"},
     "live": {"framedex.captures", "framedex_native"},
     "hang": {"framedex.captures", "framedex_native"},
+    "ranks --job demo": {"framedex.captures", "framedex_native"},
     "ffi": {"framedex.ffi", "framedex.model.traces"},
     "explain log.txt": FRAMES_OF_TEXTS,
     "resolve log.txt": FRAMES_OF_TEXTS,

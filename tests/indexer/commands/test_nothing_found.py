@@ -30,7 +30,22 @@ FOUND_AND_NOT = {
 # These list, create, remove or forward data; `ffi` and `memory` need data that no fixture here has.
 LOOK_FOR_NOTHING = {
     *("demo", "run", "index", "import", "ffi", "compiles", "transfers", "memory", "waits", "check", "resolve", "open"),
-    *("diff", "share", "report", "guidebook", "cmake", "doctor", "completion", "serve", "mcp", "live", "hang"),
+    *(
+        "conform",
+        "diff",
+        "replay",
+        "share",
+        "report",
+        "guidebook",
+        "cmake",
+        "doctor",
+        "completion",
+        "serve",
+        "mcp",
+        "live",
+        "hang",
+        "ranks",
+    ),
     *(verb for verb in VERBS if verb.startswith(("captures", "fleet", "sources"))),
 }
 WITH_JSON = ("calls", "summary", "where", "find", "explain")

@@ -28,7 +28,7 @@ def f(x):
 
 f(jnp.arange(4.0))
 """
-# The same on each line but the eighth, which also computes something.
+# The same program, except that line 8 computes more.
 CHANGED = CACHED.replace("\\\n\n\n", "\\\n        + jnp.cos(x)\n\n")
 
 

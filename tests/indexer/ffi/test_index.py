@@ -13,7 +13,7 @@ from framedex.index import Index, Store
 from framedex.ingest import CaptureFrameNamer
 from framedex.model import Capture, SiteEvidence
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
-from tests.indexed_ffi import IndexedRun, indexed, line_of, places
+from tests.indexed_ffi import IndexedRun, indexed, line_of, site_lines
 from tests.indexer.unplaced import index_without_sources
 from tests.oracle.whole_captures import add_capture
 from tests.tiers import exhaustive_unless
@@ -51,7 +51,7 @@ def test_both_stages_of_a_stateful_target_have_handlers(calls: IndexedRun) -> No
 
 def test_sites_are_program_lines(calls: IndexedRun) -> None:
     line = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
-    found = [places(totals.site) for totals in calls.target("rms_norm").sites]
+    found = [site_lines(totals.site) for totals in calls.target("rms_norm").sites]
     assert {lines[0] for lines in found} == {(EXAMPLE.name, line)}
     assert (calls.program.name, calls.run.result["rms_norm"]) in [lines[-1] for lines in found]
     assert {totals.how for totals in calls.target("rms_norm").sites} == {SiteEvidence.EXACT}
@@ -68,7 +68,7 @@ def test_a_site_has_its_whole_stack(calls: IndexedRun) -> None:
 def test_an_untyped_target_is_joined_to_its_only_site(calls: IndexedRun) -> None:
     (totals,) = calls.target("add_one_untyped").sites
     assert totals.how is SiteEvidence.SINGLE
-    assert places(totals.site)[0][0] == EXAMPLE.name
+    assert site_lines(totals.site)[0][0] == EXAMPLE.name
     assert calls.target("add_one_untyped").registrations[0].api_version == 0
 
 
@@ -85,7 +85,7 @@ def test_jaxlib_handlers_have_the_line_that_led_to_them() -> None:
     target = run.target("lapack_spotrf_ffi")
     (totals,) = target.sites
     assert totals.site.from_metadata
-    assert places(totals.site)[-1] == (run.program.name, run.run.result["lapack"])
+    assert site_lines(totals.site)[-1] == (run.program.name, run.run.result["lapack"])
     assert target.registrations[0].line is None
     (handler,) = target.handlers
     assert handler.signature is not None
@@ -103,7 +103,7 @@ def test_shapes_attributes_and_errors(calls: IndexedRun) -> None:
     assert (target.totals.runs, target.totals.errors) == (3, 3)
     assert [each.message for each in target.troubles][:2] == ["the handler does not want to", "the handler threw this"]
     for trouble in target.troubles:
-        assert [places(site)[0] for site in trouble.sites] == [
+        assert [site_lines(site)[0] for site in trouble.sites] == [
             (EXAMPLE.name, line_of(EXAMPLE, 'jax.ffi.ffi_call("fail"'))
         ]
         assert trouble.explanation == ""
@@ -159,7 +159,7 @@ def test_the_trace_of_a_run_has_its_call_site(calls: IndexedRun) -> None:
     assert trace is not None and trace.origin is not None
     assert trace.frames[-1].function.name == "RmsNormBackward"
     assert trace.origin.how is SiteEvidence.EXACT
-    assert places(trace.origin.sites[0])[0] == (EXAMPLE.name, line_of(EXAMPLE, 'ffi_call("rms_norm_backward"'))
+    assert site_lines(trace.origin.sites[0])[0] == (EXAMPLE.name, line_of(EXAMPLE, 'ffi_call("rms_norm_backward"'))
 
 
 def test_an_instantiation_is_joined(calls: IndexedRun) -> None:
@@ -168,7 +168,7 @@ def test_an_instantiation_is_joined(calls: IndexedRun) -> None:
         assert call is not None
         trace = index.calls.trace(call.id)
     assert trace is not None and trace.origin is not None
-    assert places(trace.origin.sites[0])[0][0] == EXAMPLE.name
+    assert site_lines(trace.origin.sites[0])[0][0] == EXAMPLE.name
 
 
 def test_calls_that_differ_only_in_line_are_distinguished() -> None:
@@ -191,7 +191,7 @@ def test_an_ambiguous_run_lists_candidates_and_counts_for_no_line(tmp_path: Path
     with Index.open(path) as index:
         (target,) = [each for each in index.ffi.targets() if each.name == "rms_norm"]
         candidates = [totals for totals in target.sites if totals.how is SiteEvidence.AMBIGUOUS]
-        assert {places(totals.site)[0][1] for totals in candidates} == {first, second}
+        assert {site_lines(totals.site)[0][1] for totals in candidates} == {first, second}
         call = candidates[0].latest_call
         assert call is not None
         for line, runs in ((first, None), (second, 2)):
@@ -233,7 +233,7 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
     assert alone is not None and alone.origin is not None
     assert alone.origin.how is SiteEvidence.EXACT
     assert alone.origin.sites[0].from_metadata, "all that is known is what the compiled program tells"
-    assert ("ffi_saved.py", line) in places(alone.origin.sites[0])
+    assert ("ffi_saved.py", line) in site_lines(alone.origin.sites[0])
 
     index_without_sources(index_path, *saved.captures)
     with Index.open(index_path) as index:
@@ -241,6 +241,6 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
         program = Path(__file__).parents[2] / "programs" / "ffi_saved.py"
         summary = index.line(str(program), line).summary()
     assert together is not None and together.origin is not None
-    assert ("ffi_saved.py", line) in places(together.origin.sites[0])
+    assert ("ffi_saved.py", line) in site_lines(together.origin.sites[0])
     assert "_flatten_fun_nokwargs" in [frame.function.name for frame in together.origin.sites[0].frames]
     assert summary is not None and summary.boundaries[0][:2] == ("rms_norm", 2)

@@ -35,7 +35,7 @@ from tests.indexer.fleet.fleets import JOB, TABLES, added, adding_process, asked
 from tests.once import made_once
 from tests.pythons import ROOT
 
-MOST = 400
+MOST = 480
 """Calls per part in most of these tests: captures have about 90."""
 
 

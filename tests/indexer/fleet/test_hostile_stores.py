@@ -214,7 +214,9 @@ def test_captures_with_foreign_call_files_are_quarantined(
     (said,) = answer.left_out
     assert str(file) in said and "1 capture with calls there is left out. Remove " in said
     assert refused.exit_code == 1 and isinstance(refused.exception, SystemExit)
-    assert isinstance(pulled.exception, SystemExit | None) and file.name[:32] in pulled.stderr
+    assert isinstance(pulled.exception, SystemExit | None)
+    # A segment is whole without these files: it is left out only if the damage was noticed before.
+    assert pulled.exit_code == 0 or file.name[:32] in pulled.stderr
 
 
 @pytest.mark.exhaustive

@@ -15,7 +15,7 @@ from framedex.objects.table import find_boundary_function
 FUNCTIONS = {function.name: function for function in read_api_functions()}
 NOTES = sorted(FOLDER.glob("*.md"))
 OBJECT_NOTES = sorted((FOLDER / "objects").glob("*.md"))
-LONGEST = 1_000
+MAX_CHARACTERS = 1_000
 """Maximum number of characters: one screen."""
 
 
@@ -35,7 +35,7 @@ def test_object_notes_describe_types_that_calls_create() -> None:
 def test_notes_are_short_and_name_existing_functions(folder: list[Path]) -> None:
     for path in folder:
         text = path.read_text("utf-8")
-        assert 0 < len(text) <= LONGEST, path.name
+        assert 0 < len(text) <= MAX_CHARACTERS, path.name
         assert not re.search(r"^#|<|\t", text, re.MULTILINE), path.name
         for code in re.findall(r"`((?:PJRT|PLUGIN|Tpu|TfTpu)_?\w+)`", text):
             assert code in FUNCTIONS, f"{path.name}: {code}"

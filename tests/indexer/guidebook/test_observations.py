@@ -41,7 +41,7 @@ def test_a_run_names_its_framework_and_plugin(program: ObservedProgram, calls: l
     (run,) = program.observations.runs
 
     assert (run.framework, run.framework_version) == ("jax", metadata.version("jax"))
-    assert (run.plugin, run.api) == ("the mock TPU", "0.112")
+    assert (run.plugin, run.api) == ("the mock TPU", "0.114")
     assert run.title == "guidebook_steps.py"
     assert run.calls == len(calls)
     assert run.left_out == ""

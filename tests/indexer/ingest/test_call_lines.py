@@ -13,6 +13,7 @@ import pytest
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.model import Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
+from framedex.placetext import location_labels
 from tests.indexer.recorded import Project
 
 SOURCE = """\
@@ -41,12 +42,45 @@ __attribute__((noinline)) int twice(int x) {
 """
 
 
+HOLDING_SOURCE = """\
+#include <memory>
+#include <set>
+namespace shop {
+__attribute__((noinline)) int add(int x) { volatile int y = x; return y + 1; }
+__attribute__((noinline)) int scale(int x) { volatile int y = x; return y * 2; }
+__attribute__((noinline)) int hold(int x) {
+  int count = add(x);
+  auto held = std::make_unique<int[]>(count);
+  if (x > 3) {
+    __builtin_abort();
+  }
+  return scale(held[0]);
+}
+__attribute__((noinline)) int walk(int x, const std::set<int>& all) {
+  int sum = scale(x);
+  for (int each : all) {
+    sum += add(each);
+  }
+  return sum;
+}
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_library(tmp_path_factory.mktemp("shop"), SOURCE)
+
+
+@pytest.fixture(scope="module")
+def holding(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_library(tmp_path_factory.mktemp("holding"), HOLDING_SOURCE)
+
+
+def build_library(folder: Path, source: str) -> Path:
     """The same code with and without debug information, in `with.so` and `without.so`, and its source in `tree`."""
-    folder = tmp_path_factory.mktemp("shop")
     (folder / "tree").mkdir()
-    (folder / "tree" / "shop.cc").write_text(SOURCE)
+    (folder / "tree" / "shop.cc").write_text(source)
     for name, debug in (("with.so", "-g"), ("without.so", "-g0")):
         command = ["g++", "-O2", debug, "-shared", "-fPIC", "-fvisibility=hidden", "-fno-optimize-sibling-calls"]
         subprocess.run([*command, "tree/shop.cc", "-o", name], cwd=folder, check=True)
@@ -97,17 +131,50 @@ def test_without_the_binary_calls_by_name_remain_candidates(built: Path, project
     assert ("shop::total", LocationEvidence.SINGLE) in lines and ("shop::twice", LocationEvidence.RANKED) in lines
 
 
-def indexed(built: Path, project: Project, library: str) -> list[FrameRow]:
+def test_a_call_inside_library_code_has_the_range_between_the_calls_around_it(holding: Path, project: Project) -> None:
+    """A range with a call before it only ends with the function."""
+    frames = indexed(holding, project, "without.so", ("hold",))
+    truth = exact_lines(holding / "with.so", [frame.offset for frame in frames])
+
+    ranges = {
+        frame.offset: (frame.location.line, frame.location.last_line)
+        for frame in frames
+        if frame.location and frame.location.last_line is not None
+    }
+
+    lines = sorted((first, last, truth[offset]) for offset, (first, last) in ranges.items())
+    assert len(lines) >= 2 and all(first <= line <= last for first, last, line in lines)
+    assert (7, 12, 8) in lines
+    assert not any(frame.candidates for frame in frames if frame.offset in ranges)
+    labels = {label for frame in frames if frame.location for label in location_labels(frame.location)}
+    assert "between lines 7 and 12" in labels
+
+
+def test_a_range_after_the_last_call_of_a_loop_includes_the_head_of_the_loop(holding: Path, project: Project) -> None:
+    """The iterator moves on after the body."""
+    frames = indexed(holding, project, "without.so", ("walk",))
+    truth = exact_lines(holding / "with.so", [frame.offset for frame in frames])
+
+    (moves_on,) = (frame.location for frame in frames if frame.location and truth[frame.offset] == 16)
+
+    assert moves_on.how is LocationEvidence.BETWEEN and moves_on.line <= 16
+
+
+def indexed(
+    built: Path, project: Project, library: str, callers: Sequence[str] = ("total", "hidden", "twice")
+) -> list[FrameRow]:
     path = built / library
-    capture = capture_of(project.capture, path, calls_between_functions(path))
+    capture = capture_of(project.capture, path, calls_between_functions(path, callers))
     return frames_of(project.ingest(built / "tree", capture=capture))
 
 
-def calls_between_functions(library: Path) -> list[tuple[int, int]]:
-    """The return address and target of each call between functions of `shop` in the library."""
+def calls_between_functions(
+    library: Path, callers: Sequence[str] = ("total", "hidden", "twice")
+) -> list[tuple[int, int]]:
+    """The return address and target of each call with a name of these functions of `shop` in the library."""
     binary = Binary.open(library)
     calls = []
-    for name in ("total", "hidden", "twice"):
+    for name in callers:
         code = binary.code_around(address_of(library, f"_ZN4shop{len(name)}{name}Ei"))
         assert code is not None
         calls += [(call.return_address, call.target) for call in code.calls if binary.function_at(call.target)]
@@ -156,4 +223,4 @@ def exact_lines(library: Path, offsets: list[int]) -> dict[int, int]:
 
 def address_of(library: Path, symbol: str) -> int:
     text = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
-    return next(int(line.split()[0], 16) for line in text.splitlines() if line.split()[-1] == symbol)
+    return next(int(line.split()[0], 16) for line in text.splitlines() if line.split()[-1].startswith(symbol))

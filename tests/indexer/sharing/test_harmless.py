@@ -17,7 +17,7 @@ _NAMES = """
 import pjrt_abi, generate_objects as objects
 from decoding import values
 abi = pjrt_abi.load(objects.DATA)
-for name, struct in objects._functions(abi).items():
+for name, struct in objects.argument_structs(abi).items():
     print(name, *(value.name for value in values(abi, struct)))
 """
 

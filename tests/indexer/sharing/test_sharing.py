@@ -51,6 +51,7 @@ def _plain(answer: str) -> list[str]:
     answer = re.sub(r"(?:FILE|model train\.py|'model train\.py') --dataset", "PROGRAM --dataset", answer)
     answer = re.sub(r"shared (?:/\S*python\S* )?|/\S*python\S* ", "", answer)
     answer = re.sub(r"/\S*/sources/\d+/|/\S*/(?=\w+\.(?:cc|h|c)\b)", "", answer)
+    answer = re.sub(r" \[file changed since\]|, file changed since", "", answer)
     answer = re.sub(r" \[not here\]| \(\+\d+ candidates?\)|\d+ with source here \(\d+ exact\), ", "", answer)
     return [" ".join(line.split()) for line in answer.splitlines()]
 
@@ -63,14 +64,17 @@ def test_every_field_of_a_note_is_shared() -> None:
 
 
 def test_a_file_without_the_newest_fields_is_read() -> None:
-    """An older framedex wrote no donated arguments, and an even older one no keys."""
-    note = CompileNote("jit_f", "f", "train.py:3", (), (), (0,), (("function", "", "f #1"),))
+    """The oldest files have no donated arguments, later ones no keys, then no keys of the persistent cache."""
+    keys, cache_key = (("function", "", "f #1"),), (("computation", "0a"),)
+    note = CompileNote("jit_f", "f", "train.py:3", (), (), (0,), keys, cache_key, 1.0)
     fields = pack_value(note, str)
+    without_cache = replace(note, cache_key=(), cache_minimum_s=0.0)
 
     assert unpack_value(CompileNote, fields) == note
-    assert unpack_value(CompileNote, fields[:-1]) == replace(note, keys=None)
-    assert unpack_value(CompileNote, fields[:-2]) == replace(note, donated=(), keys=None)
-    for wrong in (fields[:-3], [*fields, 1]):
+    assert unpack_value(CompileNote, fields[:-2]) == without_cache
+    assert unpack_value(CompileNote, fields[:-3]) == replace(without_cache, keys=None)
+    assert unpack_value(CompileNote, fields[:-4]) == replace(without_cache, donated=(), keys=None)
+    for wrong in (fields[:-5], [*fields, 1]):
         with pytest.raises(ValueError, match="CompileNote is malformed"):
             unpack_value(CompileNote, wrong)
 

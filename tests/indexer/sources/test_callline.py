@@ -91,6 +91,13 @@ def test_unnamed_calls_are_not_searched(symbol: str) -> None:
     assert written_call_of(symbol) is None
 
 
+@pytest.mark.parametrize(
+    ("symbol", "written"), [("__isoc99_sscanf", "sscanf"), ("__memcpy_chk", "memcpy"), ("fopen64", "fopen")]
+)
+def test_a_function_of_the_c_library_has_the_name_that_its_header_gives(symbol: str, written: str) -> None:
+    assert written_call_of(symbol) == CallForm(written, "call", None)
+
+
 def test_neighbouring_calls_choose_among_several(tmp_path: Path) -> None:
     """If the compiler swapped blocks of a body, a call is found by its neighbours."""
     swapped = compiled(tmp_path, "First", "Third", "Twice", "Fourth", "Inner", "Twice", "Second")

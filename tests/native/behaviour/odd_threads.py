@@ -21,7 +21,7 @@ from typing import Any
 import framedex_native
 from framedex_native.behaviour import Call, Failed, active, on
 
-ABI = json.loads((Path(__file__).parents[3] / "native" / "abi" / "pjrt_c_api_0.112.json").read_text())
+ABI = json.loads((Path(__file__).parents[3] / "native" / "abi" / "pjrt_c_api.json").read_text())
 NAMES = [function["name"] for function in ABI["functions"]]
 FIRST = 2 * ctypes.sizeof(ctypes.c_void_p) + ABI["structs"]["PJRT_Api_Version"]["size"]
 LIBRARY = ctypes.CDLL(str(framedex_native.library_path()))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from framedex.captures import read_stored_program
+from framedex.captures import read_capture, read_stored_program
+from framedex.ingest.recorded_files import StoredPrograms
 from tests import pythons
 from tests.reading import calls_of
 from tests.run.costs.compiling import NOTED
-from tests.running import Run, mock_environment
+from tests.running import Run, mock_environment, run
 from tests.tiers import exhaustive_unless
 
 COMPILE = "PJRT_Client_Compile"
@@ -164,3 +166,19 @@ def test_notes_leave_no_frame_on_a_stack(tmp_path: Path) -> None:
     done = ran(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
     assert done.status == 0, done.stderr
     assert "framedex" not in done.stdout.replace(str(pythons.ROOT), "")  # a checkout may have this name
+
+
+def test_a_program_never_gets_the_note_of_another_thread(tmp_path: Path) -> None:
+    """Compilations that fail early leave their notes, and other threads compile with notes and without."""
+    capture = run("failed_compilations.py", folder=tmp_path, **NOTED).capture
+    stored = StoredPrograms(read_capture(capture))
+
+    found = Counter[tuple[str, str]]()
+    for call in calls_of(capture, COMPILE):
+        program, note = stored.program(call.arguments["program.kept"]), call.arguments.get("jax.kept")
+        assert program is not None
+        name = "" if note is None else json.loads(stored.note(note) or "{}")["name"]
+        found[program.read().name, name.replace("(", "_").rstrip(")")] += 1
+
+    assert found.pop(("jit_direct", ""), 0) == 25, found
+    assert len(found) == 50 and all(name == noted and count == 1 for (name, noted), count in found.items()), found

@@ -17,7 +17,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`table.py` run once: it calls every function that the mock's sources do not assign."""
     sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").rglob("*.cc")))
     implemented = set(re.findall(r"\bapi\.(PJRT_\w+) =", sources))
-    functions = re.findall(r'"name": "(PJRT_\w+)",\s+"args"', (ROOT / "native/abi/pjrt_c_api_0.112.json").read_text())
+    functions = re.findall(r'"name": "(PJRT_\w+)",\s+"args"', (ROOT / "native/abi/pjrt_c_api.json").read_text())
     return run(
         "table.py", *(name for name in functions if name not in implemented), folder=tmp_path_factory.mktemp("table")
     )

@@ -97,7 +97,7 @@ def compiled_for(topology, function, *arguments):
 
 
 @check
-def for_devices_that_are_not_there():
+def for_absent_devices():
     compiled = compiled_for(topology_of("v5e:2x2"), lambda x: x @ x.T, VALUES)
     costs = compiled.cost_analysis()
     assert (costs[0] if isinstance(costs, list) else costs)["flops"] >= 2 * 8**3 / 4 * 0.9

@@ -22,7 +22,7 @@ from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 
-IN, OUT, _ = TransferDirection
+TO_DEVICE, TO_HOST, _ = TransferDirection
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,10 @@ def test_callback_operands_and_results_are_transfers_of_the_requesting_lines(ind
     found = {(row.how, row.direction, row.line and row.line.function): (row.count, row.size) for row in rows}
 
     assert all(row.is_implicit and not row.unsized for row in rows)
-    assert found["jax.pure_callback", OUT, "several"] == (2, 2 * (2 + 3 + 4) * 4)
-    assert found["jax.pure_callback", IN, "several"] == (4, 2 * (2 + 3) * 4)
-    assert found["jax.debug.callback", OUT, "loop.<locals>.body"] == (4, 4 * 4)
-    assert found["jax.experimental.io_callback", OUT, "ordered"] == (1, 4)  # JAX sends a number for none
+    assert found["jax.pure_callback", TO_HOST, "several"] == (2, 2 * (2 + 3 + 4) * 4)
+    assert found["jax.pure_callback", TO_DEVICE, "several"] == (4, 2 * (2 + 3) * 4)
+    assert found["jax.debug.callback", TO_HOST, "loop.<locals>.body"] == (4, 4 * 4)
+    assert found["jax.experimental.io_callback", TO_HOST, "ordered"] == (1, 4)  # JAX sends a number for none
 
 
 def test_no_operand_of_a_recorded_callback_is_a_transfer_of_unknown_size(index: Path) -> None:
@@ -75,5 +75,5 @@ def test_without_recorded_callbacks_each_send_of_a_program_is_a_transfer(index: 
         write_callback_transfers(connection, 1, KindColumns.read(connection, 1))
 
         query = "SELECT sum(calls), sum(sized), min(direction), max(direction) FROM transfers WHERE how = 'callback'"
-        assert connection.execute(query).fetchone() == (sent, 0, OUT.value, OUT.value)
+        assert connection.execute(query).fetchone() == (sent, 0, TO_HOST.value, TO_HOST.value)
     assert sent > 0

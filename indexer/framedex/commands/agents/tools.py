@@ -44,7 +44,7 @@ class Argument:
 class Tool:
     """A tool as agents see it.
 
-    `verbs` are the verbs behind the tool; if there are several, an argument chooses one. A tool without verbs is
+    `verbs` are the verbs that the tool can run. If there are several, an argument chooses one. A tool without verbs is
     answered by other code. `keeps_padding`: runs of spaces inside a line are significant.
     """
 

@@ -1,7 +1,7 @@
 """Install and remove shell completion.
 
-Each shell gets its own file, in the user's folder for completion files. fish loads it automatically, and so does bash
-if the package bash-completion is set up. Otherwise one marked line in the start-up file loads it. The rest of the
+Each shell has its own file, in the user's folder for completion files. fish loads the file automatically. bash does so
+if the package bash-completion is installed. Otherwise one marked line in the start-up file loads it. The rest of the
 start-up file stays unchanged, byte for byte.
 """
 

@@ -305,7 +305,7 @@ class Bash(_ShellCompletion):
         return words[1 : len(words) - bool(self._raw)], words[-1] if self._raw else ""
 
     def adapt_items(self, items: list[CompletionItem[Any]], incomplete: str) -> Iterator[CompletionItem[Any]]:
-        """The items as quoted text from the last word break; files are listed here."""
+        """Return the items as quoted text after the last word break, including files."""
         option, typed = _split_option(incomplete)
         # For an unquoted word, bash replaces only the text after its last break.
         breaks = "" if self._quote else "".join(set(self._breaks) & set(":="))

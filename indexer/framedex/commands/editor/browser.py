@@ -25,9 +25,9 @@ _SAFE_CHARACTERS = ":/?#&=%@+~,-._"  # everything else is quoted, because opener
 def choose_browser(environment: Mapping[str, str]) -> list[str] | None:
     """The program and first arguments of the user's browser; None if there is none.
 
-    `%s` in an argument is a placeholder for the address. $BROWSER takes precedence and may list several commands,
-    separated by colons, as usual; VS Code sets it in its terminals. In an SSH session only $BROWSER counts: a window
-    would open on the other machine, or not at all.
+    `%s` in an argument is a placeholder for the address. $BROWSER takes precedence. It may list several commands,
+    separated by colons. VS Code sets it in its terminals. In an SSH session only $BROWSER counts: a window would open
+    on the other machine, or not at all.
     """
     path = environment.get("PATH", "")
     for command in filter(str.strip, environment.get("BROWSER", "").split(os.pathsep)):

@@ -196,7 +196,7 @@ class SourceFinder:
         if frame.place is None or not frame.place.line:
             return self._find_symbol(frame)
         written = dict.fromkeys((frame.place.path, restore(frame.place.path)))
-        path = next((path for path in written if self._path_resolver.find_itself(path)), frame.place.path)
+        path = next((path for path in written if self._path_resolver.find_directly(path)), frame.place.path)
         resolved = self._frame_resolver.find(replace(frame, place=replace(frame.place, path=path)))
         places = _locations(resolved.location, resolved.candidates)
         local = _filter_local(places)

@@ -37,7 +37,8 @@ INDEX_KEY = "framedex.index"
 """The key of a verb's context with the path of its index; an unexpected error may come from a damaged index."""
 
 HEADING_INDEX_KEY = "framedex.heading-index"
-"""The key of a verb's context with the path of its index, relative to the working folder, if others could be meant."""
+"""The context key of a verb for the path of its index, relative to the working folder, if several indexes are
+possible."""
 
 READ_ONLY_KEY = "framedex.read-only"
 """The key of a verb's context that makes the verb read-only: it rejects an outdated index, and does not rebuild it."""
@@ -84,23 +85,23 @@ def load_settings_here() -> Settings:
     return settings
 
 
-def find_index_path(given: Path | None, settings: Settings) -> Path | None:
+def find_index_path(index_option: Path | None, settings: Settings) -> Path | None:
     """The path of the index: the value of --index, otherwise that of the settings, otherwise the nearest one.
 
     None if there is none. Raises FramedexError if the working folder is needed and was deleted.
     """
     from framedex.index import find_index
 
-    found = given or settings.index or find_index(working_folder())
+    found = index_option or settings.index or find_index(working_folder())
     context = click.get_current_context(silent=True)
     if context is not None and found is not None:
         context.meta[INDEX_KEY] = found
     return found
 
 
-def require_index_path(given: Path | None, settings: Settings) -> Path:
+def require_index_path(index_option: Path | None, settings: Settings) -> Path:
     """The path of the index, as in `find_index_path`. Raises FramedexError if there is none."""
-    found = find_index_path(given, settings)
+    found = find_index_path(index_option, settings)
     if found is None:
         raise FramedexError(
             "There is no index here or in a folder above (.framedex/index.db).",
@@ -109,21 +110,21 @@ def require_index_path(given: Path | None, settings: Settings) -> Path:
     return found
 
 
-def writable_index_path(given: Path | None, settings: Settings) -> Path:
+def writable_index_path(index_option: Path | None, settings: Settings) -> Path:
     """The path for writing the index: that of the existing index, otherwise one below this folder.
 
     Raises FramedexError as `find_index_path` does, and if symbolic links lead out of the project.
     """
-    path = find_index_path(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
-    return check_index_is_inside(path, given, settings)
+    path = find_index_path(index_option, settings) or working_folder() / INDEX_FOLDER / "index.db"
+    return check_index_is_inside(path, index_option, settings)
 
 
-def check_index_is_inside(path: Path, given: Path | None, settings: Settings) -> Path:
+def check_index_is_inside(path: Path, index_option: Path | None, settings: Settings) -> Path:
     """The path for writing the index.
 
     Raises FramedexError if the path was not named and symbolic links lead it out of the project.
     """
-    if path not in (given, settings.index):
+    if path not in (index_option, settings.index):
         check_index_path(path)
     return path
 

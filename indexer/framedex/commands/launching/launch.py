@@ -11,7 +11,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from framedex.captures import (
     write_end,
 )
 from framedex.commands.inputs.files import absolute, working_folder
-from framedex.commands.launching.options import check_mock
+from framedex.commands.launching.options import HangPolicy, check_mock
 from framedex.commands.launching.outcome import Outcome, RecorderEventFile
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
 from framedex.commands.launching.supervision import supervise
@@ -51,7 +51,7 @@ class Launch:
     `python` is the interpreter. `captures` is the folder for captures; None means the default folder of the working
     folder. `settings` are environment variables for the mock and the recorder; an empty value keeps the user's own.
     `plugin` replaces the mock. `runtime` is the API by which JAX uses the mock. `stdout` is a file descriptor for the
-    program's output; None means that of this process.
+    program's output; None means that of this process. `hang_policy` is what to do if the program hangs.
     """
 
     python: str
@@ -61,6 +61,7 @@ class Launch:
     plugin: Plugin | None = None
     runtime: Runtime = Runtime.PJRT
     stdout: int | None = None
+    hang_policy: HangPolicy | None = None
 
 
 def find_interpreter(name: str) -> str:
@@ -130,7 +131,10 @@ def launch(parameters: Launch) -> Outcome:
         environment = _program_environment(parameters, captures, run_id) | report.variables()
         try:
             command = [parameters.python, *parameters.arguments]
-            with supervise(command, environment, stdout=parameters.stdout) as process:
+            with (
+                supervise(command, environment, stdout=parameters.stdout) as process,
+                _watch_for_hang(parameters.hang_policy, process.pid, report),
+            ):
                 status = process.wait()
         except OSError as error:
             raise FramedexError(
@@ -143,6 +147,15 @@ def launch(parameters: Launch) -> Outcome:
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
         _store_binaries(found)
     return Outcome(status, found, parameters.plugin, parameters.captures, events)
+
+
+def _watch_for_hang(policy: HangPolicy | None, pid: int, report: RecorderEventFile) -> AbstractContextManager[None]:
+    """A context in which the program is watched for a hang."""
+    if policy is None:
+        return nullcontext()
+    from framedex.commands.launching.watchdog import watch_for_hang
+
+    return watch_for_hang(policy, pid, lambda: report.read().started)
 
 
 def _write_cell_texts(captures: Iterable[Path], cells: Mapping[int, Sequence[Cell]], arguments: Sequence[str]) -> None:

@@ -46,7 +46,7 @@ _DEFAULT_DEVICE = "v5e"
 _HEADROOM = 64
 """The memory of a simulated device, as a multiple of the machine's."""
 _ADDRESS_SPACE_BYTES = 1 << 45
-"""The limit of all simulated memory: a process has 2**47 bytes of addresses."""
+"""The limit of all simulated memory: the address space of a process has 2**47 bytes."""
 _MAX_DEVICE_BYTES = 1 << 44
 
 

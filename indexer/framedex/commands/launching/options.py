@@ -15,7 +15,7 @@ from framedex.commands.inputs.files import absolute
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.regularfile import read_regular
-from framedex.words import BYTE_COUNT_REMEDY, parse_byte_count
+from framedex.words import BYTE_COUNT_REMEDY, parse_byte_count, parse_duration
 
 if TYPE_CHECKING:
     from framedex.commands.launching.runtimes import Runtime
@@ -34,6 +34,62 @@ class ByteSize(click.ParamType[int]):
         return size
 
 
+class Duration(click.ParamType[int]):
+    """A positive duration in nanoseconds: `90`, `60s`, `10min`."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of nanoseconds."""
+        found = parse_duration(str(value))
+        if found is None:
+            self.fail(f"{str(value)!r} is not a duration: write it like 90, 60s, 10min or 1h.", param, ctx)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class HangPolicy:
+    """The time without progress (ns) before a hang is reported, and the actions then.
+
+    `command` is a command of the user's shell, empty for none. `ends_program`: end the program afterwards.
+    """
+
+    after_ns: int
+    command: str = ""
+    ends_program: bool = False
+
+
+_HANG_OPTIONS = (
+    click.option(
+        "--hang-after",
+        type=Duration(),
+        metavar="TIME",
+        help="Report a hang, with the answer of `framedex hang`, after this time without progress, such as 60s. A"
+        " program that computes has ten times as long.",
+    ),
+    click.option(
+        "--hang-command", metavar="COMMAND", help="Run this shell command on a hang, with the answer on its stdin."
+    ),
+    click.option("--hang-end", is_flag=True, help="End the program after a hang was reported."),
+)
+HANG_PARAMETERS = ("hang_after", "hang_command", "hang_end")
+"""The parameter names of these options."""
+
+
+def hang_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options for programs that hang to a command; `hang_policy` takes their values."""
+    return _add_options(command, _HANG_OPTIONS)
+
+
+def hang_policy(chosen: Mapping[str, Any]) -> HangPolicy | None:
+    """The policy for hangs; None if there is none. Raises click.UsageError if --hang-after is missing."""
+    if chosen["hang_after"] is None:
+        if chosen["hang_command"] or chosen["hang_end"]:
+            raise click.UsageError("--hang-command and --hang-end need a time: --hang-after 60s.")
+        return None
+    return HangPolicy(chosen["hang_after"], chosen["hang_command"] or "", chosen["hang_end"])
+
+
 _RECORDING_OPTIONS = (
     click.option(
         "--include", multiple=True, metavar="PATTERN", help="Record only matching functions: 'PJRT_Buffer_*'."
@@ -47,8 +103,13 @@ _RECORDING_OPTIONS = (
         help="Stop recording at this size, such as 1GiB. Counts blocks of 256 KiB, at least one per thread.",
     ),
     click.option("--ring", is_flag=True, help="At the limit, overwrite the oldest calls."),
+    click.option(
+        "--on-crash",
+        type=click.Choice(["stack", "off"]),
+        help="On a fatal signal, keep the native and Python stack in the capture. Default: stack.",
+    ),
 )
-RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring")
+RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring", "on_crash")
 """The parameter names of these options."""
 
 
@@ -72,6 +133,7 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
         "FRAMEDEX_SAMPLE": _number(chosen["sample"]),
         "FRAMEDEX_LIMIT": _number(chosen["limit"]),
         "FRAMEDEX_RING": "1" if chosen["ring"] else "",
+        "FRAMEDEX_ON_CRASH": {"stack": "1", "off": "0"}.get(chosen["on_crash"] or "", ""),
     }
     return {name: text for name, text in texts.items() if text}
 

@@ -1,7 +1,7 @@
 """The runtimes that JAX can load through framedex: the mock TPU by one of two APIs, or a PJRT plug-in.
 
-Today JAX uses the PJRT C API. jaxlib 0.4.13 uses the TPU C API of StreamExecutor; it is the only stock wheel that still
-has that API.
+Current JAX uses the PJRT C API. Only the stock wheel of jaxlib 0.4.13 still has and uses the TPU C API of
+StreamExecutor.
 """
 
 from __future__ import annotations

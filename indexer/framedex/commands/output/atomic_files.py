@@ -25,10 +25,10 @@ def write_atomic(path: Path, text: str, option: str = "-o", *, through_links: bo
 def open_atomic(path: Path, option: str = "-o", *, through_links: bool = True) -> Iterator[IO[bytes]]:
     """Yield a file to write; it appears at its path only if the block succeeds.
 
-    `option` is the command-line option that names the path, for error messages. A symbolic link remains, and its
-    target is written. A device or pipe (`/dev/null`) is written directly. Without `through_links` the file replaces a
-    link: use that for paths that the user did not name, because a link in an untrusted folder may lead out of it.
-    Raises FramedexError if the file cannot be written.
+    `option` is the command-line option that names the path, for error messages. A symbolic link remains, and its target
+    is written. A device or pipe (`/dev/null`) is written directly. Without `through_links` the file replaces a link.
+    Use that for paths that the user did not name, because a link in an untrusted folder may lead out of it. Raises
+    FramedexError if the file cannot be written.
     """
     try:
         if through_links and path.exists() and not path.is_file():

@@ -2,7 +2,8 @@
 
 Keys are stable; new ones may be added. Captures, calls, functions, frames, locations, findings, line summaries, linked
 calls and stack hits have the fields of their types in `framedex.model`. Times are in nanoseconds. A location is
-`{"path", "line", "how"}` or null. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
+`{"path", "line", "how"}` or null; with `how` "between" it has the first and the last line of a range, `line` and
+`last_line`. A call is `{"id", "capture", "function", "boundary", "thread", "tid", "start",
 "duration", "error", "arguments", "stack", "parent", "objects"}`.
 
 A frame also has `source_is_here`, a call `error_name`, and a caller in a line summary `site`, the location of its
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
         CallEdge,
         CallRow,
         CaptureRow,
+        CompileChange,
         Compiles,
         DeviceMemory,
         FfiSite,
@@ -204,8 +206,12 @@ def compiles_document(answer: AnswerScope, rows: Iterable[Compiles]) -> Document
 
 
 def _compiles_row(row: Compiles) -> Document:
-    changes = [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in row.changes]
-    return asdict(row) | {"changes": changes}
+    misses = [asdict(miss) | {"changes": _change_documents(miss.changes)} for miss in row.cache_misses]
+    return asdict(row) | {"changes": _change_documents(row.changes), "cache_misses": misses}
+
+
+def _change_documents(changes: Iterable[CompileChange]) -> list[Document]:
+    return [{"cause": each.cause.value, "what": each.what, "values": each.values} for each in changes]
 
 
 def startup_document(answer: AnswerScope, startups: Iterable[Startup]) -> Document:
@@ -247,9 +253,13 @@ def waits_document(answer: AnswerScope, found: WaitsAndLoops, limit: int) -> Doc
 
 
 def check_document(
-    answer: AnswerScope, findings: Sequence[Finding], unjudged: Sequence[str], verdicts: Iterable[BudgetVerdict] = ()
+    answer: AnswerScope,
+    findings: Sequence[Finding],
+    unjudged: Sequence[str],
+    verdicts: Iterable[BudgetVerdict] = (),
+    traces: Mapping[int, Trace] | None = None,
 ) -> Document:
-    """The findings of captures, and the verdict on each budget."""
+    """The findings of captures, the verdict on each budget, and the requested stacks by call."""
     return {
         **answer_document(answer),
         "findings": [asdict(finding) for finding in findings],
@@ -267,6 +277,7 @@ def check_document(
             }
             for verdict in verdicts
         ],
+        **({"stacks": {call: trace_document(trace, None) for call, trace in traces.items()}} if traces else {}),
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex import words
+from framedex.commands.output.proposals import format_command
 from framedex.commands.output.terminal import Line, Span, location_line, stated_line, text_line
 from framedex.live.model import Activity, GilRole, ProcessState
 from framedex.live.waits import python_frames
@@ -44,6 +45,7 @@ def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
         yield text_line(f"capture  {_short_path(look.capture)}", "dim")
     for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
         yield text_line(problem, "error")
+    yield from _crash_lines(look)
     shown = [thread for thread in look.threads if is_interesting(thread, look)]
     for thread in shown:
         yield ()
@@ -63,7 +65,7 @@ def is_interesting(thread: LiveThread, look: Look) -> bool:
 
 
 def is_running(thread: LiveThread) -> bool:
-    """Whether a thread is on a processor, or ready for one."""
+    """Whether a thread is running, or ready to run."""
     return thread.task is not None and thread.task.activity is Activity.RUNNING
 
 
@@ -91,7 +93,7 @@ def _calls_text(look: Look) -> str:
 
 
 def age(look: Look, since_ns: int) -> str:
-    """The time from a moment on CLOCK_MONOTONIC until the look."""
+    """The time from a moment on CLOCK_MONOTONIC until the observation."""
     return words.duration(max(look.time_ns - since_ns, 0))
 
 
@@ -205,10 +207,27 @@ def diagnosis_lines(diagnosis: Diagnosis, look: Look) -> Iterator[Line]:
         yield ()
         yield text_line(step.text)
         yield from _step_place(step, look)
+    yield from _crash_lines(look)
+    if look.hang_report:
+        yield ()
+        yield text_line("Before the end, `framedex run --hang-after` reported:", "head")
+        yield from (text_line(f"{'':{_INDENT}}{line}") for line in look.hang_report.splitlines())
     yield ()
     yield text_line(_process_text(look), "dim")
     for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
         yield text_line(problem, "error")
+
+
+def _crash_lines(look: Look) -> Iterator[Line]:
+    """The Python frames at which a signal ended the process, and the command that shows the native ones."""
+    if look.crash_file:
+        yield ()
+        yield text_line(
+            "It crashed here:" if look.crash_frames else "It crashed. Its Python frames are unknown.", "head"
+        )
+        yield from frame_lines(look.crash_frames, all_frames=False)
+        command = format_command("explain", _short_path(look.crash_file))
+        yield text_line(f"{'':{_INDENT}}Native frames: {command}", "dim")
 
 
 def _step_place(step: Step, look: Look) -> Iterator[Line]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 50  # columns of the chart of memory over time
-_MOST_HOLDERS = 5  # lines shown of the live memory at a failure
+_MAX_HOLDERS = 5  # lines shown of the live memory at a failure
 _INDENT = 2  # of the lines below a device
 _HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
@@ -100,7 +100,7 @@ def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> It
 
 
 def _format_program_parts(device: DeviceMemory) -> str:
-    """`, 32.0 MiB of it temporaries of programs`; empty without any."""
+    """`, 32.0 MiB of it temporaries of programs`; empty if there are none."""
     parts = ((device.temporaries, "temporaries of programs"), (device.code, "their code"))
     texts = [f"{words.size(size)} of it {what}" for size, what in parts if size]
     return f", {', '.join(texts)}" if texts else ""
@@ -149,11 +149,11 @@ def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
 
 
 _PROGRAM_HEADS = ("%", "size", "buffers", "largest")
-_MOST_SHAPE = 40  # characters
+_MAX_SHAPE_LENGTH = 40  # characters
 
 
 def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
-    """The temporaries that are alive at the peak of a program, by line, and what would lower the peak."""
+    """The temporaries alive at the peak of a program, by line, and the changes that would lower the peak."""
     name = printable(program.function) or "the program"
     yield ()
     if not program.steps:
@@ -189,7 +189,7 @@ def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str
     size = sum(buffer.size for buffer in buffers)
     return (
         *(f"{100 * size / (peak or 1):.0f}", words.size(size), f"{len(buffers):,}"),
-        truncate(printable(buffers[0].shape), _MOST_SHAPE),
+        truncate(printable(buffers[0].shape), _MAX_SHAPE_LENGTH),
     )
 
 
@@ -204,7 +204,7 @@ def _failure_lines(same: Sequence[OutOfMemory]) -> Iterator[Line]:
     requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
     text = f"  {calls} ran out of memory{requested}, {words.size(failure.alive)} alive: "
     yield (Span(text, "error"), *python_line(failure.line, 0))
-    yield from map(_holder_line, failure.held[:_MOST_HOLDERS])
+    yield from map(_holder_line, failure.held[:_MAX_HOLDERS])
 
 
 def _holder_line(alive: LiveBuffers) -> Line:

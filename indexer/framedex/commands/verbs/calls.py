@@ -64,9 +64,10 @@ def calls(
 ) -> None:
     """List recorded calls by time, with arguments and results.
 
-    Default: programs (compiled, loaded, run), transfers, FFI handlers and errors. --all, --json and every filter
-    except --capture also list queries, waits and clean-up. An object keeps its name for its life, such as buffer#12,
-    whatever its address. A nested call is indented below its caller. `framedex trace ID` shows the stack of a call.
+    Default: programs (compiled, loaded, run), transfers, FFI handlers and errors. --all, --json and every filter except
+    --capture also list queries, waits and clean-up. An object keeps its name, such as buffer#12, for its whole life,
+    independent of its address. A nested call is indented below its caller. `framedex trace ID` shows the stack of a
+    call.
     """
     if group and as_json:
         raise click.UsageError("--group does not work with --json, which has every call.")

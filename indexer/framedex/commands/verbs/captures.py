@@ -227,7 +227,7 @@ def _find_protected(
     yield from (*kept, *elsewhere)
 
 
-def _remove_all(path: Path, given: Path | None, captures: Sequence[CaptureRow]) -> None:
+def _remove_all(path: Path, index_option: Path | None, captures: Sequence[CaptureRow]) -> None:
     from framedex.index import Store
     from framedex.ingest.removal import remove_captures as remove_from_store
     from framedex.ingest.removal import remove_unindexed
@@ -236,7 +236,7 @@ def _remove_all(path: Path, given: Path | None, captures: Sequence[CaptureRow]) 
     in_index = ""
     if ids := [capture.id for capture in captures if capture.id]:
         settings, _ = settings_here()
-        with Store(check_index_is_inside(path, given, settings), writer_patience()) as store:
+        with Store(check_index_is_inside(path, index_option, settings), writer_patience()) as store:
             freed = remove_from_store(store, ids)
             store.seal()
         on_disk += freed.on_disk

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -16,53 +15,16 @@ from framedex.commands.inputs.selection import CaptureSelection, capture_option,
 from framedex.commands.launching.options import ByteSize
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
-from framedex.commands.output.proposals import trace_command
-from framedex.commands.output.render_calls import capture_heading, python_line
+from framedex.commands.output.render_calls import capture_heading
+from framedex.commands.output.render_check import check_lines, rule_traces
 from framedex.commands.output.terminal import Line, Span, column_widths
-from framedex.errortext import abbreviate_message
 from framedex.model import Metadata, Severity
-from framedex.objects import ViolationKind
 from framedex.plaintext import printable
+from framedex.validation import RULES_BY_NAME
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, BudgetVerdict
     from framedex.model import Check, Finding
-
-
-_INDENT = 10
-
-
-def check_lines(findings: Sequence[Finding]) -> Iterator[Line]:
-    """The findings of a capture by kind, each with its Python line and call, and the number of occurrences."""
-    for kind, same in groupby(findings, lambda finding: finding.kind):
-        group = list(same)
-        style = "head" if group[0].severity is Severity.NOTE else "error"
-        yield ()
-        yield (Span(f"{group[0].severity}: {kind}", style), Span(f"  {sum(each.count for each in group):,}", "dim"))
-        for finding in group:
-            yield from _finding_lines(finding)
-
-
-def _finding_lines(finding: Finding) -> Iterator[Line]:
-    message, *more = abbreviate_message(finding.message)
-    yield (
-        Span(f"{finding.count:>8,}  "),
-        Span(printable(finding.function), "native"),
-        Span(f" {printable(message)}"),
-    )
-    for line in more:
-        yield (Span(f"{'':{_INDENT}}{printable(line)}"),)
-    if finding.objects:
-        yield (Span(f"{'':{_INDENT}}{_format_objects(finding)}"),)
-    yield python_line(finding.line, _INDENT)
-    earlier = f", {trace_command(finding.earlier_call)}" if finding.earlier_call is not None else ""
-    yield (Span(f"{'':{_INDENT}}{trace_command(finding.call)}{earlier}", "dim"),)
-
-
-def _format_objects(finding: Finding) -> str:
-    more = finding.count - len(finding.objects)
-    names = ", ".join(finding.objects) + (f" and {more:,} more" if more > 0 else "")
-    return names if finding.size is None else f"{names}: {words.size(finding.size)}"
 
 
 _BUDGETS = ("compiles", "implicit-transfers", "memory", "startup.trace_seconds")
@@ -74,9 +36,8 @@ _KINDS = [
         "donation",
         "never-returned",
         "unimplemented",
-        "leak",
         "alive",
-        *(kind.value for kind in ViolationKind),
+        *RULES_BY_NAME,
     ),
     *_BUDGETS,
 ]
@@ -118,6 +79,7 @@ _KINDS = [
     metavar="SECONDS",
     help="At most this long for tracing from the start of a process until its first step.",
 )
+@click.option("--stacks", is_flag=True, help="Show the stacks of each broken rule: of the call and of its cause.")
 @json_option
 @click.pass_context
 def check(
@@ -132,12 +94,14 @@ def check(
     no_implicit_transfers: bool,
     max_memory: int | None,
     max_trace_seconds: float | None,
+    stacks: bool,
     as_json: bool,
 ) -> None:
-    """Report errors, crashes, leaks and broken budgets.
+    """Report errors, crashes, API misuse and broken budgets.
 
-    Findings: returned errors, crashes, unusable donations, unimplemented functions, calls that never returned,
-    objects that were leaked or misused. Equal findings appear once, with the id of a call for `framedex trace`.
+    Findings are returned errors, crashes, unusable donations, unimplemented functions, calls that never returned, and
+    violations of the PJRT C API by the program or the plug-in. docs/reference/validation.md lists the rules. Equal
+    findings appear once, with the id of a call for `framedex trace`.
 
     Budgets (--max-compiles and the options after it) limit each process. Status 1: a budget is exceeded or matches
     nothing, or calls are missing. See docs/how-to/ci.md.
@@ -149,25 +113,24 @@ def check(
         checks = [index.capture(capture.id).check() for capture in answer.captures]
         verdicts = judge_budgets(index, answer, budgets) if budgets else []
         unfinished = list(unfinished_capture_notes(index, answer.captures)) if budgets else []
+        found = [(check, [each for each in check.findings if _is_shown(each, only, ignore)]) for check in checks]
+        shown = [each for _, findings in found for each in findings]
+        traces = rule_traces(shown, index.calls.trace) if stacks else {}
 
-    def is_shown(finding: Finding) -> bool:
-        return finding.kind not in ignore and (not only or finding.kind in only)
-
-    found = [(check, list(filter(is_shown, check.findings))) for check in checks]
-    budget_violations = list(filter(is_shown, _budget_findings(verdicts)))
-    findings = [*budget_violations, *(finding for _, capture_findings in found for finding in capture_findings)]
+    budget_violations = [each for each in _budget_findings(verdicts) if _is_shown(each, only, ignore)]
+    findings = [*budget_violations, *shown]
     selection_notes = list(_selection_notes(checks)) if budgets else []
     unjudged = list(
         dict.fromkeys([*unfinished, *selection_notes, *(reason for check in checks for reason in check.unjudged)])
     )
     if as_json:
-        print_json(check_document(answer, findings, unjudged, verdicts))
+        print_json(check_document(answer, findings, unjudged, verdicts, traces))
     else:
-        print_lines([heading_line(answer), *check_lines(budget_violations)])
+        print_lines([heading_line(answer), *check_lines(budget_violations, traces)])
         for check, capture_findings in found:
             if len(found) > 1 and capture_findings:
                 print_lines([(), capture_heading(check.capture)])
-            print_lines(check_lines(capture_findings))
+            print_lines(check_lines(capture_findings, traces))
         if verdicts:
             print_lines(verdict_lines(verdicts))
         for reason in unjudged:
@@ -179,6 +142,10 @@ def check(
     is_over_budget = not all(verdict.is_kept for verdict in verdicts)
     if (exit_code and has_findings) or ((exit_code or budgets) and has_missing_calls) or is_over_budget:
         ctx.exit(1)
+
+
+def _is_shown(finding: Finding, only: Collection[str], ignore: Collection[str]) -> bool:
+    return finding.kind not in ignore and (not only or finding.kind in only)
 
 
 def _selection_notes(checks: Sequence[Check]) -> Iterator[str]:

@@ -75,7 +75,7 @@ def pull_from_fleet(
     if refused:
         ctx.exit(1)
     if not as_json:
-        ids = ",".join(str(each.capture) for each in imported)
+        ids = ",".join(map(str, dict.fromkeys(each.capture for each in imported)))
         summary = f"`framedex summary --capture {ids}`"
         if output is not None:
             summary = f"`framedex --index {shell_word(str(output))} summary --capture {ids}`"

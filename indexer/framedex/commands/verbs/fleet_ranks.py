@@ -26,6 +26,7 @@ from framedex import words
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import Document
+from framedex.commands.output.render_ranks import format_ranks
 from framedex.commands.output.terminal import Span, text_line
 from framedex.model import Severity
 from framedex.plaintext import printable
@@ -83,14 +84,11 @@ def compare_fleet_ranks(
         ctx.exit(1)
 
 
-_MAX_RANGES = 8
-
-
 def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     """The compared ranks, then the findings, most severe first, at most `limit` (0: all)."""
     members = comparison.members
     yield text_line(
-        f"{comparison.job}: {words.count(len(members), 'rank')} ({_format_ranks([each.rank for each in members])})",
+        f"{comparison.job}: {words.count(len(members), 'rank')} ({format_ranks([each.rank for each in members])})",
         "head",
     )
     if comparison.loop is not None:
@@ -108,7 +106,7 @@ def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
 
 def _finding_lines(finding: Finding) -> Iterator[Line]:
     style = "head" if finding.severity is Severity.NOTE else "error"
-    ranks = f"  rank{'' if len(finding.ranks) == 1 else 's'} {_format_ranks(finding.ranks)}" if finding.ranks else ""
+    ranks = f"  rank{'' if len(finding.ranks) == 1 else 's'} {format_ranks(finding.ranks)}" if finding.ranks else ""
     yield (Span(f"{finding.severity}: {finding.kind}", style), Span(ranks))
     yield text_line(f"    {finding.tells}")
     if finding.path is not None:
@@ -127,19 +125,6 @@ def _format_steps(finding: Finding) -> str:
     times = words.count(finding.times, "time") if finding.times > 1 else ""
     step = "" if finding.step is None else f"{'first ' * bool(times)}in step {finding.step}"
     return "".join(f"  {part}" for part in (step, times) if part)
-
-
-def _format_ranks(ranks: Sequence[int]) -> str:
-    """Format ranks in order, with consecutive ranks as a range."""
-    runs: list[list[int]] = []
-    for rank in ranks:
-        if runs and rank == runs[-1][-1] + 1:
-            runs[-1][1:] = [rank]
-        else:
-            runs.append([rank])
-    texts = ["-".join(map(str, run)) for run in runs]
-    more = f" and {words.count(len(texts) - _MAX_RANGES, 'other')}" if len(texts) > _MAX_RANGES else ""
-    return ", ".join(texts[:_MAX_RANGES]) + more
 
 
 def ranks_document(comparison: Comparison, left_out: Sequence[str]) -> Document:

@@ -19,7 +19,7 @@ from framedex.commands.output.render_live import diagnosis_lines
     default=0.5,
     show_default=True,
     metavar="SECONDS",
-    help="Time between the two looks that tell a hang from progress.",
+    help="Time between the two observations that distinguish a hang from progress.",
 )
 @click.option(
     "--patience",
@@ -41,8 +41,8 @@ def hang(
     this folder whose process lives, otherwise the newest one. It needs no index.
 
     It looks twice. New calls between the looks are progress. Otherwise it follows the waits from the main thread to
-    their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or waits for input is no
-    hang, unless it keeps the GIL from other threads.
+    their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or waits for input does
+    not count as a hang, unless it keeps the GIL from other threads.
     """
     from framedex.live.diagnosis import Verdict, diagnose
     from framedex.live.documents import diagnosis_document

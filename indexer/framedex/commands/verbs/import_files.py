@@ -59,7 +59,7 @@ def import_files(
     if len(imported) < len(dict.fromkeys(files)):
         ctx.exit(1)
     if not as_json:
-        ids = ",".join(str(each.capture) for each in imported)
+        ids = ",".join(map(str, dict.fromkeys(each.capture for each in imported)))
         note(f"Next: `framedex summary --capture {ids}`, or `framedex report --capture {ids}` for flame graphs.")
 
 

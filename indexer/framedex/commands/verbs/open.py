@@ -55,8 +55,8 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
 
     The editor is $FRAMEDEX_EDITOR, else the editor of this terminal (Neovim, Emacs, VS Code, code-server, Zed,
     JetBrains). Next come $VISUAL, $EDITOR, a running Neovim or Emacs, and an installed editor. Known editors get the
-    line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors write where the values
-    go: FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell is involved.
+    line number. FRAMEDEX_EDITOR='nvim --server SOCKET' is a running Neovim. For other editors use placeholders:
+    FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}'. No shell is involved.
     """
     named = parse_file_position(place)
     is_complete = named.line is not None or around is None

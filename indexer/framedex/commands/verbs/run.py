@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from framedex.commands.launching.contents import (
+    CONTENTS_PARAMETERS,
+    ProgramCommand,
+    contents_options,
+    contents_variables,
+)
 from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
 from framedex.commands.launching.options import (
+    HANG_PARAMETERS,
     RECORDING_PARAMETERS,
     behaviour_variables,
+    hang_options,
+    hang_policy,
     machine_options,
     machine_variables,
     recording_options,
@@ -24,11 +33,13 @@ from framedex.commands.launching.runtimes import Runtime, find_plugin
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from framedex.commands.launching.outcome import Outcome
     from framedex.commands.launching.runtimes import Plugin
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=ProgramCommand, context_settings={"allow_interspersed_args": False})
 @click.option(
     "-o",
     "--output",
@@ -57,7 +68,12 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: framedex's own.",
 )
+@click.option(
+    "--validate", is_flag=True, help="Afterwards, report broken rules of the PJRT C API on stderr, with their stacks."
+)
 @recording_options
+@contents_options
+@hang_options
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|COMMAND|-m MODULE|-c CODE|- [ARGS]...")
 @click.pass_context
 def run(
@@ -69,6 +85,7 @@ def run(
     is_module: bool,
     is_code: bool,
     python: str,
+    validate: bool,
     program: tuple[str, ...],
     **others: Any,
 ) -> None:
@@ -93,6 +110,8 @@ def run(
     if plugin == "":
         raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
     recording = recording_variables({name: others.pop(name) for name in RECORDING_PARAMETERS})
+    policy = hang_policy({name: others.pop(name) for name in HANG_PARAMETERS})
+    recording |= contents_variables({name: others.pop(name) for name in CONTENTS_PARAMETERS})
     variables = machine_variables(others)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
@@ -108,11 +127,27 @@ def run(
     if behaviours:
         platform = found.name if found else "tpu"
         settings |= behaviour_variables(behaviours, platform, is_own_python=started.python == sys.executable)  # noqa: TID251
-    outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime))
-    for line in outcome.summary().splitlines():
-        with suppress(OSError):  # stderr is closed; the program's status must still be passed on
-            click.echo(f"framedex: {line}", err=True)
+    outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime, hang_policy=policy))
+    _print_lines(f"framedex: {line}" for line in outcome.summary().splitlines())
+    if validate and outcome.captures:
+        _validate(outcome)
     _exit_like_program(ctx, outcome)
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        with suppress(OSError):  # stderr is closed; the program's status must still be passed on
+            click.echo(line, err=True)
+
+
+def _validate(outcome: Outcome) -> None:
+    """Report the broken rules of the C API. A failure is reported, because the program's status must be passed on."""
+    from framedex.commands.launching.validation import validation_report
+
+    try:
+        _print_lines(validation_report(outcome.captures))
+    except (FramedexError, OSError) as error:
+        _print_lines([f"framedex: the recording was not validated: {error}"])
 
 
 def _check_recordable(program: Program, plugin: str | None) -> tuple[Runtime, Plugin | None]:

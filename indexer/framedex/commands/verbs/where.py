@@ -145,7 +145,7 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
     """
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
-        for file in (path_resolver.find_itself(name), _real_path(name)):
+        for file in (path_resolver.find_directly(name), _real_path(name)):
             if file is not None and index.file(file).is_recorded():
                 return file
         found = index.names.recorded_files(name.lstrip("./"))

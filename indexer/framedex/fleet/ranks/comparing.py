@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from framedex.fleet.store_queries import StoreConnection
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-_COMMON_RANKS, _COMMON_SHARE = 4, 0.25  # ranks: a difference that so many share may be intended
+_COMMON_RANKS, _COMMON_SHARE = 4, 0.25  # ranks: a difference that this number of ranks share may be intended
 _MAX_FINDINGS_WITH_STACK = 1000  # findings with a stack
 
 

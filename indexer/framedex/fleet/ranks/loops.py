@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _MIN_STEPS = 4
-_MIN_STEP_SHARE = 0.5  # share of the steps: a call in so many belongs to the loop
+_MIN_STEP_SHARE = 0.5  # of the steps: a call in at least this share of them belongs to the loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.errors import FramedexError
+from framedex.fleet.origin import job_size
 from framedex.fleet.ranks.model import Finding, Kind, Member
 from framedex.index.file.values import to_storable
 from framedex.model import Metadata, Severity
@@ -20,9 +21,6 @@ from framedex.words import nearest_name
 if TYPE_CHECKING:
     from framedex.fleet.store_queries import StoreConnection
 
-# Variables with the number of ranks of a job.
-_SIZES = ("SLURM_NTASKS", "JAX_NUM_PROCESSES", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
-_MAX_SIZE = 1 << 31
 # With these settings, a recording leaves out other calls on each rank.
 _IGNORED_VARIABLES = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MAX_LISTED = 10_000  # missing ranks, one by one
@@ -115,28 +113,27 @@ def _claim(
     rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str, problems: str
 ) -> _RankClaim:
     versions: dict[str, str] = {}
-    sizes: list[int] = []
+    of_job: int | None = None
     left_out: tuple[str, ...] = ()
     booted: int | None = None
     try:
         told = json.loads(packages)
         versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
         recorded = Metadata.parse(metadata)
-        sizes = [int(size) for name in _SIZES if _is_size(size := recorded.job.get(name, ""))]
+        of_job = job_size(recorded)
         if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
             booted = recorded.started_unix_ns - recorded.started_clock_ns
         left_out = tuple(name for name in recorded.selected_by if name in _IGNORED_VARIABLES)
     except ValueError:  # not written by framedex
         pass
     member = Member(rank, capture, path, host, calls)
-    of_job = sizes[0] if sizes else None
     return _RankClaim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
 
 
 def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     """Return the runs of a job in order, each with at most one capture per rank; one empty run if that is unclear.
 
-    If all ranks have the same number of captures, these are the runs, whatever the clocks show. Otherwise a repeated
+    If all ranks have the same number of captures, these are the runs, independent of the clocks. Otherwise a repeated
     rank begins a run. Then every gap between runs must exceed the spread of start times within each run.
     """
     times = {len(of_rank) for of_rank in by_rank.values()}
@@ -172,10 +169,6 @@ def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
 
 def _is_near(one: int | None, other: int | None) -> bool:
     return one is not None and other is not None and abs(one - other) <= _SAME_BOOT
-
-
-def _is_size(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 11 and 0 < int(text) <= _MAX_SIZE
 
 
 def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:

@@ -37,9 +37,9 @@ class Finding:
 
     `tells` describes it in a sentence. `steps` are the affected steps of the job's loop, counted from 0; `step` is the
     first of them, or None outside the loop. `times` is the number of occurrences in the first of `ranks`, which are
-    sorted. `path` and `line` are the Python line, or None if no line is responsible. `capture`, `call` and `stack`
-    are those of the first rank; `other_rank` and `other_call` are the counterpart. `delay` is the total time, in ns,
-    that the others waited for the rank, if it is known.
+    sorted. `path` and `line` are the Python line, or None if no line is responsible. `capture`, `call` and `stack` are
+    those of the first rank; `other_rank` and `other_call` are the counterpart. `delay` is the total time, in ns, that
+    the others waited for the rank, if it is known.
     """
 
     kind: Kind

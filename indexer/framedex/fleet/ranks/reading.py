@@ -72,9 +72,9 @@ class CallToken:
 class RankCalls:
     """The calls of a rank in order. `token` is an index into `JobCalls.tokens`, `call` the number of the call.
 
-    `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is when the work that the call
-    started was finished, in ns since 1970, if that was before the next call: JAX waits for results outside of calls.
-    -1: it was finished later, or that is unknown.
+    `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is the end of the work that the
+    call started, in ns since 1970, if it was before the next call: JAX waits for results outside of calls. It is -1 if
+    the work ended later or the end is unknown.
     """
 
     token: Integers

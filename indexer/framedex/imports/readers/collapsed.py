@@ -1,8 +1,9 @@
 """Reads collapsed stacks: one stack a line, outermost frame first, then its weight (Brendan Gregg's stackcollapse).
 
 An example is `a;b;c 12`. The text of frames depends on the recorder: see `framedex.imports.names`. The first frames of
-py-spy and austin name the process and the thread. austin's heading (`# mode: full`) tells the weights: microseconds,
-bytes, or for `full` the time, an idle flag, and bytes. For `full`, austin-python's mojo2austin (2.4) writes only times.
+py-spy and austin name the process and the thread. austin's heading (`# mode: full`) names the weights: microseconds,
+bytes, or for `full` all of time, an idle flag and bytes. For `full`, austin-python's mojo2austin (2.4) writes only
+times.
 """
 
 from __future__ import annotations

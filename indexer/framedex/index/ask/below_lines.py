@@ -47,7 +47,7 @@ def below_lines(reader: Reader, capture: int) -> Iterator[LineCallee]:
 
 
 def _read_first_deciles(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
-    """Return the first decile of durations (ns) by stack and function, among the calls of the first spans."""
+    """Return the first decile of the durations (ns) of a sample of calls, by stack and function."""
     rows = reader.rows(
         "WITH spans AS (SELECT k.id, k.stack, k.boundary, s.first_call, s.last_call,"
         " row_number() OVER (PARTITION BY k.id ORDER BY s.first_call) AS number"

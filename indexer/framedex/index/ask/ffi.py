@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from framedex.errortext import message_with_code
@@ -359,20 +359,33 @@ def _distinct_handlers(
                 stage=stage,
                 function=frame.function,
                 location=frame.location or frame.function.location,
-                implementation=None if implementation is None else implementation.function,
+                implementation=None if implementation is None else _source_function(implementation),
                 signature=signature,
             )
     return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
 
 
+def _source_function(implementation: FrameRow) -> FunctionRow:
+    """Return the source function of a handler. A shared capture has only the location of its frame."""
+    function = implementation.function
+    return replace(function, location=function.location or implementation.location)
+
+
 def _read_handlers(
     reader: Reader, stacks: Iterable[int]
 ) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:
-    """Return (frame, frame of the source function, signature) of the handler at the end of each stack."""
+    """Return (frame, frame of the source function, signature) of the handler at the end of each stack.
+
+    The frame belongs to the physical function, which called all functions that were inlined into it.
+    """
     rows = reader.rows(
-        "SELECT s.id, p.id, h.implementation, h.signature FROM stacks s JOIN nodes n ON n.id = s.leaf"
-        " JOIN frames f ON f.id = n.frame JOIN frames p ON p.module = f.module AND p.offset = f.offset AND p.depth = 0"
-        f" LEFT JOIN ffi_handlers h ON h.frame = p.id WHERE s.id {IN_JSON}",
+        "WITH RECURSIVE ends(stack, frame, depth, parent) AS ("
+        " SELECT s.id, f.id, f.depth, n.parent FROM stacks s JOIN nodes n ON n.id = s.leaf"
+        f" JOIN frames f ON f.id = n.frame WHERE s.id {IN_JSON}"
+        " UNION ALL SELECT e.stack, f.id, f.depth, n.parent FROM ends e JOIN nodes n ON n.id = e.parent"
+        " JOIN frames f ON f.id = n.frame WHERE e.depth > 0"
+        ") SELECT e.stack, e.frame, h.implementation, h.signature FROM ends e"
+        " LEFT JOIN ffi_handlers h ON h.frame = e.frame WHERE e.depth = 0",
         json_list(sorted(stacks)),
     )
     frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})

@@ -1,9 +1,9 @@
 """The seal of an index: a small file with the size, times and checksum of the index, to detect changes by others.
 
 SQLite detects a damaged structure, but not a changed byte in a row. A writer empties the seal before it writes, and
-fills it after it has closed the index. A kill in between leaves the seal empty, which proves nothing. A reader trusts
-an index with the sealed size and times. Otherwise (a copy, an edit, damage) the reader computes the checksum once. A
-changed index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
+fills it after it has closed the index. A kill between these steps leaves the seal empty, which proves nothing. A reader
+trusts an index with the sealed size and times. Otherwise (a copy, an edit, damage) the reader computes the checksum
+once. A changed index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 
 from framedex.model import Location, LocationEvidence
 
@@ -40,6 +42,16 @@ def to_unsigned(stored: int) -> int:
 def build_location(path: str | None, line: int | None, how: str | None) -> Location | None:
     """Build a location from its columns; None if they are NULL."""
     return None if path is None or not line or how is None else Location(path, line, LocationEvidence(how))
+
+
+def fold_range(location: Location | None, candidates: Sequence[Location]) -> tuple[Location | None, Sequence[Location]]:
+    """Return the location of a frame and its candidates, with the last line of a range in the location.
+
+    The index stores this line as the only candidate.
+    """
+    if location is None or location.how is not LocationEvidence.BETWEEN or not candidates:
+        return location, candidates
+    return replace(location, last_line=candidates[0].line), ()
 
 
 def duration_to_bucket(duration: int) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translate_errors
-from framedex.index.file.values import build_location, read_stored_text, to_storable, to_unsigned
+from framedex.index.file.values import build_location, fold_range, read_stored_text, to_storable, to_unsigned
 from framedex.index.read.locations import LocationMapper, StatementLines, UrlFinder, build_state
 from framedex.index.read.query_cache import QueryCache
 from framedex.model import (
@@ -247,12 +247,13 @@ def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], Frame
 def _build_frame(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
     reader.cache.depend_on_entry("function", function.id)
     urls = UrlFinder(reader)
-    places = (reader.location(*place) for place in candidates)
+    found = (reader.location(*place) for place in candidates)
+    location, places = fold_range(reader.location(*row[7:]), [place for place in found if place is not None])
     return FrameRow(
         id=row[0],
         function=function,
-        location=_add_url(urls, reader.location(*row[7:])),
-        candidates=tuple(urls.add_url(place) for place in places if place is not None),
+        location=_add_url(urls, location),
+        candidates=tuple(map(urls.add_url, places)),
         module=row[2] if row[2] is not None else function.module,
         offset=to_unsigned(row[3]),
         inlined=bool(row[4]),

@@ -50,8 +50,8 @@ _UPDATE_RUN_TOTALS = (
 class StackTotals:
     """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
 
-    `latest_call` is the last call of the capture that began last, whatever the order in which captures were read. `run`
-    is the latest run that has calls of the item; `run_calls` and `run_duration` are the totals of that run.
+    `latest_call` is the last call of the capture that began last, independent of the order of reading. `run` is the
+    latest run that has calls of the item; `run_calls` and `run_duration` are the totals of that run.
     """
 
     stack: Integers
@@ -413,7 +413,7 @@ class _ChainNodes:
         return json_list(distinct(self._frame).tolist())
 
     def find_neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
-        """Return item, caller's frame and callee's frame of adjacent pairs, without the frames not in `shown`."""
+        """Return the item, the caller's frame and the callee's frame of adjacent `shown` frames."""
         visible = shown[self._frame]
         caller = self._caller.copy()
         while len(passed := np.flatnonzero(~visible[caller] & (caller > 0))):

@@ -36,6 +36,7 @@ def intern_frames(
     """
     distinct = dict.fromkeys(records)
     locations = [record.location or record.stored_location for record in distinct]
+    locations += [location for record in distinct for location in record.candidates]
     locations += [record.function.location for record in distinct]
     files = intern_files(connection, {location.path for location in locations if location is not None})
     modules = _intern_modules(
@@ -191,7 +192,18 @@ def _intern_frame(
         (*frame_columns, *location_values, version, file, recorded_line),
     ).lastrowid
     assert inserted is not None
+    store_candidates(connection, inserted, record.candidates, files)
     return inserted
+
+
+def store_candidates(
+    connection: sqlite3.Connection, frame: int, candidates: Iterable[Location], files: Mapping[str, int]
+) -> None:
+    """Store the other possible locations of a frame, the likeliest first."""
+    connection.executemany(
+        "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
+        [(frame, rank, *location_columns(spot, files)) for rank, spot in enumerate(candidates)],
+    )
 
 
 def add_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:

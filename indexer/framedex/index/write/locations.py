@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from framedex.index.file.conventions import IN_JSON, json_item, json_list
 from framedex.index.write import aggregates
-from framedex.index.write.interning import intern_files, location_columns
+from framedex.index.write.interning import intern_files, location_columns, store_candidates
 from framedex.index.write.records import FramePlacement, FunctionPlacement
 from framedex.index.write.versions import store_indexed_blobs
+from framedex.model import Location
 
 # Frames with a recorded file whose stored location differs from the new one: the given location, else the recorded
 # one. If a C++ frame has no exact location, its location from source trees stays.
@@ -95,15 +97,18 @@ def write_placements(
 def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement, files: Mapping[str, int]) -> int:
     where = location_columns(placed.location, files)
     connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
-    connection.executemany(
-        "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
-        [(placed.frame, rank, *location_columns(spot, files)) for rank, spot in enumerate(placed.candidates)],
-    )
+    store_candidates(connection, placed.frame, _stored_candidates(placed), files)
     return connection.execute(
         "UPDATE frames SET file = ?, line = ?, how = ?"
         " WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
         (*where, placed.frame, *where),
     ).rowcount
+
+
+def _stored_candidates(placed: FramePlacement) -> Sequence[Location]:
+    """The candidates of a frame; for a range its last line, which `fold_range` reads."""
+    last = placed.location.last_line
+    return placed.candidates if last is None else (replace(placed.location, line=last),)
 
 
 def _write_placement(

@@ -9,10 +9,11 @@ from framedex.index.file.paths import is_installed
 from framedex.model import ProgramFrame, ProgramOp
 
 MIN_REPEATS = 8
-"""A line that adds the same ops at least so often counts as repeated. One expression may have a few equal ops."""
+"""A line that adds the same ops at least this number of times counts as repeated. One expression may have a few equal
+ops."""
 
 _SHARED_KINDS = frozenset({"constant", "func", "call", "return"})
-"""The kinds of ops that a program has once for several uses."""
+"""The kinds of ops that several uses in a program share."""
 
 _Path = tuple[ProgramFrame, ...]
 
@@ -29,8 +30,8 @@ class OwnLine(NamedTuple):
 def find_own_lines(ops: Mapping[ProgramOp, int]) -> Iterator[OwnLine]:
     """Yield the lines of the program itself that ops come from.
 
-    A line is repeated if each op below it occurs at least `MIN_REPEATS` times on the same stack, because one trace of
-    its code adds each op about once. The lines around it and below it may be repeated, too.
+    A line is repeated if each op below it occurs at least `MIN_REPEATS` times on the same stack. One trace of the
+    line's code adds each op about once. The lines around it and below it may be repeated, too.
     """
     innermost: dict[ProgramFrame, int] = {}
     fewest: dict[_Path, int] = {}  # of any op below a path of own lines, outermost first

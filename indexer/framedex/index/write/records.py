@@ -44,7 +44,7 @@ class FrameRecord:
     is the return address from the module's base, or the instruction's offset in Python code. `location` is as recorded,
     and None unless the exact line is known. `is_returning` marks a Python frame that has ended. `line` is set for a
     Python frame even if it has no file (`<string>`), and is 0 if unknown. `stored_location` is the location that
-    another index stored for a frame without an exact location.
+    another index stored for a frame without an exact location, and `candidates` are its other possible ones.
     """
 
     function: FunctionRecord
@@ -55,6 +55,7 @@ class FrameRecord:
     is_returning: bool = False
     line: int = 0
     stored_location: Location | None = None
+    candidates: tuple[Location, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

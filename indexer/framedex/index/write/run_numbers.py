@@ -1,4 +1,4 @@
-"""Number the runs in time order, whatever the order in which their captures are indexed and removed.
+"""Number the runs in time order, independent of the order in which captures are indexed and removed.
 
 A run is numbered by the millisecond in which its earliest capture began, and within it by the order of indexing. All
 captures of one `framedex run`, which have one launch id, are one run. Any other capture is a run of its own.

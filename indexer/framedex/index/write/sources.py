@@ -109,7 +109,7 @@ class SourceTables:
         return found
 
     def recorded_files(self) -> list[str]:
-        """Return the paths in debug information, code objects and programs, from whatever machine they are."""
+        """Return the paths in debug information, code objects and programs, including those of other machines."""
         query = (
             "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames"
             " UNION SELECT recorded_file FROM program_frames) ORDER BY path"
@@ -287,14 +287,14 @@ class SourceTables:
         ]
 
     def inexact_frames(self, functions: Iterable[int]) -> list[UnresolvedFrame]:
-        """Return the frames of these functions that have no exact line, once per callee."""
+        """Return the frames of these functions that have no exact line, once per callee (empty: without a name)."""
         rows = self._rows(
             "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
             " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"
             " JOIN nodes below ON below.parent = n.id JOIN frames inward ON inward.id = below.frame"
             " JOIN functions called ON called.id = inward.function"
             f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
-            " AND called.language = ? AND called.symbol <> '' ORDER BY fr.id, called.symbol",
+            " AND called.language = ? ORDER BY fr.id, called.symbol",
             json_list(functions),
             Language.NATIVE.value,
         )

@@ -70,7 +70,7 @@ class AddressLines:
     def __init__(self) -> None:
         self._maps: tuple[_Map, ...] = ()  # from the last link
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading with the signal, or a frame."""
         if "@ " in line:
             if (addresses := _LIST.search(line)) is not None:
@@ -97,7 +97,7 @@ class AddressLines:
             )
         heading = _HEADING.search(line) if "*** " in line else None
         # glog prints a second heading below its first frame, which continues the same stack.
-        if heading is None or (inside and "stack trace: ***" in line):
+        if heading is None or (is_in_stack and "stack trace: ***" in line):
             return None
         return ParsedLine(StackFormat.ABSL, opening_title=heading[0].strip())
 

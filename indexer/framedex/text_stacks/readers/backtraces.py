@@ -63,7 +63,7 @@ class BacktraceLines:
     state_attributes = ()
     triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line, or LLVM's heading."""
         if "0x" not in line:
             return (
@@ -76,7 +76,7 @@ class BacktraceLines:
             _parse_sample_frame(number, text)
             or parse_glibc_frame(number, text)
             or _parse_apple_frame(number, text)
-            or (_parse_bare_address(number, text) if inside else None)
+            or (_parse_bare_address(number, text) if is_in_stack else None)
         )
         is_inward = "  (in " in text  # the tree of `sample` is outermost first
         return ParsedLine(StackFormat.BACKTRACE, (frame,), innermost_first=not is_inward) if frame is not None else None
@@ -264,7 +264,7 @@ class SymbolLists:
         self._list = _List.SYMBOLS
         self._prefix = ""  # the prefix of every line, of an unknown log
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a heading, or an entry below it."""
         text = line.rstrip()
         if _BEGIN_MARK in text:
@@ -276,7 +276,7 @@ class SymbolLists:
             return ParsedLine(_FORMATS[self._list], opening_title=text.strip())
         if "At:" in text and (flat := self._parse_joined_lines(number, text)) is not None:
             return flat
-        if not inside:
+        if not is_in_stack:
             return None
         if self._list is _List.SYMBOLS and _END_MARK in text:
             return ParsedLine(StackFormat.TSL, closing_title=_BEGIN_MARK)

@@ -57,7 +57,7 @@ class MlirText:
             self._aliases[match["name"]] = _Parser(text, match.end() + len("loc("), limit=length).location()
         self._known: dict[str, list[TextLocation]] = {}
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the locations on a line."""
         begins = line.strip(" {\r") if line.startswith("module") else None
         if "loc(" not in line:
@@ -69,7 +69,7 @@ class MlirText:
                 else None
             )
         frames = tuple(self._parse_frames(number, line))
-        return ParsedLine(StackFormat.MLIR, frames, opening_title=begins) if frames or inside else None
+        return ParsedLine(StackFormat.MLIR, frames, opening_title=begins) if frames or is_in_stack else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None, because each location is on a single line."""
@@ -286,9 +286,9 @@ class HloText:
         self._texts: dict[tuple[str, int], str] = {}
         self._rows: dict[tuple[str, int], dict[str, int]] = {}
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the head of a module, a row of a table, or an instruction with a location."""
-        found = self._parse_line(number, line, inside)
+        found = self._parse_line(number, line, is_in_stack)
         return replace(found, depends_on_values=True) if found is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -299,7 +299,7 @@ class HloText:
         """Whether the line is another line of a module or of a list of allocations."""
         return _HLO_BODY.match(line) is not None or _ALLOCATION_BODY.match(line) is not None
 
-    def _parse_line(self, number: int, line: str, inside: bool) -> ParsedLine | None:
+    def _parse_line(self, number: int, line: str, is_in_stack: bool) -> ParsedLine | None:
         if line.startswith("HloModule "):
             self._table = ""
             self._texts.clear()
@@ -308,14 +308,14 @@ class HloText:
         if line.rstrip() in _TABLES:
             self._table = line.rstrip()
             return ParsedLine(StackFormat.HLO)
-        if inside and self._table and line[:1].isdigit():
+        if is_in_stack and self._table and line[:1].isdigit():
             return self._parse_row(number, line)
         if _ALLOCATIONS_TITLE.match(line):
             return ParsedLine(StackFormat.HLO, opening_title=line.strip().removesuffix(":"))
-        if inside and (size := _ALLOCATION_SIZE.match(line)):
+        if is_in_stack and (size := _ALLOCATION_SIZE.match(line)):
             self._allocation_size = size["size"]
             return ParsedLine(StackFormat.HLO)
-        if inside and (start := line.find(_OPERATOR)) >= 0:
+        if is_in_stack and (start := line.find(_OPERATOR)) >= 0:
             return self._parse_instruction(number, line, start, self._allocation_size)
         start = line.find("metadata={")
         return self._parse_instruction(number, line, start) if start >= 0 else None

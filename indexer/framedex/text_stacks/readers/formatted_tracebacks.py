@@ -54,7 +54,7 @@ class IPythonText:
         self._margin = Margin()
         self._path = ""  # of the last frame, if an arrow below will mark its line
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a heading, a frame, or the exception below the frames."""
         text = line.rstrip()
         if text.endswith("Traceback (most recent call last)"):
@@ -62,11 +62,11 @@ class IPythonText:
             if heading is not None:
                 self._margin = Margin(line[: heading.start()])
                 return ParsedLine(StackFormat.IPYTHON, opening_title=heading["title"], innermost_first=False)
-        head = _HEAD.search(text) if inside or " In" in text or "File " in text or "<ipython" in text else None
-        frame = self._parse_frame(number, text, head.start(), inside) if head is not None else None
+        head = _HEAD.search(text) if is_in_stack or " In" in text or "File " in text or "<ipython" in text else None
+        frame = self._parse_frame(number, text, head.start(), is_in_stack) if head is not None else None
         if frame is not None:
             return ParsedLine(StackFormat.IPYTHON, (frame,), innermost_first=False)
-        start = self._margin.column_after(text) if inside else None
+        start = self._margin.column_after(text) if is_in_stack else None
         if start is not None and _EXCEPTION.match(text, start):
             return ParsedLine(StackFormat.IPYTHON, closing_title=text[start:])
         return None
@@ -87,18 +87,18 @@ class IPythonText:
         start = self._margin.column_after(line)
         return start is not None and _SOURCE.match(line, start) is not None
 
-    def _parse_frame(self, number: int, text: str, start: int, inside: bool) -> TextFrame | None:
+    def _parse_frame(self, number: int, text: str, start: int, is_in_stack: bool) -> TextFrame | None:
         match = _CELL.match(text, start)
         if match is None:
             match = _FILE.match(text, start)
-            if match is not None and not inside and match["path"][0] not in "/~<" and match["path"][1:2] != ":":
+            if match is not None and not is_in_stack and match["path"][0] not in "/~<" and match["path"][1:2] != ":":
                 return None
-        old = _OLD_FILE.match(text, start) if match is None and inside else None
+        old = _OLD_FILE.match(text, start) if match is None and is_in_stack else None
         match = match or old
         if match is None:
             return None
         self._path = old["path"] if old is not None else ""
-        if not inside:
+        if not is_in_stack:
             self._margin = Margin(text[:start])
         label = match.groupdict().get("label")
         return frame_of_match(StackFormat.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
@@ -126,7 +126,7 @@ class RichBoxes:
         self._rows: tuple[str, ...] = ()  # the rows of an incomplete frame
         self._first = 0  # the line of the first row
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the top of a box, a frame, or the exception below the box."""
         if "(most recent call last) " in line:
             heading = _RICH_HEADING.search(line)
@@ -134,7 +134,7 @@ class RichBoxes:
                 self._margin = Margin(line[: heading.start()])
                 self._rows = ()
                 return ParsedLine(StackFormat.RICH, opening_title=heading["title"], innermost_first=False)
-        start = self._margin.column_after(line) if inside else None
+        start = self._margin.column_after(line) if is_in_stack else None
         if start is None:
             return None
         row = _ROW.match(line, start)
@@ -210,15 +210,15 @@ class PytestText:
         self._places = LocationsInText()
         self._function = ""  # the function whose source precedes the next location
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a test, or a location with its function."""
         text = line.rstrip()
         if text.endswith(" _") or text.endswith("__"):
-            return self._parse_heading(line, text, inside)
+            return self._parse_heading(line, text, is_in_stack)
         frames: tuple[TextFrame, ...] = ()
         if ": in " in text and (match := _SHORT_FRAME.search(text)) is not None:
             frames = (frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON),)
-        elif inside and (start := self._margin.column_after(text)) is not None:
+        elif is_in_stack and (start := self._margin.column_after(text)) is not None:
             match = _LONG.match(text, start)
             if match is None:
                 return self._parse_locations(number, line)
@@ -228,7 +228,7 @@ class PytestText:
         if not frames:
             return None
         self._function = ""
-        if not inside:
+        if not is_in_stack:
             self._margin = Margin(line[: frames[0].start])
         return ParsedLine(StackFormat.PYTEST, frames, innermost_first=False)
 
@@ -248,12 +248,12 @@ class PytestText:
 
     def _parse_locations(self, number: int, line: str) -> ParsedLine | None:
         """Return the locations in the exception's text, which may have any form."""
-        found = self._places.parse_line(number, line, inside=True)
+        found = self._places.parse_line(number, line, is_in_stack=True)
         return ParsedLine(StackFormat.PYTEST, found.frames, innermost_first=False) if found is not None else None
 
-    def _parse_heading(self, line: str, text: str, inside: bool) -> ParsedLine | None:
+    def _parse_heading(self, line: str, text: str, is_in_stack: bool) -> ParsedLine | None:
         """Return the name of a test between rules; None for the separator of two frames."""
-        start = self._margin.column_after(line) if inside else None
+        start = self._margin.column_after(line) if is_in_stack else None
         if start is not None and text.startswith("_ _ ", start):
             self._function = ""
             return None

@@ -44,11 +44,11 @@ class TraceText:
         self._function = ""
         self._language = Language.NATIVE
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading, the heading of a section, a frame, or another candidate for it."""
         if line == HEADING:
             return ParsedLine(StackFormat.TRACE, opening_title=line)
-        if not inside:  # a copied excerpt may have no heading
+        if not is_in_stack:  # a copied excerpt may have no heading
             match = _LOCATED.match(line) if line[:4].lstrip()[:1].isdigit() else None
             return self._frame_piece(number, match) if match is not None else None
         if line.startswith("call "):
@@ -121,7 +121,7 @@ class LocationsInText:
     state_attributes = ()
     triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return every location on the line."""
         frames, before = [], 0
         for match in _TAIL.finditer(line):

@@ -54,20 +54,20 @@ class WindowsStacks:
     state_attributes = ()
     triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of WinDbg's table, or a frame."""
         heading = _HEADING.search(line.rstrip()) if "RetAddr" in line else None
         if heading is not None:
             return ParsedLine(StackFormat.WINDOWS, opening_title=heading[0])
         text = line.rstrip()
         if "!" not in line:
-            nameless = _NAMELESS.search(text) if inside else None
+            nameless = _NAMELESS.search(text) if is_in_stack else None
             return (
                 ParsedLine(StackFormat.WINDOWS, (_build_nameless_frame(number, nameless),))
                 if nameless is not None
                 else None
             )
-        match = _WINDBG.search(text) if inside else None
+        match = _WINDBG.search(text) if is_in_stack else None
         match = match or _BINARY.search(text)
         frame = _frame(number, match) if match is not None else None
         # Further words beside the name make it a sentence.
@@ -144,14 +144,14 @@ class MinidumpStacks:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of the crashed thread, or a frame of it or of a later thread."""
         text = line.rstrip()
         heading = _THREAD.search(text) if " (crashed)" in text else None
         if heading is not None:
             self._margin = Margin(line[: heading.start()])
             return ParsedLine(StackFormat.MINIDUMP, opening_title=heading[0])
-        start = self._margin.column_after(text) if inside else None
+        start = self._margin.column_after(text) if is_in_stack else None
         match = _FRAME.match(text, start) if start is not None else None
         if match is None:
             return None
@@ -182,7 +182,7 @@ class KernelTraces:
     state_attributes = ()
     triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a heading, the failing instruction, or a frame."""
         text = line.rstrip()
         if text.endswith(("Call Trace:", "Call trace:")):
@@ -190,7 +190,7 @@ class KernelTraces:
         if "+0x" not in text:
             return None
         match = _REGISTER.search(text) if " " in text and ("IP: " in text or " : " in text) else None
-        if match is None and inside:
+        if match is None and is_in_stack:
             match = _KERNEL_FRAME.search(text)
         return ParsedLine(StackFormat.KERNEL, (_kernel_frame(number, match),)) if match is not None else None
 
@@ -220,7 +220,7 @@ class ValgrindLines:
     state_attributes = ()
     triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a frame, or the title of the frames below."""
         start = line.find("==") if "==" in line else line.find("**")
         mark = _LINE.match(line, start) if start >= 0 else None

@@ -64,9 +64,9 @@ class NumberedLines:
         self._shows_locals = False  # whether gdb prints locals below each frame
         self._is_cut = False  # whether gdb continues the frame on the next line
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a frame, the heading of a thread or a report, or the location of a UBSan error or a c10 exception."""
-        found = self._parse_numbered(number, line, inside) if "#" in line or 'Source "' in line else None
+        found = self._parse_numbered(number, line, is_in_stack) if "#" in line or 'Source "' in line else None
         if found is not None:
             self._shows_locals = found.format is StackFormat.GDB
             self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
@@ -103,12 +103,12 @@ class NumberedLines:
             return True
         return self._shows_locals and _indentation(line) >= 4
 
-    def _parse_numbered(self, number: int, line: str, inside: bool) -> ParsedLine | None:
+    def _parse_numbered(self, number: int, line: str, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line, if any."""
         text = line.rstrip()
         match = _FRAME.search(text)
         if match is not None and not _is_quoted(text, match.start("number")):
-            return self._parse_frame(number, text, match, inside)
+            return self._parse_frame(number, text, match, is_in_stack)
         match = _COLON.search(text)
         if match is not None:
             head = FrameHead(_number_span(match), int(match["number"]), None, has_in=False, end=match.end())
@@ -120,7 +120,7 @@ class NumberedLines:
             frame = parse_described_frame(None, number, text, 0)
         return ParsedLine(frame.format, (frame,)) if frame is not None else None
 
-    def _parse_frame(self, number: int, text: str, match: re.Match[str], inside: bool) -> ParsedLine | None:
+    def _parse_frame(self, number: int, text: str, match: re.Match[str], is_in_stack: bool) -> ParsedLine | None:
         begin, start = match.start("number") - 1, match.end()
         python = _PYTHON.match(text, begin) if text.startswith("Frame 0x", start) else None
         if python is not None:
@@ -147,7 +147,7 @@ class NumberedLines:
                 frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start)
             )
         is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
-        if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.has_in):
+        if (head.address or is_in_stack or is_cut) and (arguments > 0 or text.startswith("<", start) or head.has_in):
             return ParsedLine(
                 StackFormat.GDB, (_build_gdb_frame(head, number, text, (start, _name_end(text, start, arguments))),)
             )

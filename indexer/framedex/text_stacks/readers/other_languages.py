@@ -78,7 +78,7 @@ class GoPairs(_LinePairs):
     _creator = compiled_on_use(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
     _function = compiled_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a goroutine, or the function of a frame."""
         text = line.rstrip()
         heading = (
@@ -87,7 +87,7 @@ class GoPairs(_LinePairs):
         if heading is not None:
             self._begin(line, heading)
             return ParsedLine(StackFormat.GO, opening_title=heading[0])
-        text, start = self._own_text(line) if inside else ("", 0)
+        text, start = self._own_text(line) if is_in_stack else ("", 0)
         if not text:
             return None
         match = self._creator.match(text)
@@ -127,7 +127,7 @@ class RustPairs(_LinePairs):
         self._has_place = longer is not None
         return longer
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a panic with its location, the heading of a backtrace, or the function of a frame."""
         panic = self._panic.search(line.rstrip()) if "panicked at " in line else None
         if panic is not None:
@@ -138,8 +138,8 @@ class RustPairs(_LinePairs):
         heading = self._heading.search(line.rstrip()) if "backtrace:" in line or "BACKTRACE" in line else None
         if heading is not None:
             self._begin(line, heading)
-            return None if inside else ParsedLine(StackFormat.RUST, opening_title=self._panicked or heading[0])
-        text, start = self._own_text(line) if inside else ("", 0)
+            return None if is_in_stack else ParsedLine(StackFormat.RUST, opening_title=self._panicked or heading[0])
+        text, start = self._own_text(line) if is_in_stack else ("", 0)
         if not text:
             return None
         match = self._numbered.match(text) or (self._inlined.match(text) if self._has_place else None)
@@ -164,14 +164,14 @@ class JuliaPairs(_LinePairs):
         super().__init__()
         self._is_of_signal = False
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a stack, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "Stacktrace:" in line or "] signal " in line else None
         if heading is not None:
             self._begin(line, heading)
             self._is_of_signal = not heading[0].startswith("Stacktrace")
             return ParsedLine(StackFormat.JULIA, opening_title=heading[0])
-        text, start = self._own_text(line) if inside else ("", 0)
+        text, start = self._own_text(line) if is_in_stack else ("", 0)
         if not text:
             return None
         frame = (_signal_frame if self._is_of_signal else _julia_frame)(number, text, start)
@@ -195,13 +195,13 @@ class EuStackPairs(_LinePairs):
         r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
     )
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a thread, or the function of a frame."""
         heading = self._heading.search(line.rstrip()) if "TID " in line else None
         if heading is not None:
             self._begin(line, heading)
             return ParsedLine(StackFormat.ELFUTILS, opening_title=heading[0])
-        text, start = self._own_text(line) if inside else ("", 0)
+        text, start = self._own_text(line) if is_in_stack else ("", 0)
         match = self._frame.match(text)
         if match is None:
             return None
@@ -282,7 +282,7 @@ class AtLineParser:
     state_attributes = ()
     triggers = ("   at ", "\tat ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         begin = _AT_PREFIX.search(line) if "at " in line else None
         if begin is None:
@@ -348,14 +348,14 @@ class JvmErrors:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a heading, or a frame below it."""
         text = line.rstrip()
         heading = _HEADING.search(text) if text.endswith((")", "frame:")) and "rame" in text else None
         if heading is not None:
             self._margin = Margin(line[: heading.start()])
             return ParsedLine(StackFormat.JVM_ERROR, opening_title=heading[0].partition(": (")[0].strip("# :"))
-        start = self._margin.column_after(text) if inside else None
+        start = self._margin.column_after(text) if is_in_stack else None
         frame = _frame(number, text, start) if start is not None else None
         return ParsedLine(StackFormat.JVM_ERROR, (frame,)) if frame is not None else None
 
@@ -401,7 +401,7 @@ class ScriptLines:
     state_attributes = ()
     triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         if ":in " in line and (match := _RUBY.search(line.rstrip())) is not None:
             return ParsedLine(StackFormat.RUBY, (frame_of_match(StackFormat.RUBY, number, match),))

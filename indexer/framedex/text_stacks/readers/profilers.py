@@ -43,9 +43,9 @@ class PySpyText:
     def __init__(self) -> None:
         self._margin = Margin()
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the heading of a thread, or a frame below it."""
-        begin = self._margin.column_after(line) if inside else None
+        begin = self._margin.column_after(line) if is_in_stack else None
         if begin is not None and line.startswith("    ", begin):
             match = _FRAME.match(line, begin)
             if match is None:
@@ -110,7 +110,7 @@ class PySpyJson:
         self._thread = ""
         self._indent: int | None = None
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the beginning of a thread's frames, or of one frame."""
         match = _FIELD.match(line) if line[:1] == " " else None
         if match is None:
@@ -119,7 +119,7 @@ class PySpyJson:
             return ParsedLine(StackFormat.PY_SPY_JSON, opening_title=f"Thread {self._thread}")
         if match["key"] == "thread_name" and match["value"]:
             self._thread = match["value"].strip('"')
-        if not inside or match["key"] != "name" or not match["value"]:
+        if not is_in_stack or match["key"] != "name" or not match["value"]:
             return None
         if self._indent is None:
             self._indent = len(match["indent"])
@@ -200,7 +200,7 @@ class PerfScript:
         self._margin = Margin()
         self._waits = False  # whether the source line of the last frame may follow
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         text = line.rstrip()
         if not text.endswith(("]", ")")) and "[0x" not in text:
@@ -253,7 +253,7 @@ class BpfMaps:
         self._margin = Margin()
         self._frame = _BPF
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the beginning of a key, or a frame."""
         text = line.rstrip()
         if "@" in text or text.endswith(" from stack"):
@@ -263,7 +263,7 @@ class BpfMaps:
                 self._margin = Margin(line[: heading.start()])
                 self._frame = _BPF if of_bpf else _MEMLEAK
                 return ParsedLine(StackFormat.BPF, opening_title=heading[0])
-        start = self._margin.column_after(text) if inside else None
+        start = self._margin.column_after(text) if is_in_stack else None
         match = self._frame.match(text, start) if start is not None else None
         return (
             ParsedLine(StackFormat.BPF, (_drop_unknown_values(frame_of_match(StackFormat.BPF, number, match)),))

@@ -47,7 +47,7 @@ class FileLines:
         self._prefix = ""  # the prefix of every line, of a log or an exception group
         self._is_traceback = False  # not faulthandler's or pystack's, which print no exception below
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a heading, a frame, or the exception below the frames."""
         if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._parse_frame(number, line)
@@ -62,7 +62,7 @@ class FileLines:
                 opening_title=title,
                 innermost_first=faulting,
             )
-        if inside and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
+        if is_in_stack and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
             ends = line[len(self._prefix) :].strip()
             if self._is_traceback and _EXCEPTION.match(ends):
                 return ParsedLine(StackFormat.PYTHON, closing_title=ends)
@@ -186,11 +186,11 @@ class PythonDebuggers:
     state_attributes = ()
     triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return a frame of a debugger, a traced line, or the location of a numba error."""
         text = line.rstrip()
         if "(" not in text:
-            heading = _MODULE.search(text) if "--- modulename: " in text and not inside else None
+            heading = _MODULE.search(text) if "--- modulename: " in text and not is_in_stack else None
             return (
                 ParsedLine(StackFormat.PYTHON_TRACE, opening_title=heading[0].strip(" -"))
                 if heading is not None
@@ -202,7 +202,7 @@ class PythonDebuggers:
             form, match = StackFormat.NUMBA, _NUMBA.match(text, start) if start >= 0 else None
         elif ")" in text:
             match = _PDB.search(text) if "()" in text else None
-            if match is None and inside and "): " in text:
+            if match is None and is_in_stack and "): " in text:
                 form, match = StackFormat.PYTHON_TRACE, _TRACED.search(text)
         if match is None:
             return None
@@ -238,7 +238,7 @@ class HandlerCrashes:
     state_attributes = ()
     triggers = (" in the FFI handler of '",)
 
-    def parse_line(self, number: int, line: str, *, inside: bool) -> ParsedLine | None:
+    def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the stack of the call, innermost first. If several calls are possible, each is an alternative."""
         report = _REPORT.search(line)
         if report is None:

@@ -1,9 +1,9 @@
 """Whether a local binary is the build of a text. In another build, an offset is in another function.
 
-A build-id decides. Without one, frames with both a name and an address decide: the named function must be at the
-address, in a binary loaded at a page boundary. With offsets alone, two neighbouring frames prove the same build if the
-code before the outer frame's address calls the inner frame's function. Several offsets disprove it if none of them
-follows a call.
+A build-id decides. Without a build-id, frames with both a name and an address identify the binary: the named function
+must be at the address, in a binary loaded at a page boundary. With offsets alone, two neighbouring frames prove the
+same build if the code before the outer frame's address calls the inner frame's function. Several offsets disprove it if
+none of them follows a call.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class BuildEvidence:
         return match
 
     def use_recorded(self, module: str, path: str | None) -> None:
-        """Record that a stored copy of a recorded build is the text's build, and the file at `path` is not."""
+        """Record that the text comes from the build of a stored copy, not from the file at `path`."""
         self.recorded[module] = path or ""
 
     def _match(self, frame: TextFrame, binary: Binary, neighbour: TextFrame | None) -> BuildMatch:

@@ -211,8 +211,8 @@ class ReleasedSources:
         if info is None or location.url is not None:
             return location
         templates = {info.component: url_template(info.repository)} if info.repository else {}
-        inside = location.path.removeprefix(info.prefix)
-        url = public_url(info.component, inside, location.line, info.commit, {**templates, **self._links})
+        repository_path = location.path.removeprefix(info.prefix)
+        url = public_url(info.component, repository_path, location.line, info.commit, {**templates, **self._links})
         return replace(location, url=url)
 
     def location_of_path(self, path: str, line: int, how: LocationEvidence) -> ReleasedLocation | None:

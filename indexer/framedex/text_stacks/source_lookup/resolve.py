@@ -223,7 +223,7 @@ class Resolver:
             len(locations) == 1
             and said.function
             and "/" not in said.path
-            and self._path_resolver.find_itself(said.path) is None
+            and self._path_resolver.find_directly(said.path) is None
         ):
             # The file was found by its name alone.
             locations = (self._versions.check_function(said, locations[0]),)
@@ -307,12 +307,12 @@ class Resolver:
         """Return the frame with its offset in the local binary, computed if the text only has the offset in `.text`."""
         if frame.text_offset is None or frame.offset is not None or self._binaries is None:
             return frame
-        path = self._path_resolver.find_itself(frame.module)
+        path = self._path_resolver.find_directly(frame.module)
         return self._binaries.with_offset(frame, path) if path is not None else frame
 
     def _find_binary_path(self, frame: TextFrame) -> str | None:
         """Return the path of a frame's binary: as printed, else by build-id or file name among the recorded ones."""
-        if frame.module and (path := self._path_resolver.find_itself(frame.module)) is not None:
+        if frame.module and (path := self._path_resolver.find_directly(frame.module)) is not None:
             return path
         if self._index is None:
             return None
@@ -399,7 +399,7 @@ class Resolver:
         """Return the local binary of a frame without an offset, if the sources define such a function."""
         if self._binaries is None or not self._is_defined(frame.function.partition("(")[0]):
             return None
-        path = self._path_resolver.find_itself(frame.module)
+        path = self._path_resolver.find_directly(frame.module)
         return self._binaries.open_binary(path) if path is not None else None
 
     def _is_built_from_sources(self, binary: Binary) -> bool:

@@ -9,7 +9,7 @@
 
 namespace framedex::mock {
 
-// Elements are stored densely in row-major order, whatever layout was requested and is reported.
+// Elements are stored densely in row-major order, independent of the requested and reported layout.
 struct Shape {
   Shape(PJRT_Buffer_Type element_type, const std::vector<int64_t>& dimensions);
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);

@@ -34,8 +34,21 @@ PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shar
   return nullptr;
 }
 
+// Returns INVALID_ARGUMENT for a shape that no array has, as of a client that is newer or wrong.
+PJRT_Error* check_shape(PJRT_Buffer_Type type, const std::vector<int64_t>& dims) {
+  if (type <= PJRT_Buffer_Type_INVALID || type > PJRT_Buffer_Type_U1) {
+    return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "Unknown element type " + std::to_string(type) + ".");
+  }
+  for (int64_t size : dims) {
+    if (size < 0)
+      return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "Dimension " + std::to_string(size) + " is negative.");
+  }
+  return nullptr;
+}
+
 PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   std::vector<int64_t> dims(args->dims, args->dims + args->num_dims);
+  if (PJRT_Error* error = check_shape(args->type, dims)) return error;
   auto shape = std::make_shared<Shape>(args->type, dims, layout_of(args->device_layout, args->num_dims));
   PJRT_Buffer* buffer = nullptr;
   Memory* memory = memory_of(args->device, args->memory);
@@ -316,12 +329,14 @@ void add_buffer_functions(PJRT_Api& api) {
     args->device_memory_ptr = address;
     return error;
   };
-  // While a buffer has external references, the runtime keeps it alive, so its memory stays without counting them here.
-  api.PJRT_Buffer_IncreaseExternalReferenceCount = [](PJRT_Buffer_IncreaseExternalReferenceCount_Args*) -> PJRT_Error* {
+  api.PJRT_Buffer_IncreaseExternalReferenceCount =
+      [](PJRT_Buffer_IncreaseExternalReferenceCount_Args* args) -> PJRT_Error* {
+    args->buffer->external_references.add();
     return nullptr;
   };
-  api.PJRT_Buffer_DecreaseExternalReferenceCount = [](PJRT_Buffer_DecreaseExternalReferenceCount_Args*) -> PJRT_Error* {
-    return nullptr;
+  api.PJRT_Buffer_DecreaseExternalReferenceCount = [](PJRT_Buffer_DecreaseExternalReferenceCount_Args* args) {
+    if (args->buffer->external_references.remove()) return static_cast<PJRT_Error*>(nullptr);
+    return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "The buffer has no external reference.");
   };
 }
 

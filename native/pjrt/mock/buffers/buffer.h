@@ -17,7 +17,8 @@ namespace framedex::mock {
 // Allocates memory to write to, or only reserves it. Returns RESOURCE_EXHAUSTED if there is not enough.
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
-// Counts the temporaries of a program that runs now. Returns RESOURCE_EXHAUSTED if there is not enough memory for them.
+// Counts the temporaries of a program that starts now. Returns RESOURCE_EXHAUSTED if there is not enough memory for
+// them.
 PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes);
 
 // Returns the error for a function called with a deleted buffer.
@@ -37,6 +38,23 @@ std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, Acti
   failed->set(std::move(ended));
   return failed;
 }
+
+// While a buffer has external references, the runtime keeps it alive, so they do not keep its memory here.
+class ExternalReferences {
+ public:
+  void add() { ++count_; }
+  // Returns false if there is none.
+  bool remove() {
+    int64_t count = count_.load();
+    while (count > 0) {
+      if (count_.compare_exchange_weak(count, count - 1)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::atomic<int64_t> count_{0};
+};
 
 void add_buffer_functions(PJRT_Api& api);
 
@@ -63,6 +81,7 @@ struct PJRT_Buffer {
   const std::shared_ptr<const framedex::mock::Shape> shape;
   framedex::mock::Memory* const memory;
   const std::shared_ptr<framedex::mock::EventState> ready;  // also set for a deleted buffer
+  framedex::mock::ExternalReferences external_references;
 
  private:
   mutable std::mutex mutex_;

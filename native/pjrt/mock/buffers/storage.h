@@ -46,7 +46,7 @@ class Storage {
   // Until it is 0, no other program may reuse the memory.
   std::atomic<int> pending_reads{0};
 
-  // Makes this result zeros, which take no memory of the host until they are read.
+  // Makes this result zeros, which use no host memory until they are read.
   void set_zeros();
   bool is_zeros() const { return is_zeros_; }
   // Returns a copy of these zeros, for which the device accounts with `reserved`. Call only if is_zeros().

@@ -187,8 +187,8 @@ void remember_interpreter() {
 }
 
 bool can_take_gil() {
-  // Another thread requests the GIL, because this one could not stop waiting. At the interpreter's end, such waiting
-  // threads are waited for.
+  // Another thread requests the GIL, because this thread could not stop waiting for it. At the interpreter's end, such
+  // waiting threads are waited for.
   auto taken = std::make_shared<std::promise<void>>();
   std::future<void> is_taken = taken->get_future();
   python::WithoutGil without_gil;

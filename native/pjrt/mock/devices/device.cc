@@ -42,6 +42,7 @@ PJRT_Error* memory_stats(PJRT_Device_MemoryStats_Args* args) {
   put(&Args::largest_free_block_bytes, &Args::largest_free_block_bytes_is_set, statistics.largest_free_block);
   pjrt::set(args, &Args::pool_bytes_is_set, false);
   pjrt::set(args, &Args::peak_pool_bytes_is_set, false);
+  pjrt::set(args, &Args::peak_allocated_bytes_is_set, false);
   return nullptr;
 }
 

@@ -67,8 +67,8 @@ class DeviceMemory {
   // Records that the allocation at `address` is now a program's result. `result` is its index among all results, device
   // by device.
   void HandOver(const void* address, size_t result);
-  // Counts the temporaries of a program that runs now in the peak; they take no memory of the range. Returns whether
-  // they fit beside what is in use, and records a failed allocation if not.
+  // Adds the temporaries of a program that starts now to the peak. They do not use the memory range. Returns whether
+  // they fit into the free memory. If not, records a failed allocation.
   bool CountTemporaries(int64_t bytes);
   MemoryStatistics statistics();
   // Restarts the peak and the counts from the current usage.

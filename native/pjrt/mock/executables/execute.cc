@@ -371,7 +371,7 @@ void delete_donated(Execution& execution) {
   }
 }
 
-// Hands out zeros instead of running the program.
+// Returns zeros instead of running the program.
 void finish_dry_run(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
   for (const auto& result : execution.results) result->set_zeros();
   delete_donated(execution);

@@ -36,7 +36,7 @@ PLUGIN_Profiler_Error* collect(PLUGIN_Profiler_CollectData_Args* args) {
 
 PLUGIN_Profiler_Api make_api() {
   PLUGIN_Profiler_Api api{};
-  api.struct_size = PLUGIN_Profiler_Api_STRUCT_SIZE;
+  api.struct_size = offsetof(PLUGIN_Profiler_Api, consume);  // XLA collects what it cannot consume
   // No function of this profiler fails, so there are no errors.
   api.error_destroy = [](PLUGIN_Profiler_Error_Destroy_Args*) {};
   api.error_message = [](PLUGIN_Profiler_Error_Message_Args* args) {

@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// Thrown for an impossible setting or topology; `what()` tells users which values are possible.
+// Thrown for an impossible setting or topology; `what()` lists the possible values for the user.
 class InvalidSetting : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };

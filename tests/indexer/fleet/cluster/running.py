@@ -62,7 +62,7 @@ def kill_workers(client: Any) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-class AtFirstCalls:
+class RunsAtFirstCall:
     """A hook for `s3` that runs a function once before calls are written; that request gets no answer."""
 
     def __init__(self, act: Callable[[], object]) -> None:

@@ -32,7 +32,7 @@ from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
 from tests.indexer.fleet.cluster.running import (
     STORE,
-    AtFirstCalls,
+    RunsAtFirstCall,
     are_added,
     by,
     by_cluster,
@@ -68,7 +68,7 @@ def test_a_killed_cluster_worker_is_replaced_or_its_captures_are_reported(
     if nanny == "--no-nanny":
         request.getfixturevalue("patience")  # a replacement may take longer to arrive
     store = f"{STORE}/{nanny}"
-    met = AtFirstCalls(lambda: kill_workers(client))
+    met = RunsAtFirstCall(lambda: kill_workers(client))
     with s3(bucket, monkeypatch, met), clusters.scheduler() as address:
         with clusters.worker(address, tmp_path / "worker", nanny), existing_cluster(address) as cluster:
             client = cluster.client
@@ -188,7 +188,7 @@ def test_a_late_worker_without_framedex_adds_nothing(
         stack.enter_context(clusters.worker(address, tmp_path / "other", "--no-nanny", before=before))
         first.kill()
 
-    met = AtFirstCalls(exchange)
+    met = RunsAtFirstCall(exchange)
     with (
         ExitStack() as stack,
         s3(bucket, monkeypatch, met),

@@ -23,7 +23,16 @@ from framedex.fleet.cluster.local import local_cluster
 from framedex.fleet.cluster.sizes import worthwhile_processes
 from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
-from tests.indexer.fleet.cluster.running import STORE, AtFirstCalls, Done, are_added, by, kill_workers, s3, writes_calls
+from tests.indexer.fleet.cluster.running import (
+    STORE,
+    Done,
+    RunsAtFirstCall,
+    are_added,
+    by,
+    kill_workers,
+    s3,
+    writes_calls,
+)
 from tests.indexer.fleet.fleets import added, content, copied, job
 
 
@@ -152,7 +161,7 @@ def test_a_process_killed_midway_is_replaced(
     clean: dict[str, list[tuple[Any, ...]]], bucket: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = Notes()
-    met = AtFirstCalls(lambda: kill_workers(cluster.client))
+    met = RunsAtFirstCall(lambda: kill_workers(cluster.client))
     with s3(bucket, monkeypatch, met), local_cluster(1, notes) as cluster:
         done = by(cluster, f"{STORE}/killed", job())
         while not notes.texts:  # printed after a second without data

@@ -276,8 +276,8 @@ class Calls:
     def call_chains_of_stack(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
         """Return the frame chains of a stack, outermost first.
 
-        These are the merged chain, the Python chain if it could not be merged, and the chain of the `ffi_call` behind
-        the run.
+        These are the merged chain, the Python chain if it could not be merged, and the chain of the `ffi_call` that
+        caused the run.
         """
         row = self.reader.row("SELECT leaf, python_leaf, site_leaf FROM stacks WHERE id = ?", stack_id)
         chains = [read_frame_chain(self.reader, leaf) for leaf in row or () if leaf]

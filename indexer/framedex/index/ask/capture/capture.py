@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.index.ask.capture.check import check_capture
@@ -32,7 +32,10 @@ _TABLES = (
 
 
 class NamedFrame(NamedTuple):
-    """A logical frame of a binary: `recorded` is its exact line as recorded, `found` is any other line."""
+    """A logical frame of a binary: `recorded` is its exact line as recorded, `found` is any other line.
+
+    `candidates` are the other possible lines, the likeliest first.
+    """
 
     id: int
     depth: int
@@ -50,6 +53,7 @@ class NamedFrame(NamedTuple):
     place: Location | None
     recorded: Location | None
     found: Location | None
+    candidates: tuple[Location, ...]
 
 
 def named_frames(subject: CaptureQuery, binary: BinaryId, offsets: Collection[int]) -> Mapping[int, list[NamedFrame]]:
@@ -62,8 +66,23 @@ def named_frames(subject: CaptureQuery, binary: BinaryId, offsets: Collection[in
         " ORDER BY fr.offset, fr.depth",
         *(to_storable(binary.path), binary.build_id, binary.fingerprint, json_list(stored)),
     )
+    candidates = _read_candidates(subject, [columns[1] for columns in rows])
     for offset, *columns in rows:
-        found.setdefault(stored[offset], []).append(_build_frame(tuple(columns)))
+        frame = _build_frame(tuple(columns))
+        found.setdefault(stored[offset], []).append(frame._replace(candidates=tuple(candidates.get(frame.id, ()))))
+    return found
+
+
+def _read_candidates(subject: CaptureQuery, frames: Sequence[int]) -> Mapping[int, list[Location]]:
+    found: dict[int, list[Location]] = {}
+    for frame, *columns in subject.reader.rows(
+        "SELECT x.frame, f.path, x.line, x.how FROM candidates x JOIN files f ON f.id = x.file"
+        f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
+        json_list(frames),
+    ):
+        location = build_location(*columns)
+        if location is not None:
+            found.setdefault(frame, []).append(location)
     return found
 
 
@@ -94,7 +113,7 @@ def _build_frame(columns: Row) -> NamedFrame:
     found = None if recorded is not None else build_location(path, line, how)
     kind = (Language(columns[2]), FrameRole(columns[3]))
     known = (bool(columns[12]), build_location(*columns[13:16]))
-    return NamedFrame._make((*columns[:2], *kind, *columns[4:12], *known, recorded, found))
+    return NamedFrame._make((*columns[:2], *kind, *columns[4:12], *known, recorded, found, ()))
 
 
 class CaptureContents(CaptureQuery):

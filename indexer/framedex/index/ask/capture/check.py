@@ -10,27 +10,21 @@ from dataclasses import dataclass, field, replace
 from framedex import words
 from framedex.capturetext import doubts, stopped_early
 from framedex.errortext import ErrorCode, error_name, message_with_code
+from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.python_lines import python_lines
+from framedex.index.ask.capture.violations import find_violations
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.index.read.spans import KIND_TABLES
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
-from framedex.objects import ViolationKind
 from framedex.programs.sizes import find_unused_donations
+from framedex.validation import RULES_BY_NAME
 
 _MAX_NAMES = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
-_VIOLATION_TEXTS = {
-    ViolationKind.USE_AFTER_DESTROY: "was given {a_type} that {earlier} had destroyed",
-    ViolationKind.DOUBLE_DESTROY: "was given {a_type} that had been destroyed before",
-    ViolationKind.UNKNOWN_DESTROY: "was given {a_type} to destroy that no recorded call created",
-    ViolationKind.FOREIGN_DESTROY: "was given {a_type} to destroy that belongs to the client",
-    ViolationKind.USE_AFTER_DELETE: "was given {a_type} whose content was gone, deleted or donated",
-    ViolationKind.DESTROYED_IN_USE: "destroyed {a_type} that {earlier} was using on another thread",
-    ViolationKind.USE_AFTER_CLIENT: "was given {a_type} whose client had been destroyed",
-}
 _BEHAVIOUR = "behaviour"
 _CRASHES = {name: name for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP")} | {
     "SIGKILL": "SIGKILL (kill -9, or the kernel when memory ran out: see dmesg)",
@@ -54,9 +48,10 @@ def check_capture(subject: CaptureQuery) -> Check:
         *_find_unreturned_calls(reader, capture),
     ]
     found += _find_unused_donations(reader, capture)
+    found += _find_violations(reader, capture, is_whole=not skipped)
     if not skipped:
-        found += [*_find_violations(reader, capture), *_find_undestroyed(reader, capture)]
-    lines = python_lines(reader, {group.finding.call: group.stack for group in found})
+        found += [*_find_lifetime_violations(reader, capture), *_find_undestroyed(reader, capture)]
+    lines = python_lines(reader, {group.finding.call: group.stack for group in found} | _earlier_stacks(reader, found))
     order = list(Severity)
     findings = sorted(
         _merge_findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
@@ -74,7 +69,7 @@ class _FindingGroup:
     names: list[tuple[int, str]] = field(default_factory=list)  # (call, object name)
 
     def add(self, name: str, call: int, size: int | None) -> None:
-        """Count a created object; the calls must come in order."""
+        """Count a created object. Pass the calls in order."""
         found = self.finding
         sizes = [each for each in (found.size, size) if each is not None]
         latest = max(found.call, call)
@@ -198,7 +193,18 @@ def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_Fin
         yield _FindingGroup(finding, stack)
 
 
-def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
+def _find_violations(reader: Reader, capture: CaptureRow, *, is_whole: bool) -> Iterator[_FindingGroup]:
+    violations = list(find_violations(reader, capture.id, is_whole=is_whole))
+    calls = name_objects(reader, [violation.call for violation in violations])
+    for violation, call in zip(violations, calls, strict=True):
+        rule = violation.rule
+        earlier = None if violation.earlier is None else violation.earlier.id
+        finding = Finding(rule.name, rule.severity, violation.message, call.function, 1, call.id, earlier)
+        name = call.objects.get(violation.field)
+        yield _FindingGroup(finding, call.stack, names=[(call.id, name)] if isinstance(name, str) else [])
+
+
+def _find_lifetime_violations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     rows = reader.rows(
         "SELECT v.kind, b.name, o.type, o.number, v.call, v.earlier_call, e.name, c.stack, c.error"
         " FROM object_ranges r CROSS JOIN violations v ON v.object BETWEEN r.first_object AND r.last_object"
@@ -209,10 +215,11 @@ def _find_violations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGr
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:
-        message = _VIOLATION_TEXTS[ViolationKind(kind)].format(a_type=_add_article(noun), earlier=earlier)
+        rule = RULES_BY_NAME[kind]
+        message = rule.format_message(noun, earlier)
         if error > 0:
             message += f", and answered {error_name(error)}"
-        finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
+        finding = Finding(kind, rule.severity, message, function, 1, call, earlier_call)
         yield _FindingGroup(finding, stack, names=[(call, f"{noun}#{number}")])
 
 
@@ -238,9 +245,9 @@ def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_FindingG
                 finding = Finding(
                     "leak" if is_leak else "alive",
                     Severity.WARNING if is_leak else Severity.NOTE,
-                    f"created {_add_article(noun)} that was not destroyed before its client"
+                    RULES_BY_NAME["leak"].format_message(noun)
                     if is_leak
-                    else f"created {_add_article(noun)} that was still there when the recording ended",
+                    else f"created {words.add_article(noun)} that was still there when the recording ended",
                     names[boundary],
                     0,
                     call,
@@ -306,15 +313,24 @@ class _CreatedCounts:
         return self._linked
 
 
-def _add_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+def _earlier_stacks(reader: Reader, groups: Iterable[_FindingGroup]) -> dict[int, int]:
+    """Return the stacks of the earlier calls of findings, by call."""
+    calls = [group.finding.earlier_call for group in groups if group.finding.earlier_call is not None]
+    query = f"SELECT c.id, k.stack FROM call_rows c JOIN call_kinds k ON k.id = c.kind WHERE c.id {IN_JSON}"
+    return dict(reader.rows(query, json_list(calls))) if calls else {}
 
 
 def _merge_findings(groups: Iterable[_FindingGroup], lines: dict[int, PythonLine]) -> Iterator[Finding]:
     """Yield the findings of the groups, merging those with the same message at the same Python line."""
     merged: dict[tuple[object, ...], _FindingGroup] = {}
     for group in groups:
-        finding = replace(group.finding, line=lines.get(group.finding.call))
+        rule = RULES_BY_NAME.get(group.finding.kind)
+        finding = replace(
+            group.finding,
+            line=lines.get(group.finding.call),
+            earlier_line=lines.get(group.finding.earlier_call or 0),
+            broken_by=None if rule is None else rule.breaker.value,
+        )
         key = (finding.kind, finding.function, _NUMBER.sub("#", finding.message), finding.line)
         known = merged.get(key)
         if known is None:

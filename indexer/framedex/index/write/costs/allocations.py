@@ -74,8 +74,8 @@ def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Memor
 def _read_events(connection: sqlite3.Connection, capture: int, kinds: Mapping[int, str]) -> list[Integers]:
     """Return the calls of the allocator in columns, by device and address, then in order of time.
 
-    The columns are: id, id of the enclosing call (or its own), kind, function (`_ORDER`), time, address, device, bytes,
-    and the index of the result that received the memory (-1: none).
+    The columns are the id, the id of the enclosing call (or its own), kind, function (`_ORDER`), time, address, device
+    and bytes. The last one is the index of the result that received the memory, or -1.
     """
     query = (
         "SELECT c.id, c.kind, c.start, c.duration, coalesce(c.inside, 0), c.arguments FROM captures p"

@@ -2,9 +2,9 @@
 
 A capture does not record jumps, so the order of a thread's calls decides. Within one round the statements of a loop's
 body run in the order of their lines. So a call from an earlier statement than that of the previous call begins a round.
-A repeated call from the same statement is ambiguous if a frame on its stack, such as a comprehension or `jax.tree.map`,
-can repeat it within a round. A loop is left out if ambiguous calls hide its rounds, or if its local source differs from
-the recorded one.
+A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. A
+comprehension and `jax.tree.map` are such frames. A loop is left out if ambiguous calls hide its rounds, or if its local
+source differs from the recorded one.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class _DevicePieces:
 
     @property
     def is_temporary(self) -> npt.NDArray[np.bool_]:
-        """Flag the temporaries of runs."""
+        """The flag of pieces that are temporaries of runs."""
         flags: npt.NDArray[np.bool_] = (self.program > 0) & (self.program != self.allocated_by)
         return flags
 
@@ -155,7 +155,7 @@ def _write_device(
 def _find_program(memory: _DevicePieces, event: int) -> tuple[int, int, int]:
     """Return the temporaries and the code that are alive after an event, in bytes, and a program of the temporaries.
 
-    The program is the call that compiled the largest; 0 without one.
+    The program is given by the call that compiled the one with the largest temporaries, or 0.
     """
     alive = memory.find_alive(event)
     temporary = alive[memory.is_temporary[alive]]

@@ -1,7 +1,7 @@
 """Pieces of device memory inside programs: temporaries while they run, and their code while they are loaded.
 
-A device runs one program at a time, so the temporaries of a run are counted from its start to its last result, also
-where runs are queued.
+A device runs one program at a time. So the temporaries of a run count from its start to its last result, even if runs
+are queued.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _read_runs(
 ) -> list[tuple[int, int, int, int, int, int]]:
     """Return the runs of programs with temporaries: call, kind, start, duration, temporaries and compile call.
 
-    A kind of calls usually runs one executable. Only otherwise the arguments of each call are read.
+    A kind of calls usually runs one executable. If it runs several, the arguments of each call are read.
     """
     successful = find_kinds_by_function(connection, capture, (EXECUTE_FUNCTION,))
     executables_of_kind: dict[int, set[int]] = {}

@@ -277,7 +277,7 @@ class ThreadCalls:
         return CallColumns.from_rows(self._find_nearest(call, thread, -1) for call, thread in queries)
 
     def _find_nearest(self, call: int, thread: int, step: int, since: int = 0) -> tuple[int, ...]:
-        """Return `_COLUMNS` of a thread's nearest call in the direction `step` that began at or after `since`."""
+        """Return `_COLUMNS` of a thread's nearest call in the direction `step`, from the time `since` on."""
         if (found := self._distant_calls.get((call, thread, step))) is not None:
             return found
         first, last = self._spans.get(thread, (0, -1))

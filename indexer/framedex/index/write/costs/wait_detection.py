@@ -1,7 +1,7 @@
 """Find the times when Python threads were blocked on the runtime.
 
-Most of this time is outside of calls. jaxlib registers a callback for an event (`PJRT_Event_OnReady`), which returns at
-once, and lets the thread wait in jaxlib itself. So the wait is the gap between two calls of the thread: the last call
+Most of this time is outside of calls. jaxlib registers a callback for an event with `PJRT_Event_OnReady`, which returns
+at once. The thread then waits inside jaxlib. So the wait is the gap between two calls of the thread: the last call
 before the event fired, and the next one. The call that destroys the event records when it fired. The wait ends then, or
 at the thread's next call if that is earlier, because a callback may run late. An event that has already fired blocks no
 thread.

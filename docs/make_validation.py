@@ -1,0 +1,38 @@
+"""Write the rules into docs/reference/validation.md from `framedex.validation`: `python docs/make_validation.py`.
+
+A test checks the page. The text around the rules is written by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from framedex.validation import RULES, Rule
+from framedex.words import add_article
+
+TARGET = Path(__file__).with_name("reference") / "validation.md"
+_RULES = re.compile(r"(?<=<!-- rules -->\n).*(?=<!-- end of rules -->)", re.S)
+
+
+def document() -> str:
+    """The page with the current rules."""
+    lines = [line for rule in RULES for line in _section(rule)]
+    return _RULES.sub(lambda _: "\n" + "\n".join(lines) + "\n", TARGET.read_text("utf-8"))
+
+
+def _section(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.name}"
+    yield ""
+    yield f"{rule.sentence} A violation is {add_article(rule.severity)} of the {rule.breaker}."
+    yield ""
+    declared = ", ".join(f"`{name}`" for name in rule.declared)
+    yield f"- **Header**: {rule.basis} ({declared})"
+    yield f"- **Evidence**: {rule.evidence}"
+    yield f"- **Cure**: {rule.remedy}"
+    yield ""
+
+
+if __name__ == "__main__":
+    TARGET.write_text(document(), "utf-8")

@@ -1,0 +1,94 @@
+"""The text of `framedex conform`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from framedex import words
+from framedex.commands.output.terminal import Line, Span, column_widths
+from framedex.conformance.junit import stack_texts
+from framedex.conformance.levels import levels
+from framedex.conformance.model import FAILURES, Check, CheckResult, Report, Status
+from framedex.plaintext import printable
+
+_SHOWN_FRAMES = 12
+_STYLES = {Status.PASS: "native", Status.UNSUPPORTED: "dim", Status.SKIPPED: "dim"}
+
+
+def report_lines(report: Report, *, with_all: bool) -> Iterator[Line]:
+    """The plug-in, its failures (or all checks), the number of results, and the level for each JAX release."""
+    yield from _heading_lines(report)
+    for group, members in groupby(zip(report.checks, report.results, strict=True), lambda pair: pair[0].group):
+        shown = [pair for pair in members if with_all or pair[1].status in FAILURES]
+        if shown:
+            yield ()
+            yield (Span(group, "head"),)
+            for check, result in shown:
+                yield from _result_lines(check, result)
+    yield ()
+    yield (Span(f"{words.count(len(report.results), 'check')}: {_counts_text(report)}"),)
+    yield from _level_lines(report)
+
+
+def _heading_lines(report: Report) -> Iterator[Line]:
+    yield (Span(printable(Path(report.plugin).name), "head"),)
+    platform = f", platform {report.platform}" if report.platform else ""
+    extensions = ", ".join(report.extensions) or "none"
+    yield (Span(f"PJRT C API {report.version[0]}.{report.version[1]}{printable(platform)}"),)
+    yield (Span(f"extensions: {printable(extensions)}"),)
+
+
+def _result_lines(check: Check, result: CheckResult) -> Iterator[Line]:
+    style = _STYLES.get(result.status, "error")
+    yield (Span(f"  {result.status.value:<11} ", style), Span(printable(check.name)))
+    if result.status in FAILURES:
+        yield (Span(f"              {printable(check.rule)}", "dim"),)
+    if result.detail:
+        yield (Span(f"              {printable(result.detail.splitlines()[0])}"),)
+    for text in stack_texts(result)[:_SHOWN_FRAMES]:
+        yield (Span(f"              {printable(text)}", "native"),)
+
+
+def _counts_text(report: Report) -> str:
+    return ", ".join(f"{count} {status.value}" for status, count in report.counts().items() if count)
+
+
+def _level_lines(report: Report) -> Iterator[Line]:
+    for level in levels(report):
+        missing = f"{len(level.missing)} missing" if level.missing else "none missing"
+        style = "error" if level.missing else ""
+        yield (Span(f"JAX {level.jax} needs {level.needed} functions: "), Span(missing, style))
+        for name, (problem, programs) in level.missing.items():
+            used = words.count(programs, "program")
+            yield (Span(f"  {printable(name)}: {problem}, needed by {used} of {level.programs}"),)
+
+
+def comparison_lines(first: Report, second: Report) -> Iterator[Line]:
+    """Two reports side by side: the counts, and each check with different results."""
+    names = [Path(report.plugin).name for report in (first, second)]
+    yield (Span(" and ".join(map(printable, names)), "head"),)
+    for name, report, other in zip(names, (first, second), (second, first), strict=True):
+        version = "{}.{}".format(*report.version)
+        yield (Span(f"{printable(name)}: PJRT C API {version}, {_counts_text(report)}"),)
+        if only := [each for each in report.extensions if each not in other.extensions]:
+            yield (Span(f"  extensions that the other lacks: {', '.join(only)}"),)
+    of_second = {result.name: result.status.value for result in second.results}
+    pairs = [(result.name, result.status.value, of_second.get(result.name, "")) for result in first.results]
+    cells = [(name, one, two) for name, one, two in pairs if one != two]
+    yield ()
+    yield (Span(f"{words.count(len(cells), 'check')} with different results"),)
+    widths = column_widths(*cells)
+    for row in cells:
+        yield (Span("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()),)
+
+
+def check_lines(checks: Sequence[Check]) -> Iterator[Line]:
+    """The checks by group, with their rules and functions."""
+    for group, members in groupby(checks, lambda check: check.group):
+        yield (Span(group, "head"),)
+        for check in members:
+            yield (Span(f"  {printable(check.name)}"), Span(f"  {printable(check.rule)}", "dim"))
+    functions = {name for check in checks for name in check.covers}
+    yield (Span(f"{words.count(len(checks), 'check')} of {words.count(len(functions), 'function')}"),)

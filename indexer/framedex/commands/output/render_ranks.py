@@ -1,0 +1,133 @@
+"""The ranks of a running job as lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.render_live import frame_place
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.fleet.running.states import RankActivity
+from framedex.fleet.running.verdicts import RankVerdict
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.fleet.running.states import RankState, RunningJob
+    from framedex.fleet.running.verdicts import JobDiagnosis
+    from framedex.live.model import LiveFrame
+
+_INDENT = "  "
+_MAX_RANGES = 8
+_MAX_GROUPS = 20
+_RankLine = tuple["LiveFrame | None", str]
+
+
+def format_ranks(ranks: Sequence[int]) -> str:
+    """Format ranks in order, with consecutive ranks as a range."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and rank == runs[-1][-1] + 1:
+            runs[-1][1:] = [rank]
+        else:
+            runs.append([rank])
+    texts = ["-".join(map(str, run)) for run in runs]
+    more = f" and {words.count(len(texts) - _MAX_RANGES, 'other')}" if len(texts) > _MAX_RANGES else ""
+    return ", ".join(texts[:_MAX_RANGES]) + more
+
+
+def job_lines(
+    job: RunningJob, diagnosis: JobDiagnosis, now: Mapping[int, _RankLine], last: Mapping[int, _RankLine]
+) -> Iterator[Line]:
+    """The verdict with the lines of the ranks to blame, then all ranks, those with equal states together.
+
+    `now` has the current lines of blamed ranks, `last` the lines of their last calls.
+    """
+    states = {each.rank: each for each in job.ranks}
+    title, sentence = _verdict(job, diagnosis)
+    yield (Span(f"{title}: ", "head" if diagnosis.verdict is RankVerdict.RUNNING else "error"), Span(sentence))
+    for rank in diagnosis.blamed:
+        if rank in now or rank in last:
+            yield from _rank_lines(rank, now.get(rank, (None, "")), last.get(rank, (None, "")))
+        elif rank in states and states[rank].line is not None:
+            yield from _rank_lines(rank, (states[rank].line, states[rank].function), (None, ""))
+    yield ()
+    hosts = len({each.host for each in job.ranks})
+    name = f"{printable(job.name)}: " if job.name else ""
+    yield text_line(f"{name}{words.count(len(job.ranks), 'rank')} on {words.count(hosts, 'host')}", "head")
+    yield from _group_lines(job)
+
+
+def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
+    which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {format_ranks(diagnosis.blamed)}"
+    have = "has" if len(diagnosis.blamed) == 1 else "have"
+    waiting = f"{words.count(len(diagnosis.waiting), 'rank')} {'waits' if len(diagnosis.waiting) == 1 else 'wait'}"
+    match diagnosis.verdict:
+        case RankVerdict.MISSING:
+            return "Missing", f"{which} of {job.size} {have} no capture, and {waiting}."
+        case RankVerdict.ENDED:
+            return "Ended", f"{which} {have} ended, and {waiting}."
+        case RankVerdict.ABSENT:
+            return "Absent", f"{which} {have} not arrived, and {waiting}."
+        case RankVerdict.ELSEWHERE:
+            return "Apart", f"{which} {'waits' if len(diagnosis.blamed) == 1 else 'wait'} at another line than most."
+        case RankVerdict.SAME_LINE:
+            return "Arrived", f"{waiting}, and none of the others is late. A device or the network may not answer."
+    return "Running", "no rank has waited for long."
+
+
+def _rank_lines(rank: int, now: _RankLine, last: _RankLine) -> Iterator[Line]:
+    if now[0] is not None:
+        called = f", in {printable(now[1])}" if now[1] else ""
+        place = Span(f" in {printable(now[0].function)}{called}", "dim")
+        yield (Span(f"{_INDENT}rank {rank} is at "), *frame_place(now[0]), place)
+    if last[0] is not None:
+        yield (
+            Span(f"{_INDENT}rank {rank} made its last call at "),
+            *frame_place(last[0]),
+            Span(f" ({printable(last[1])})", "dim"),
+        )
+
+
+def _group_lines(job: RunningJob) -> Iterator[Line]:
+    """A row for each group of ranks with equal states, the least advanced first."""
+    groups: dict[tuple[object, ...], list[RankState]] = {}
+    for each in job.ranks:
+        key = (each.activity, each.function, each.line, each.dispatched, each.end)
+        groups.setdefault(key, []).append(each)
+    ordered = sorted(groups.values(), key=lambda group: min(each.calls for each in group))
+    rows = [_row(group, job.now_unix_ns) for group in ordered[:_MAX_GROUPS]]
+    header = ("ranks", "calls", "since", "activity")
+    widths = column_widths(header, *(row[:4] for row in rows))
+    yield text_line(row_text(header, widths, 0), "dim")
+    for *cells, line in rows:
+        place = (Span("  "), *frame_place(line)) if line is not None else ()
+        yield (Span(row_text(cells, widths, 0)), *place)
+    if len(ordered) > _MAX_GROUPS:
+        yield text_line(f"… {len(ordered) - _MAX_GROUPS} more groups; --json lists all ranks", "dim")
+
+
+def _row(group: Sequence[RankState], now_ns: int) -> tuple[str, str, str, str, LiveFrame | None]:
+    first = group[0]
+    since = [each.since_unix_ns for each in group if each.since_unix_ns is not None]
+    age = words.duration(max(now_ns - min(since), 0)) if since else "-"
+    return format_ranks([each.rank for each in group]), _calls_text(group), age, _activity(first), first.line
+
+
+def _calls_text(group: Iterable[RankState]) -> str:
+    calls = sorted(each.calls for each in group)
+    return f"{calls[0]:,}" if calls[0] == calls[-1] else f"{calls[0]:,}-{calls[-1]:,}"
+
+
+def _activity(state: RankState) -> str:
+    text = {
+        RankActivity.WAITS_IN_CALL: f"waits in {state.function}",
+        RankActivity.WAITS_FOR_RESULT: "waits for a result",
+        RankActivity.RUNS_HOST_CODE: f"runs {state.function}",
+        RankActivity.OUTSIDE: "outside the runtime" if state.calls else "has made no call",
+        RankActivity.ENDED: "",
+        RankActivity.UNREADABLE: state.problem,
+    }[state.activity]
+    if state.dispatched is not None:
+        text += f" of line {state.dispatched.line}"
+    return printable(", ".join(filter(None, (text, state.end))))

@@ -1,0 +1,301 @@
+"""The result of a replay, as lines to print and as a JSON document.
+
+The JSON document:
+
+    ```
+    {"capture", "command", "plugin", "against": str | null, "status", "platforms": [str], "executions", "programs",
+    "compared","incomparable", "skipped", "seeded": int, "first": difference | null, "differences": [difference],
+    "non_finite": [array | {"nans", "infinities"}], "omitted": [call | {"reason"}], "failed": [call | {"code",
+    "message", "other"}], "crashes": [{"call": call | null, "reason", "output", "other"}], "unsteady": [call]}
+
+    call        {"row", "function", "program", "execution": number from 1 | null, "line": PythonLine | null}
+    array       {"call", "device", "index", "type", "shape"}
+    difference  array and {"computed_by": call | null, "comparison": Comparison | null}
+    ```
+
+A row is the position of a call in the capture, by its start.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from framedex import words
+from framedex.commands.output.render_calls import python_line
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import PythonLine
+    from framedex.replay.call_lines import CallLines
+    from framedex.replay.comparison import Comparison
+    from framedex.replay.judging import Difference, NonFinite, Verdict
+    from framedex.replay.plan import Plan
+
+_RECORD = "Record contents: framedex run --contents"
+_LABEL = 11
+_INDENT = 10
+_MAX_ROWS = 10
+_MAX_OUTPUT_LINES = 8
+_TYPES = {"PRED": "bool", **{f"S{bits}": f"s{bits}" for bits in (8, 16, 32, 64)}}
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayAnswer:
+    """A judged replay.
+
+    `numbers` has the number of each execution in the capture by row, from 1. `command` is the recorded one. `plugin`
+    and `against` are names.
+    """
+
+    plan: Plan
+    numbers: Mapping[int, int]
+    lines: CallLines
+    verdict: Verdict
+    command: str
+    plugin: str
+    against: str | None
+    looks_for_nan: bool
+
+    def execution_number(self, row: int) -> int | None:
+        """Return the number of an execution; None for another call."""
+        return self.numbers.get(row)
+
+    def program(self, row: int) -> str:
+        """Return the name of the program that a call compiles or runs."""
+        for each in self.plan.operations:
+            if each.row == row and each.executable is not None:
+                return self.plan.programs.get(each.executable, "")
+        return ""
+
+    def function(self, row: int) -> str:
+        """Return the name of a call's function."""
+        return self.lines.function(row)
+
+
+def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    """The executions that ran, the comparisons, the first difference, and the calls that could not be replayed."""
+    verdict = answer.verdict
+    yield (
+        Span("capture".ljust(_LABEL), "dim"),
+        Span(f"{answer.plan.capture.name}: {printable(answer.command)}", "head"),
+    )
+    yield _labelled("plug-in", _plugin_text(answer))
+    yield _labelled("replayed", _replayed_text(answer))
+    if answer.plan.seeded:
+        seeded = words.count(answer.plan.seeded, "sent buffer")
+        yield _labelled("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
+    yield _labelled("compared", _compared_text(answer))
+    yield from _difference_lines(answer)
+    yield from _non_finite_lines(answer)
+    yield from _problem_lines(answer)
+    if verdict.unsteady:
+        yield ()
+        yield (
+            Span(f"{words.count(len(verdict.unsteady), 'read')} differ between repetitions of this replay", "error"),
+        )
+        yield python_line(answer.lines.line(verdict.unsteady[0]), _INDENT)
+
+
+def _labelled(label: str, text: str) -> Line:
+    return (Span(label.ljust(_LABEL), "dim"), Span(printable(text)))
+
+
+def _plugin_text(answer: ReplayAnswer) -> str:
+    names = [answer.plugin, *([answer.against] if answer.against is not None else [])]
+    platforms = [*answer.verdict.platforms, *[""] * len(names)]
+    shown = [f"{name} ({platform})" if platform else name for name, platform in zip(names, platforms, strict=False)]
+    return ", against ".join(shown)
+
+
+def _replayed_text(answer: ReplayAnswer) -> str:
+    programs = len({each.executable for each in answer.plan.executions})
+    whole = len(answer.plan.executions)
+    ran = answer.verdict.executions
+    executions = words.count(whole, "execution") if ran == whole else f"{ran:,} of {words.count(whole, 'execution')}"
+    return f"{executions} of {words.count(programs, 'program')}"
+
+
+def _compared_text(answer: ReplayAnswer) -> str:
+    verdict = answer.verdict
+    if answer.looks_for_nan:
+        return f"{words.count(verdict.compared, 'output')} searched for NaN and infinities"
+    if not verdict.compared:
+        remedy = _RECORD if answer.plan.seeded else "Compare two plug-ins: --against"
+        return f"nothing: the reads have no recorded contents. {remedy}" if verdict.incomparable else "nothing"
+    differing = len(verdict.differences)
+    result = f"{differing:,} differ" if differing else "all equal"
+    more = f"; {words.count(verdict.incomparable, 'read')} without a recorded content" if verdict.incomparable else ""
+    return f"{words.count(verdict.compared, 'content')}, {result}{more}"
+
+
+def _difference_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    first = answer.verdict.first_difference
+    if first is None:
+        return
+    yield ()
+    yield (Span(f"first difference: {_producer_text(answer, first)}", "error"),)
+    yield python_line(answer.lines.line(first.row if first.execution is None else first.execution), _INDENT)
+    for text in _comparison_texts(first, is_recorded=answer.against is None):
+        yield text_line(f"{'':{_INDENT}}{text}")
+    if first.execution is not None and first.row != first.execution:
+        yield (Span(f"{'':{_INDENT}}read at ", "dim"), *python_line(answer.lines.line(first.row), 0))
+
+
+def _producer_text(answer: ReplayAnswer, difference: Difference) -> str:
+    array = f"{_TYPES.get(difference.type, difference.type.lower())}[{difference.shape.replace('x', ',')}]"
+    if difference.execution is None:
+        return f"{array}, sent and read without an execution"
+    number = answer.execution_number(difference.execution)
+    place = (
+        f", result {difference.index} on device {difference.device}" if difference.row == difference.execution else ""
+    )
+    return f"{answer.program(difference.execution)}, execution {number}{place}: {array}"
+
+
+def _comparison_texts(difference: Difference, *, is_recorded: bool) -> Iterator[str]:
+    found: Comparison | None = difference.comparison
+    if found is None:
+        yield "only the hash of the recorded content is known (run --contents=all keeps contents)"
+        return
+    before = "recorded" if is_recorded else "against"
+    at = "" if found.first is None else f", the first at {_index_text(found.first, difference.shape)}"
+    differ = "differs" if found.differing == 1 else "differ"
+    elements = f"{found.differing:,} of {words.count(found.elements, 'element')} {differ}"
+    yield f"{elements}{at}: {before} {found.expected}, here {found.actual}"
+    bounds = []
+    if found.largest_ulps is not None:
+        bounds.append(f"at most {words.count(found.largest_ulps, 'ulp')}")
+    if found.largest_relative is not None:
+        bounds.append(f"{found.largest_relative:.2g} relative")
+    if found.nan_differs:
+        bounds.append(f"{words.count(found.nan_differs, 'element')} NaN on one side only")
+    if bounds:
+        yield ", ".join(bounds)
+
+
+def _index_text(flat: int, shape: str) -> str:
+    """Convert a flat index to one index per dimension."""
+    places = []
+    for size in reversed([int(each) for each in shape.split("x") if each]):
+        places.append(flat % size)
+        flat //= size
+    return f"[{','.join(map(str, reversed(places)))}]"
+
+
+def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    found = answer.verdict.non_finite
+    if not found:
+        return
+    first: NonFinite = found[0]
+    number = answer.execution_number(first.row)
+    counts = [
+        words.count(amount, noun) for amount, noun in ((first.nans, "NaN"), (first.infinities, "infinity")) if amount
+    ]
+    yield ()
+    heading = f"first NaN: {answer.program(first.row)}, execution {number}" if first.nans else ""
+    heading = heading or f"no NaN; first infinity: {answer.program(first.row)}, execution {number}"
+    yield (Span(printable(heading), "error"),)
+    yield python_line(answer.lines.line(first.row), _INDENT)
+    array = f"{first.type.lower()}[{first.shape.replace('x', ',')}]"
+    text = " and ".join(counts).replace("infinitys", "infinities")
+    yield text_line(f"{'':{_INDENT}}{text} in result {first.index} on device {first.device}, {array}")
+
+
+def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    verdict = answer.verdict
+    for crash in verdict.crashes:
+        yield ()
+        of = f" of {answer.against}" if crash.other else ""
+        program = "" if crash.row is None else f" in {answer.function(crash.row)} of {answer.program(crash.row)}"
+        yield (Span(printable(f"the replay{of} crashed{program}: {crash.reason}"), "error"),)
+        if crash.row is not None:
+            yield python_line(answer.lines.line(crash.row), _INDENT)
+        for line in crash.output.splitlines()[-_MAX_OUTPUT_LINES:]:
+            yield text_line(f"{'':{_INDENT}}{line}", "dim")
+    for failed in verdict.failed[:_MAX_ROWS]:
+        yield ()
+        of = f" at {answer.against}" if failed.other else ""
+        yield (Span(printable(f"{answer.function(failed.row)} failed{of}: {_first_line(failed.message)}"), "error"),)
+        yield _program_line(answer, failed.row)
+    reasons = Counter((each.function, each.reason) for each in answer.plan.omitted)
+    if reasons or verdict.skipped:
+        calls = [words.count(len(answer.plan.omitted), "call")] if reasons else []
+        dependent = [f"{words.count(verdict.skipped, 'call')} that depend on others"] if verdict.skipped else []
+        yield ()
+        yield (Span(f"not replayed: {', and '.join((*calls, *dependent))}", "head"),)
+    for (function, reason), number in reasons.most_common(_MAX_ROWS):
+        first = next(each.row for each in answer.plan.omitted if (each.function, each.reason) == (function, reason))
+        yield text_line(f"{number:>8,}  {function}: {reason}")
+        yield python_line(answer.lines.line(first), _INDENT)
+
+
+def _program_line(answer: ReplayAnswer, row: int) -> Line:
+    name = answer.program(row)
+    return (Span(f"{'':{_INDENT}}{printable(name)}" + (", " if name else "")), *python_line(answer.lines.line(row), 0))
+
+
+def _first_line(message: str) -> str:
+    return next(iter(message.splitlines()), "")[:300]
+
+
+def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
+    """The answer as a JSON document."""
+    verdict, plan = answer.verdict, answer.plan
+    first = verdict.first_difference
+    return {
+        "capture": str(plan.capture),
+        "command": answer.command,
+        "plugin": answer.plugin,
+        "against": answer.against,
+        "status": verdict.status,
+        "platforms": verdict.platforms,
+        "executions": verdict.executions,
+        "programs": len({each.executable for each in plan.executions}),
+        "compared": verdict.compared,
+        "incomparable": verdict.incomparable,
+        "skipped": verdict.skipped,
+        "seeded": plan.seeded,
+        "first": None if first is None else _difference_document(answer, first),
+        "differences": [_difference_document(answer, each) for each in verdict.differences],
+        "non_finite": [
+            _array_document(answer, each) | {"nans": each.nans, "infinities": each.infinities}
+            for each in verdict.non_finite
+        ],
+        "omitted": [_call_document(answer, each.row) | {"reason": each.reason} for each in plan.omitted],
+        "failed": [
+            _call_document(answer, each.row) | {"code": each.code, "message": each.message, "other": each.other}
+            for each in verdict.failed
+        ],
+        "crashes": [
+            asdict(each) | {"call": None if each.row is None else _call_document(answer, each.row)}
+            for each in verdict.crashes
+        ],
+        "unsteady": [_call_document(answer, row) for row in verdict.unsteady],
+    }
+
+
+def _call_document(answer: ReplayAnswer, row: int) -> dict[str, Any]:
+    line: PythonLine | None = answer.lines.line(row)
+    return {
+        "row": row,
+        "function": answer.function(row),
+        "program": answer.program(row),
+        "execution": answer.execution_number(row),
+        "line": None if line is None else asdict(line),
+    }
+
+
+def _array_document(answer: ReplayAnswer, each: Difference | NonFinite) -> dict[str, Any]:
+    place = {"device": each.device, "index": each.index, "type": each.type, "shape": each.shape}
+    return {"call": _call_document(answer, each.row)} | place
+
+
+def _difference_document(answer: ReplayAnswer, each: Difference) -> dict[str, Any]:
+    return _array_document(answer, each) | {
+        "computed_by": None if each.execution is None else _call_document(answer, each.execution),
+        "comparison": None if each.comparison is None else asdict(each.comparison),
+    }

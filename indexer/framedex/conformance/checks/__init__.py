@@ -1,0 +1,1 @@
+"""The checks, one module per group. Each docstring is a rule of the C API's header."""

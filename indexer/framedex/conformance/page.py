@@ -1,0 +1,48 @@
+"""An HTML page of a report: one file without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from framedex.conformance.junit import stack_texts
+from framedex.conformance.levels import levels
+from framedex.conformance.model import FAILURES, Check, CheckResult, Report
+
+_STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }
+table { border-collapse: collapse; width: 100%; }
+td, th { text-align: left; padding: .2em .8em .2em 0; vertical-align: top; }
+tr { border-bottom: 1px solid #8884; } pre { overflow: auto; } .fail, .crash, .hang { color: #c22; font-weight: 600; }
+.pass { color: #282; } .unsupported, .skipped { color: #888; } @media (prefers-color-scheme: dark)
+{ body { background: #181818; color: #ddd; } }"""
+
+
+def page_text(report: Report) -> str:
+    """The page: the plug-in, the level for each JAX release, the failures, then all checks."""
+    name = escape(Path(report.plugin).name)
+    counts = ", ".join(f"{count} {status.value}" for status, count in report.counts().items() if count)
+    parts = [
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>Conformance of {name}</title><style>{_STYLE}</style>",
+        f"<h1>Conformance of {name}</h1><p>PJRT C API {report.version[0]}.{report.version[1]}.",
+        f"Platform: {escape(report.platform or 'none')}. Extensions: {escape(', '.join(report.extensions) or 'none')}.",
+        f"<p>{counts}<h2>JAX releases</h2><table><tr><th>JAX<th>needed functions<th>missing",
+    ]
+    for level in levels(report):
+        missing = ", ".join(f"{escape(each)} ({problem})" for each, (problem, _) in level.missing.items()) or "none"
+        parts.append(f"<tr><td>{escape(level.jax)}<td>{level.needed}<td>{missing}")
+    pairs = list(zip(report.checks, report.results, strict=True))
+    failures = [pair for pair in pairs if pair[1].status in FAILURES]
+    parts += ["</table><h2>Failures</h2><table>", *_rows(failures), "</table>" if failures else "</table><p>None."]
+    parts += ["<h2>All checks</h2><table>", *_rows(pairs), "</table></html>"]
+    return "\n".join(parts) + "\n"
+
+
+def _rows(pairs: list[tuple[Check, CheckResult]]) -> Iterator[str]:
+    for check, result in pairs:
+        stack = "\n".join(stack_texts(result))
+        more = f"<pre>{escape(stack)}\n{escape(result.output)}</pre>" if stack or result.output else ""
+        yield (
+            f"<tr><td class={result.status.value}>{result.status.value}<td><code>{escape(check.name)}</code>"
+            f"<td>{escape(check.rule)}<br>{escape(result.detail)}{more}"
+        )

@@ -1,0 +1,165 @@
+"""Find the calls of a capture that break a rule of the C API: reads what `framedex.validation` judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
+from framedex.index.read.spans import KIND_TABLES
+from framedex.model import CallRow
+from framedex.validation import Violation
+from framedex.validation.boundary import (
+    PROBLEM_TEXTS,
+    SIZE_TEXT,
+    TABLE_FUNCTION,
+    find_boundary_violations,
+    may_be_violation,
+)
+from framedex.validation.errors import ERROR_DESTROYERS, find_undestroyed_errors
+from framedex.validation.events import EVENT_FUNCTIONS, EVENT_TRIGGERS, find_event_violations
+from framedex.validation.handles import (
+    JUDGED_TYPES,
+    MORE_VALUES,
+    NULL_OBJECT,
+    created_lists,
+    find_null_handles,
+    find_unknown_handles,
+    is_traced_completely,
+)
+from framedex.validation.references import POINTER, REFERENCE_FUNCTIONS, find_unreferenced_pointers
+from framedex.validation.start import find_early_calls
+
+_PJRT = "pjrt"
+_FIRST_CALLS = 8  # more than a client makes before it initialises the plug-in
+_CALLS_BY_KIND = (
+    f"{KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN threads t ON t.id = k.thread"
+    " CROSS JOIN arguments a ON a.id = c.arguments"
+)
+
+
+def find_violations(reader: Reader, capture: int, *, is_whole: bool) -> Iterator[Violation]:
+    """Yield the violations in a capture, except those of lifetimes, which the index has.
+
+    In an incomplete recording, only violations within a single call count.
+    """
+    calls = _ApiCalls(reader, capture)
+    if not calls.functions:
+        return
+    suspects = [*calls.of([TABLE_FUNCTION]), *calls.suspects()]
+    yield from find_boundary_violations(suspects)
+    yield from find_null_handles(suspects)
+    if not is_whole:
+        return
+    yield from find_early_calls(calls.first())
+    if failed := calls.failed():
+        yield from find_undestroyed_errors([*failed, *calls.of(ERROR_DESTROYERS)], calls.last_of_threads())
+    if EVENT_TRIGGERS & calls.functions.keys():
+        yield from find_event_violations(calls.of(EVENT_FUNCTIONS))
+    if POINTER in calls.functions:
+        yield from find_unreferenced_pointers(calls.of(REFERENCE_FUNCTIONS))
+    yield from find_unknown_handles(calls.first_uses())
+
+
+class _ApiCalls:
+    """The calls of the C API in one capture, in order of start."""
+
+    def __init__(self, reader: Reader, capture: int) -> None:
+        self._reader = reader
+        self._capture = capture
+
+    @cached_property
+    def functions(self) -> dict[str, int]:
+        """The functions with calls, by name."""
+        query = "SELECT DISTINCT b.name, b.id FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
+        return dict(self._reader.rows(f"{query} WHERE k.capture = ? AND b.boundary = ?", self._capture, _PJRT))
+
+    def of(self, functions: Iterable[str]) -> list[CallRow]:
+        """Return the calls of these functions."""
+        return self._select(functions)
+
+    def failed(self) -> list[CallRow]:
+        """Return the calls that returned an error."""
+        return self._select(self.functions, "k.error > 0")
+
+    def first(self) -> list[CallRow]:
+        """Return the first calls of the capture."""
+        return self._in_range("1", limit=_FIRST_CALLS)
+
+    def last_of_threads(self) -> dict[int, int]:
+        """Return the id of each thread's last call that is not about errors, by the system's thread id."""
+        rows = self._reader.rows(
+            "SELECT t.tid, max(k.latest_call) FROM call_kinds k JOIN threads t ON t.id = k.thread"
+            " JOIN boundaries b ON b.id = k.boundary"
+            " WHERE k.capture = ? AND b.boundary = ? AND b.name NOT GLOB 'PJRT_Error_*' GROUP BY k.thread",
+            self._capture,
+            _PJRT,
+        )
+        return dict(rows)
+
+    def suspects(self) -> list[CallRow]:
+        """Return the calls whose arguments alone may show a violation.
+
+        Most calls share arguments with others, so the arguments are searched first.
+        """
+        texts = ("null", SIZE_TEXT, *PROBLEM_TEXTS)
+        rows = self._reader.iter_rows(
+            f"SELECT id, json FROM arguments WHERE capture = ? AND ({' OR '.join(['instr(json, ?)'] * len(texts))})",
+            self._capture,
+            *texts,
+        )
+        arguments = [place for place, text in rows if NULL_OBJECT.search(text) or may_be_violation(text)]
+        return self._in_range(f"c.arguments {IN_JSON}", json_list(arguments)) if arguments else []
+
+    def first_uses(self) -> Iterator[tuple[str, CallRow]]:
+        """Yield the type and the first call of each object that no call created or named.
+
+        Nothing if calls that are not recorded completely may have created objects.
+        """
+        if not is_traced_completely(next(iter(self.first()), None)):
+            return
+        rows = self._reader.rows(
+            f"SELECT y.name, {CALL_COLUMNS} FROM object_types y CROSS JOIN object_rows o ON o.type = y.id"
+            f" CROSS JOIN {CALL_TABLES} WHERE y.capture = ? AND y.name {IN_JSON} AND o.created_call IS NULL"
+            " AND c.id = o.first_call ORDER BY o.id",
+            self._capture,
+            json_list(JUDGED_TYPES),
+        )
+        if rows and not self._has_hidden_objects():
+            for noun, *row in rows:
+                yield noun, build_call(tuple(row))
+
+    def _has_hidden_objects(self) -> bool:
+        """Whether the list of created objects of any call is missing, empty or truncated."""
+        for function, field in created_lists():
+            if function not in self.functions:
+                continue
+            known = (f'"{field}": [', f'"{field}": null')
+            condition = "k.error = 0 AND ((NOT instr(a.json, ?) AND NOT instr(a.json, ?)) OR instr(a.json, ?)"
+            if self._select([function], f"{condition} OR instr(a.json, ?))", *known, f'"{field}": []', MORE_VALUES):
+                return True
+        return False
+
+    def _in_range(self, condition: str, *parameters: object, limit: int = -1) -> list[CallRow]:
+        """Return the calls that match a condition about single calls."""
+        rows = self._reader.rows(
+            f"SELECT {CALL_COLUMNS} FROM captures p CROSS JOIN {CALL_TABLES} WHERE p.id = ?"
+            f" AND c.id BETWEEN p.first_call AND p.last_call AND b.boundary = ? AND {condition} ORDER BY c.id LIMIT ?",
+            self._capture,
+            _PJRT,
+            *parameters,
+            limit,
+        )
+        return list(map(build_call, rows))
+
+    def _select(self, functions: Iterable[str], condition: str = "1", *parameters: object) -> list[CallRow]:
+        ids = [self.functions[name] for name in functions if name in self.functions]
+        rows = self._reader.rows(
+            f"SELECT {CALL_COLUMNS} FROM {_CALLS_BY_KIND}"
+            f" WHERE k.capture = ? AND k.boundary {IN_JSON} AND ({condition}) ORDER BY c.id",
+            self._capture,
+            json_list(ids),
+            *parameters,
+        )
+        return list(map(build_call, rows))

@@ -1,0 +1,23 @@
+"""The stack at which a fatal signal ended a recorded process. The recorder writes it into the capture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from framedex.live.model import LiveFrame
+from framedex.regularfile import read_regular_text
+
+CRASH_FILE = "crash.txt"
+_PYTHON_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)
+
+
+def read_crash(capture: Path) -> tuple[str, tuple[LiveFrame, ...]]:
+    """The path of the file with the stack and memory map, empty if there is none, and its Python frames."""
+    file = capture / CRASH_FILE
+    try:
+        text = read_regular_text(file)
+    except (OSError, ValueError):
+        return "", ()
+    frames = tuple(LiveFrame(name, path, int(line)) for path, line, name in _PYTHON_FRAME.findall(text))
+    return str(file), frames

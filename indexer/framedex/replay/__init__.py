@@ -1,0 +1,12 @@
+"""Replays: run the calls of a capture again at a PJRT plug-in, without JAX and the program, and compare the results.
+
+Start at `recorded_calls.py`, which translates a capture into the operations of `plan.py`. `runner.py` runs them in a
+child process with native/replay. `judging.py` compares the results with the recording or with another plug-in, or looks
+for NaN; `comparison.py` compares two arrays. `call_lines.py` finds the Python line of a call.
+
+Invariants:
+
+- An operation runs only if everything that it depends on was replayed. The other calls are listed with the reason.
+- The plug-in runs in a child process, so its crash is a result.
+- A capture's program is code for the plug-in's compiler. framedex itself executes no part of a capture.
+"""

@@ -1,0 +1,172 @@
+"""The plan of a replay: the operations of a capture, in the order in which their calls began.
+
+`native/replay/plan.h` specifies its text. Objects are recorded by address, and addresses are reused. So the plan
+numbers executables and buffers by their creation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+
+UNKNOWN = "-"
+"""The word for an unknown content, and for a device's default memory."""
+
+NO_OBJECT = -1
+"""The number of an executable or a buffer that no operation creates."""
+
+
+class Action(StrEnum):
+    """The kind of an operation."""
+
+    COMPILE = "compile"
+    SEND = "send"
+    EXECUTE = "execute"
+    COPY = "copy"
+    READ = "read"
+    DELETE = "delete"
+    DESTROY = "destroy"
+    UNLOAD = "unload"
+
+
+_CONTENT_OF_SEND = 4  # among its operands
+_ENDS = frozenset({Action.DELETE, Action.DESTROY, Action.UNLOAD})
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation. `row` is its call among the capture's calls, `operands` are its words in the plan's text.
+
+    `inputs` are the buffers that it needs, `results` those that it creates. `executable` is created by a compilation,
+    and used by others.
+    """
+
+    action: Action
+    row: int
+    operands: tuple[str, ...]
+    inputs: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    executable: int | None = None
+
+    def text(self) -> str:
+        """Return the operation as a line of the plan."""
+        return " ".join((self.action, str(self.row), *self.operands))
+
+
+@dataclass(frozen=True, slots=True)
+class OmittedCall:
+    """A call that cannot be replayed, and the reason. Operations that depend on it are skipped."""
+
+    row: int
+    function: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The recorded devices: their kind (`TPU v5 lite`, empty if unknown), and their number."""
+
+    kind: str
+    devices: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The operations of a capture.
+
+    `reads` has the recorded content name of each read, by row. `programs` has the name of each executable's program.
+    `seeded` is the number of sent buffers whose content was not recorded.
+    """
+
+    capture: Path
+    machine: Machine
+    operations: tuple[Operation, ...]
+    omitted: tuple[OmittedCall, ...]
+    reads: Mapping[int, str]
+    programs: Mapping[int, str]
+    seeded: int
+
+    @cached_property
+    def _producers(self) -> Mapping[int, Operation]:
+        """The operation that creates each buffer."""
+        return {buffer: each for each in self.operations for buffer in each.results}
+
+    def text(self) -> str:
+        """Return the plan for the replayer."""
+        return "".join(f"{line}\n" for line in ("framedex-plan 1", *(each.text() for each in self.operations)))
+
+    @property
+    def executions(self) -> Sequence[Operation]:
+        """The executions, in order."""
+        return [each for each in self.operations if each.action is Action.EXECUTE]
+
+    def producer(self, read: Operation) -> Operation | None:
+        """Return the execution that computed the content of a read, also through copies; None if no execution did."""
+        current: Operation | None = read
+        while current is not None and current.action in (Action.READ, Action.COPY):
+            current = self._producers.get(current.inputs[0])
+        return current if current is not None and current.action is Action.EXECUTE else None
+
+    def is_faithful(self, read: Operation) -> bool:
+        """Return whether the content of a read depends only on recorded contents."""
+        return read.inputs[0] not in self._tainted
+
+    @cached_property
+    def _tainted(self) -> frozenset[int]:
+        """The buffers that depend on a content that was not recorded."""
+        tainted: set[int] = set()
+        for each in self.operations:
+            is_seeded = each.action is Action.SEND and each.operands[_CONTENT_OF_SEND] == UNKNOWN
+            if is_seeded or not tainted.isdisjoint(each.inputs):
+                tainted.update(each.results)
+        return frozenset(tainted)
+
+    def restrict(self, first: int, last: int) -> Plan:
+        """Return the plan of the executions `first` to `last`, counted from 1, with everything that they depend on.
+
+        Only the reads of their results are kept.
+        """
+        wanted = {each.row for each in self.executions[first - 1 : last]}
+
+        def is_wanted(each: Operation) -> bool:
+            if each.action is Action.READ:
+                producer = self.producer(each)
+                return producer is not None and producer.row in wanted
+            return each.row in wanted and each.action is Action.EXECUTE
+
+        kept = set(_with_dependencies(self.operations, is_wanted))
+        created = {buffer for each in self.operations if each.row in kept for buffer in each.results}
+        operations = tuple(
+            each
+            for each in self.operations
+            if each.row in kept or (each.action in _ENDS and created.issuperset(each.inputs) and each.inputs)
+        )
+        return replace(self, operations=operations)
+
+
+def _with_dependencies(operations: Sequence[Operation], is_wanted: Callable[[Operation], bool]) -> Iterator[int]:
+    """Yield the rows of the wanted operations and of those that they depend on."""
+    buffers: set[int] = set()
+    executables: set[int] = set()
+    for each in reversed(operations):
+        if each.action in _ENDS:
+            continue
+        is_needed = not buffers.isdisjoint(each.results) or (
+            each.action is Action.COMPILE and each.executable in executables
+        )
+        if is_needed or is_wanted(each):
+            yield each.row
+            buffers.update(each.inputs)
+            if each.executable is not None:
+                executables.add(each.executable)
+
+
+def plan_words(values: Iterable[object]) -> tuple[str, ...]:
+    """Return the values as words of the plan. Raises ValueError for a value that is not one word."""
+    found = tuple(map(str, values))
+    if any(word.split() != [word] for word in found):
+        raise ValueError("a recorded value is empty or contains spaces")
+    return found

@@ -1,0 +1,17 @@
+// Fuzzes plans of replays: a plan is parsed completely or rejected, and the buffers of an execution are all there.
+#include <stdexcept>
+
+#include "fuzz/input.h"
+#include "replay/plan.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string text(reinterpret_cast<const char*>(data), size);
+  try {
+    for (const framedex::replay::Operation& each : framedex::replay::parse_plan(text)) {
+      if (each.buffers.size() != each.devices * (each.arguments + each.outputs)) __builtin_trap();
+      if (each.program.find('/') != std::string::npos || each.content.find('/') != std::string::npos) __builtin_trap();
+    }
+  } catch (const std::runtime_error&) {
+  }
+  return 0;
+}

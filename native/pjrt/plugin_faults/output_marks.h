@@ -1,0 +1,69 @@
+// Finds output fields that a plug-in leaves unassigned although its function succeeds.
+//
+// Before a recorded call, output fields get a mark in place of the caller's bytes. A field with the mark after the call
+// was not assigned: it gets the caller's bytes again, so the caller sees what it would see without framedex.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "pjrt_c_api.h"
+
+namespace framedex::pjrt {
+
+// The mark is not a valid boolean, count or address.
+constexpr unsigned char kMarkByte = 0xD6;
+
+// The mark in an output field of `kSize` bytes. Fields are handled as bytes: the caller's may be uninitialised.
+template <size_t kSize>
+class OutputMark {
+ public:
+  void begin(void* field) {
+    field_ = field;
+    std::memcpy(before_, field, kSize);
+    std::memset(field, kMarkByte, kSize);
+  }
+  // Returns whether the field still has the mark; it then gets its earlier bytes.
+  bool end() {
+    if (field_ == nullptr) return false;
+    unsigned char mark[kSize];
+    std::memset(mark, kMarkByte, kSize);
+    if (std::memcmp(field_, mark, kSize) != 0) return false;
+    std::memcpy(field_, before_, kSize);
+    return true;
+  }
+
+ private:
+  void* field_ = nullptr;
+  unsigned char before_[kSize] = {};
+};
+
+// Marks in lists of objects whose memory is the caller's. The earlier elements are kept on a stack of the thread, which
+// grows to the most that calls need at a time.
+class ListMarks {
+ public:
+  ListMarks() = default;
+  ListMarks(const ListMarks&) = delete;
+  ListMarks& operator=(const ListMarks&) = delete;
+
+  template <typename Object>
+  void begin(Object** list, size_t count) {
+    if (list == nullptr || count == 0) return;
+    add(reinterpret_cast<void**>(list), count);
+  }
+  template <typename Object>
+  void begin(Object** const* rows, size_t row_count, size_t count) {
+    for (size_t i = 0; rows != nullptr && i < row_count; ++i) begin(rows[i], count);
+  }
+  // Returns whether any element still has the mark; those get their earlier values.
+  bool end();
+
+ private:
+  void add(void** list, size_t count);
+
+  size_t first_ = 0;
+  size_t size_ = 0;
+};
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,64 @@
+#include "pjrt/slots.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+namespace framedex::pjrt {
+namespace {
+
+std::array<TracedTable, 64> tables;
+std::atomic<size_t> table_count{0};
+
+}  // namespace
+
+void add_traced_table(const TracedTable& table) {
+  size_t count = table_count.load(std::memory_order_relaxed);
+  if (count == tables.size()) return;
+  tables[count] = table;
+  table_count.store(count + 1, std::memory_order_release);
+}
+
+TracedTables traced_tables() { return {tables.data(), table_count.load(std::memory_order_acquire)}; }
+
+std::string null_functions() {
+  std::string names;
+  for (const TracedTable& table : traced_tables()) {
+    for (size_t i = 0; i < table.slot_count; ++i) {
+      const Slot& slot = table.slots[i];
+      if (table.has(slot) && table.function_at(slot) == nullptr)
+        names += (names.empty() ? "" : ", ") + std::string(slot.function);
+    }
+  }
+  return names;
+}
+
+size_t undescribed_functions() {
+  size_t count = 0;
+  for (const TracedTable& table : traced_tables()) {
+    if (table.size > table.described_size) count += (table.size - table.described_size) / sizeof(void*);
+  }
+  return count;
+}
+
+const char* missing(const void* function, size_t size, size_t offset) {
+  if (__builtin_expect(offset + sizeof(void*) > size, 0)) return "beyond the table";
+  return __builtin_expect(function == nullptr, 0) ? "null" : nullptr;
+}
+
+void* copy_of(const void* table, size_t size, size_t described_size) {
+  void* copy = std::calloc(1, size > described_size ? size : described_size);
+  std::memcpy(copy, table, size);
+  if (size < described_size) {
+    iovec target = {static_cast<char*>(copy) + size, described_size - size};
+    iovec source = {const_cast<char*>(static_cast<const char*>(table)) + size, described_size - size};
+    if (process_vm_readv(getpid(), &target, 1, &source, 1, 0) < 0) std::memset(target.iov_base, 0, target.iov_len);
+  }
+  return copy;
+}
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,62 @@
+// The functions of the traced tables, by their slot: what a plug-in has, lacks, and has in addition.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace framedex::pjrt {
+
+// A slot of a table, and the wrapper of its function. `argument_size`: the struct_size of a described caller.
+struct Slot {
+  const char* function;
+  size_t offset;
+  const void* wrapper;
+  size_t argument_size;
+};
+
+// A plug-in's table and its traced copy. The plug-in's has `size` bytes, the description has `described_size`.
+struct TracedTable {
+  const char* plugin;
+  const char* copy;
+  size_t size;
+  size_t described_size;
+  const Slot* slots;
+  size_t slot_count;
+
+  const void* function_at(const Slot& slot) const {
+    const void* function;
+    __builtin_memcpy(&function, plugin + slot.offset, sizeof(function));
+    return function;
+  }
+  bool has(const Slot& slot) const { return slot.offset + sizeof(void*) <= size; }
+};
+
+// Adds a table, once per library and struct.
+void add_traced_table(const TracedTable& table);
+// Returns the tables added so far. Async-signal-safe.
+struct TracedTables {
+  const TracedTable* first;
+  size_t count;
+  const TracedTable* begin() const { return first; }
+  const TracedTable* end() const { return first + count; }
+};
+TracedTables traced_tables();
+
+// Returns the names of the functions whose slots are null, separated by commas.
+std::string null_functions();
+// Returns the number of functions that the plug-in has in addition to the described ones.
+size_t undescribed_functions();
+
+// Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
+const char* missing(const void* function, size_t size, size_t offset);
+
+// Copies a table of `size` bytes, and the bytes after it up to `described_size`. So a client that does not check the
+// size sees the same as without framedex. Bytes that cannot be read are zeros. The copy lives as long as the process.
+void* copy_of(const void* table, size_t size, size_t described_size);
+template <typename Table>
+Table* copy_of(const Table* table, size_t size) {
+  return static_cast<Table*>(copy_of(table, size, sizeof(Table)));
+}
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,42 @@
+// The entry point of the replayer, called from a child process of framedex.
+#include <csignal>
+#include <exception>
+#include <string>
+#include <system_error>
+
+#include "recorder/base/export.h"
+#include "replay/replayer.h"
+
+namespace {
+
+void replay(std::string_view plan, const char* plugin_path, framedex::replay::Report& report,
+            const framedex::replay::Settings& settings) {
+  std::vector<framedex::replay::Operation> operations = framedex::replay::parse_plan(plan);
+  framedex::replay::Plugin plugin(plugin_path);
+  report.write({"client", "0", std::to_string(plugin.devices()), std::to_string(plugin.minor_version())},
+               plugin.platform());
+  framedex::replay::Replayer replayer(plugin, report, settings);
+  for (const framedex::replay::Operation& operation : operations) replayer.run(operation);
+  report.write({"end", "0"});
+}
+
+}  // namespace
+
+// Runs a plan of `size` bytes at a plug-in, and writes the report (report.h) to a file descriptor. Returns 0, or 1 if
+// the plan or the plug-in cannot be used: the report then ends with its reason.
+extern "C" FRAMEDEX_EXPORT int framedex_replay(const char* plan, size_t size, const char* capture, const char* plugin,
+                                               int descriptor, int reads_outputs, uint64_t seed) {
+  std::signal(SIGPIPE, SIG_IGN);
+  framedex::replay::Report report(descriptor);
+  try {
+    replay({plan, size}, plugin, report, {capture, reads_outputs != 0, seed});
+    return 0;
+  } catch (const std::system_error&) {  // framedex has ended
+    return 1;
+  } catch (const framedex::replay::PluginError& error) {
+    report.write({"unusable", "0", std::to_string(error.code)}, error.what());
+  } catch (const std::exception& error) {
+    report.write({"unusable", "0", "0"}, error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,15 @@
+"""The page on the rules of the C API matches the rules."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_has_every_rule() -> None:
+    document = runpy.run_path(str(DOCS / "make_validation.py"))["document"]
+    assert document() == (DOCS / "reference" / "validation.md").read_text("utf-8"), (
+        "run `python docs/make_validation.py`"
+    )

@@ -1,0 +1,50 @@
+"""The recorded calls of a capture, translated into the plan of a replay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from framedex.replay.plan import Plan
+from framedex.replay.recorded_calls import _TRANSLATIONS, RecordedCapture, _Call, build_plan
+from tests.fuzz.inputs import text_of
+
+MAX_SIZE = 4096
+NAMES = [*sorted(_TRANSLATIONS), "PJRT_Executable_DeserializeAndLoad"]
+
+
+def run(data: bytes) -> None:
+    """Calls as lines: the number of a function, start, duration and error, then the values as JSON."""
+    calls = [call for row, line in enumerate(text_of(data).splitlines()) if (call := _call(row, line)) is not None]
+    reads = [SimpleNamespace(kind="read", content={"read": 1, "content": "0123456789abcdef-4"})]
+    capture = SimpleNamespace(path=Path("/nowhere"), descriptions=reads)
+    recorded = SimpleNamespace(stream=SimpleNamespace(capture=capture), calls=lambda: iter(calls))
+    plan = build_plan(cast(RecordedCapture, recorded))
+    _check(plan, calls)
+    if plan.executions:
+        _check(plan.restrict(1, 1), calls)
+
+
+def _call(row: int, line: str) -> _Call | None:
+    try:
+        number, start, duration, error, values = line.split(" ", 4)
+        parsed: Any = json.loads(values)
+        begin, length = int(start), int(duration)
+        name = NAMES[int(number) % len(NAMES)]
+        end = begin + length if length >= 0 else None
+        return _Call(row, name, begin, end, int(error), values) if isinstance(parsed, dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _check(plan: Plan, calls: list[_Call]) -> None:
+    """Each operation is one line, and its objects were created before."""
+    assert plan.text().count("\n") == 1 + len(plan.operations)
+    assert len({each.row for each in plan.operations}) == len(plan.operations) <= len(calls)
+    for each in plan.operations:
+        assert "  " not in each.text()
+        assert not each.results or min(each.results) >= 0
+        if each.inputs:
+            plan.producer(each)

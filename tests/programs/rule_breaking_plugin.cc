@@ -1,0 +1,63 @@
+// A PJRT plug-in that makes one mistake on purpose: BROKEN_RULE is the name of the rule that is broken. REAL_PLUGIN is
+// the library that does the work: framedex's mock.
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "pjrt_c_api.h"
+
+namespace {
+
+const PJRT_Api* real;
+
+PJRT_Error* throwing(PJRT_Client_Create_Args*) { throw std::runtime_error("no chips"); }
+
+PJRT_Error* filling_nothing(PJRT_Client_BufferFromHostBuffer_Args*) { return nullptr; }
+
+// Returns an error of the real plug-in with another message, as a plug-in does that compares sizes for equality.
+PJRT_Error* comparing_sizes(PJRT_Client_PlatformName_Args* args) {
+  if (args->struct_size == PJRT_Client_PlatformName_Args_STRUCT_SIZE) return real->PJRT_Client_PlatformName(args);
+  static const char message[] = "Unexpected PJRT_Client_PlatformName_Args size: expected 40, got 48. Check versions.";
+  PJRT_Event_Create_Args created{};
+  created.struct_size = PJRT_Event_Create_Args_STRUCT_SIZE;
+  real->PJRT_Event_Create(&created);
+  PJRT_Event_Set_Args set{};
+  set.struct_size = PJRT_Event_Set_Args_STRUCT_SIZE;
+  set.event = created.event;
+  set.error_code = PJRT_Error_Code_INVALID_ARGUMENT;
+  set.error_message = message;
+  set.error_message_size = sizeof message - 1;
+  real->PJRT_Event_Set(&set);
+  PJRT_Event_Error_Args failed{};
+  failed.struct_size = PJRT_Event_Error_Args_STRUCT_SIZE;
+  failed.event = created.event;
+  return real->PJRT_Event_Error(&failed);
+}
+
+bool breaks(const char* rule) {
+  const char* wanted = std::getenv("BROKEN_RULE");
+  return wanted != nullptr && std::strcmp(wanted, rule) == 0;
+}
+
+const PJRT_Api* make_table() {
+  static PJRT_Api table;
+  void* library = dlopen(std::getenv("REAL_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+  real = reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "framedex_mock_pjrt_api"))();
+  std::memcpy(&table, real, sizeof table);
+  if (breaks("exception")) table.PJRT_Client_Create = throwing;
+  if (breaks("ok-without-result")) table.PJRT_Client_BufferFromHostBuffer = filling_nothing;
+  if (breaks("null-function") || breaks("missing-function")) table.PJRT_Buffer_IsOnCpu = nullptr;
+  if (breaks("function-beyond-table")) table.struct_size = offsetof(PJRT_Api, PJRT_Buffer_IsOnCpu);
+  if (breaks("larger-struct-refused")) table.PJRT_Client_PlatformName = comparing_sizes;
+  return &table;
+}
+
+}  // namespace
+
+extern "C" const PJRT_Api* GetPjrtApi() {
+  static const PJRT_Api* table = make_table();
+  return table;
+}
