@@ -26,6 +26,7 @@ _MAX_ELEMENTS = 4  # elements of a list
 _MAX_BRIEF_VALUES = 3  # values of brief arguments
 _FFI = "ffi"  # the boundary whose values are already texts: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
+_NESTED_SIZE = ".struct_size"  # that of a client of another version; `check` judges it
 _KEPT = ".kept"  # the suffix of values that name files of the capture
 
 
@@ -157,8 +158,8 @@ def _is_shown(arguments: dict[str, Any], name: str) -> bool:
 
 def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
     """Whether a value is shown elsewhere or not set. An option in a nested struct is shown only if it is set."""
-    is_told_elsewhere = name in _NO_VALUES or name.endswith(_KEPT)
-    return is_told_elsewhere or _is_unset(arguments, name) or ("." in name and not arguments[name])
+    is_shown_elsewhere = name in _NO_VALUES or name.endswith((_KEPT, _NESTED_SIZE))
+    return is_shown_elsewhere or _is_unset(arguments, name) or ("." in name and not arguments[name])
 
 
 def _is_meaningful(value: Any) -> bool:

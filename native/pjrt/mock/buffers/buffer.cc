@@ -36,7 +36,7 @@ PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shar
 
 // Returns INVALID_ARGUMENT for a shape that no array has, as of a client that is newer or wrong.
 PJRT_Error* check_shape(PJRT_Buffer_Type type, const std::vector<int64_t>& dims) {
-  if (type <= PJRT_Buffer_Type_INVALID || type > PJRT_Buffer_Type_U1) {
+  if (type <= PJRT_Buffer_Type_INVALID || type > PJRT_Buffer_Type_F6E3M2FN) {
     return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "Unknown element type " + std::to_string(type) + ".");
   }
   for (int64_t size : dims) {
