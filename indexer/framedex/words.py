@@ -76,6 +76,18 @@ def first_names(names: Sequence[str], noun: str) -> str:
     return f"{', '.join(names[:_MAX_NAMES])}{more}"
 
 
+def times(number: int) -> str:
+    """A number of times: `once`, `3 times`."""
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def join_names(names: Iterable[str]) -> str:
+    """The first two distinct names, and the number of the others: `x, y and 3 more`."""
+    several = [name for name in dict.fromkeys(names) if name]
+    hidden = len(several) - 2
+    return f"{', '.join(several[:2])} and {hidden:,} more" if hidden > 0 else " and ".join(several)
+
+
 def command_short(command: str) -> str:
     """The distinctive part of a command: its Python script without the folder, or its program, and the arguments."""
     program, *given = _split(command) or ["(no command)"]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from framedex.compiletext import compiles_details, compiles_text, compiles_total
 from framedex.costtext import (
-    compiles_details,
-    compiles_text,
-    compiles_total,
     memory_by_line,
     memory_details,
     memory_text,

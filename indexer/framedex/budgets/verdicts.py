@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
-from framedex.costtext import change_text
+from framedex.compiletext import change_text
 from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Startup, StartupPart, Transfers
 from framedex.startuptext import traced_line_text
 from framedex.words import nearest_name

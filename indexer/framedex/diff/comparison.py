@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.costtext import change_text, program_text
+from framedex.compiletext import change_text, program_text
 from framedex.diff.alignment import LineTexts, align_lines, without_link
 from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff, LineDiff, LoopDiff, Quantity, RoundDiff
 from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times

@@ -13,7 +13,8 @@ from framedex.capturetext import all_problems, device_answer_heading
 from framedex.commands.report.contents import read_contents
 from framedex.commands.report.fragment import facts_fragment, fragment, trace_fragment
 from framedex.commands.report.page import default_editor
-from framedex.costtext import compiles_total, memory_by_line, memory_total, transfers_total, waits_total
+from framedex.compiletext import compiles_total
+from framedex.costtext import memory_by_line, memory_total, transfers_total, waits_total
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.index.cost_tables import CostTables

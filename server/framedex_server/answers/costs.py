@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framedex import costtext
+from framedex import compiletext, costtext
 from framedex.model import Staleness
 from framedex.placetext import stale_labels
 from framedex.plaintext import printable
@@ -122,10 +122,10 @@ ANSWERS = {
         Answer(
             "compiles",
             lambda index, all_lines: index.compiles(all_lines=all_lines),
-            costtext.compiles_kind,
-            costtext.compiles_text,
-            costtext.compiles_details,
-            costtext.compiles_total,
+            compiletext.compiles_kind,
+            compiletext.compiles_text,
+            compiletext.compiles_details,
+            compiletext.compiles_total,
             lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
             notable_compiles,
         ),

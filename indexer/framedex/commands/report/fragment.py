@@ -23,7 +23,8 @@ from framedex.commands.report.page import (
     report_environment,
 )
 from framedex.commands.report.places import ReportLocations
-from framedex.costtext import compiles_total, transfers_total, waits_total
+from framedex.compiletext import compiles_total
+from framedex.costtext import transfers_total, waits_total
 from framedex.placetext import cell_name
 from framedex.tracetext import section_title
 

@@ -32,9 +32,8 @@ from framedex.commands.report.charts import (
     thread_layers,
 )
 from framedex.commands.report.places import ReportLocations
+from framedex.compiletext import change_text, compiles_total
 from framedex.costtext import (
-    change_text,
-    compiles_total,
     device_name,
     memory_by_line,
     memory_total,

@@ -16,7 +16,7 @@ from framedex.commands.output.documents import compiles_document, startup_docume
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.costtext import cache_miss_texts, change_text_with_advice, collective_text, failures_text
+from framedex.compiletext import cache_miss_texts, change_text_with_advice, collective_text, failures_text
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
