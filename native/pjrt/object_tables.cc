@@ -84,9 +84,10 @@ bool read_table(const void* table, void* copy, size_t size, CodeRange* code) {
   std::memcpy(words, copy, sizeof(words));
   if (words[0] < size || words[0] >= 64 * size) return false;  // struct_size: an older type of table is passed on
   // Tables end with functions, some of which may be null.
+  constexpr size_t kWord = sizeof(void*);
   void* function = nullptr;
-  for (size_t end = size; function == nullptr && end > sizeof(words); end -= sizeof(function)) {
-    std::memcpy(&function, static_cast<const char*>(copy) + end - sizeof(function), sizeof(function));
+  for (size_t end = size; function == nullptr && end > 2 * kWord; end -= kWord) {
+    std::memcpy(&function, static_cast<const char*>(copy) + end - kWord, kWord);
   }
   LoadedPart part = part_at(function);
   if (!part.is_found || (part.protection & PROT_EXEC) == 0) return false;

@@ -52,7 +52,7 @@ const char* message_of(const std::type_info& type, void* object) {
 // the runtime's list of caught exceptions begins with its header.
 std::string foreign_exception() {
   ExceptionHeader* header;
-  std::memcpy(&header, abi::__cxa_get_globals(), sizeof(header));
+  std::memcpy(&header, abi::__cxa_get_globals(), sizeof(void*));
   if (header == nullptr) return described(nullptr, nullptr);
   constexpr std::string_view kCxx = "C++";  // the exception class is a vendor and a language, highest byte first
   _Unwind_Exception_Class kind = header->unwind_header.exception_class;

@@ -45,8 +45,8 @@ uintptr_t called_slot(const mcontext_t& context, uintptr_t return_address) {
     unsigned mode = call[1] >> 6;
     unsigned base = call[1] & 7;
     if (call[0] != 0xFF || (call[1] >> 3 & 7) != 2 || mode != (size == 3 ? 1 : 2) || base == 4) continue;
-    if (call[-1] == 0x41) base += 8;  // the prefix REX.B
-    int32_t offset = static_cast<int8_t>(call[2]);
+    if (call[-1] == 0x41) base += 8;                                 // the prefix REX.B
+    int32_t offset = (static_cast<int32_t>(call[2]) ^ 0x80) - 0x80;  // sign-extended
     if (size == 6) std::memcpy(&offset, call + 2, sizeof(offset));
     return register_of(context, base) + static_cast<intptr_t>(offset);
   }
