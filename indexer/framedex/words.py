@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 _MAX_NAMES = 3
+_MAX_RANGES = 8
 
 SHARED_MARK = "shared"
 """The first word of the command of a shared capture."""
@@ -86,6 +87,19 @@ def join_names(names: Iterable[str]) -> str:
     several = [name for name in dict.fromkeys(names) if name]
     hidden = len(several) - 2
     return f"{', '.join(several[:2])} and {hidden:,} more" if hidden > 0 else " and ".join(several)
+
+
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order, with consecutive ones as a range: `0-3, 7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    texts = ["-".join(map(str, run)) for run in runs]
+    more = f" and {count(len(texts) - _MAX_RANGES, 'other')}" if len(texts) > _MAX_RANGES else ""
+    return ", ".join(texts[:_MAX_RANGES]) + more
 
 
 def command_short(command: str) -> str:

@@ -64,7 +64,7 @@ def test_a_line_refers_to_its_callees(tmp_path: Path, monkeypatch: pytest.Monkey
     told: Counter[tuple[int, str]] = Counter()
     for occurrence in document.occurrences:
         if occurrence.symbol.startswith("framedex . . . pjrt/"):
-            name = occurrence.symbol.removeprefix("framedex . . . pjrt/").removesuffix("().")
+            name = occurrence.symbol.removeprefix("framedex . . . pjrt/").removesuffix("().").strip("`")
             told[occurrence.range[0] + 1, name] += int(occurrence.override_documentation[0].split()[3].replace(",", ""))
     calls = [call for call in calls_of(index_of_training()) if any(path == str(PROGRAM) for _, path, *_ in call.stack)]
     lines = (next(frame[2] for frame in reversed(call.stack) if frame[1] == str(PROGRAM)) for call in calls)

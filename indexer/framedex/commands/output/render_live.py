@@ -210,7 +210,7 @@ def diagnosis_lines(diagnosis: Diagnosis, look: Look) -> Iterator[Line]:
     yield from _crash_lines(look)
     if look.hang_report:
         yield ()
-        yield text_line("Before the end, `framedex run --hang-after` reported:", "head")
+        yield text_line("Before the end, the watchdog (`--hang-after`) reported:", "head")
         yield from (text_line(f"{'':{_INDENT}}{line}") for line in look.hang_report.splitlines())
     yield ()
     yield text_line(_process_text(look), "dim")

@@ -18,22 +18,8 @@ if TYPE_CHECKING:
     from framedex.live.model import LiveFrame
 
 _INDENT = "  "
-_MAX_RANGES = 8
 _MAX_GROUPS = 20
 _RankLine = tuple["LiveFrame | None", str]
-
-
-def format_ranks(ranks: Sequence[int]) -> str:
-    """Format ranks in order, with consecutive ranks as a range."""
-    runs: list[list[int]] = []
-    for rank in ranks:
-        if runs and rank == runs[-1][-1] + 1:
-            runs[-1][1:] = [rank]
-        else:
-            runs.append([rank])
-    texts = ["-".join(map(str, run)) for run in runs]
-    more = f" and {words.count(len(texts) - _MAX_RANGES, 'other')}" if len(texts) > _MAX_RANGES else ""
-    return ", ".join(texts[:_MAX_RANGES]) + more
 
 
 def job_lines(
@@ -59,7 +45,7 @@ def job_lines(
 
 
 def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
-    which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {format_ranks(diagnosis.blamed)}"
+    which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {words.number_ranges(diagnosis.blamed)}"
     have = "has" if len(diagnosis.blamed) == 1 else "have"
     waiting = f"{words.count(len(diagnosis.waiting), 'rank')} {'waits' if len(diagnosis.waiting) == 1 else 'wait'}"
     match diagnosis.verdict:
@@ -111,7 +97,7 @@ def _row(group: Sequence[RankState], now_ns: int) -> tuple[str, str, str, str, L
     first = group[0]
     since = [each.since_unix_ns for each in group if each.since_unix_ns is not None]
     age = words.duration(max(now_ns - min(since), 0)) if since else "-"
-    return format_ranks([each.rank for each in group]), _calls_text(group), age, _activity(first), first.line
+    return words.number_ranges([each.rank for each in group]), _calls_text(group), age, _activity(first), first.line
 
 
 def _calls_text(group: Iterable[RankState]) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from framedex.replay.judging import Difference, NonFinite, Verdict
     from framedex.replay.plan import Plan
 
-_RECORD = "Record contents: framedex run --contents"
+_RECORD = "Record contents: `framedex run --contents PROGRAM.py`"
 _LABEL = 11
 _INDENT = 10
 _MAX_ROWS = 10

@@ -93,7 +93,7 @@ def conform(
     from framedex.conformance.runner import run_checks, select_checks
 
     if not (checks := select_checks(only)):
-        raise FramedexError("No check matches these patterns.", "List the checks: framedex conform --list")
+        raise FramedexError("No check matches these patterns.", "List the checks: `framedex conform --list`.")
     if is_list:
         print_lines(check_lines(checks))
         return

@@ -26,7 +26,6 @@ from framedex import words
 from framedex.commands.inputs.options import store_option
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import Document
-from framedex.commands.output.render_ranks import format_ranks
 from framedex.commands.output.terminal import Span, text_line
 from framedex.model import Severity
 from framedex.plaintext import printable
@@ -87,8 +86,9 @@ def compare_fleet_ranks(
 def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
     """The compared ranks, then the findings, most severe first, at most `limit` (0: all)."""
     members = comparison.members
+    numbers = words.number_ranges([each.rank for each in members])
     yield text_line(
-        f"{comparison.job}: {words.count(len(members), 'rank')} ({format_ranks([each.rank for each in members])})",
+        f"{comparison.job}: {words.count(len(members), 'rank')} ({numbers})",
         "head",
     )
     if comparison.loop is not None:
@@ -106,7 +106,9 @@ def ranks_lines(comparison: Comparison, limit: int) -> Iterator[Line]:
 
 def _finding_lines(finding: Finding) -> Iterator[Line]:
     style = "head" if finding.severity is Severity.NOTE else "error"
-    ranks = f"  rank{'' if len(finding.ranks) == 1 else 's'} {format_ranks(finding.ranks)}" if finding.ranks else ""
+    ranks = (
+        f"  rank{'' if len(finding.ranks) == 1 else 's'} {words.number_ranges(finding.ranks)}" if finding.ranks else ""
+    )
     yield (Span(f"{finding.severity}: {finding.kind}", style), Span(ranks))
     yield text_line(f"    {finding.tells}")
     if finding.path is not None:

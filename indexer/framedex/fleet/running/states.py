@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.captures.folders import captures_within
 from framedex.captures.metadata import ProgramEnd, read_end, read_metadata
-from framedex.captures.open_calls import read_open_calls
 from framedex.errors import FramedexError
 from framedex.fleet.origin import Origin, job_size
 from framedex.live.waits import call_frames, innermost_line
@@ -132,6 +131,8 @@ def _read_rank(rank: int, captures: Sequence[tuple[Path, Metadata, Origin]]) -> 
 
 
 def _state_of(rank: int, capture: Path, metadata: Metadata) -> RankState:
+    from framedex.captures.open_calls import read_open_calls
+
     host = metadata.host or ""
     try:
         threads = read_open_calls(capture)
