@@ -156,7 +156,7 @@ def release_map_agreement(binary: Path, release: str, trees: tuple[Path, Path]) 
     return [Figure(f"functions of jaxlib {release} with the same definitions as in checkouts", share, "%")]
 
 
-_LookupKey = tuple[NativeSymbol, str, tuple[str, ...]]  # a symbol with what it is looked up by
+_LookupKey = tuple[NativeSymbol, str, tuple[str, ...]]  # the symbol, and the key of its look-up
 
 
 def _lookup_key(symbol: NativeSymbol) -> _LookupKey:

@@ -106,7 +106,7 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
         found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
         found += [f"{of}{text}" for text in cache_miss_texts(row)]
         found += [f"{of}{collective_text(each)}" for each in row.collectives if not each.is_requested]
-        found += [f"{of}not all is known of what was compiled: {row.problem}"] if row.problem else []
+        found += [f"{of}incomplete compilation data: {row.problem}"] if row.problem else []
     return found
 
 
@@ -189,7 +189,7 @@ def _cache_miss_text(miss: CacheMiss, number: int) -> str:
 
 
 def collective_text(collective: Collective) -> str:
-    """One kind of collective: `2 all-gathers inserted by the compiler for dot_general, f32[4,8] (128 B), 8 devices`."""
+    """One kind of collective: `2 all-gathers inserted by the compiler for dot: f32[4,8], 128 B on each device`."""
     number = words.count(collective.count, collective.opcode)
     scope, _, primitive = collective.op.rpartition("/")
     origin = "" if collective.is_requested else " inserted by the compiler"

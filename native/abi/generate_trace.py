@@ -236,7 +236,7 @@ def _wrapping(table: Table) -> Iterator[str]:
 
 
 def _copy(table: Table, size: str) -> Iterator[str]:
-    """Statements that copy a plug-in's table, and keep what it has."""
+    """Statements that copy a plug-in's table without the functions that it lacks."""
     name = table.struct.name
     yield f"  plugin_{name} = plugin;"
     yield f"  {name}* table = copy_of(plugin, plugin->{size});"

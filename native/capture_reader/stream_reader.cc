@@ -348,7 +348,7 @@ bool StreamReader::extend() {
 
 void StreamReader::report_damage(const Damage& damage) {
   if (++damages_ > kMaxDamages) return;
-  if (damages_ == kMaxDamages) return report("has more damage, of which no more is told.");
+  if (damages_ == kMaxDamages) return report("has more damage, which is not reported.");
   bool is_to_the_end = damage.end % kSegmentSize == 0;
   std::string begin = std::to_string(damage.begin);
   report(std::string(damage.what) + (is_to_the_end ? " at byte " + begin + "; the rest of that segment is left out."

@@ -17,7 +17,7 @@ from framedex.conformance.model import Report
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A JAX release: the number of functions that its programs need of the plug-in, and those that it lacks.
+    """A JAX release: the number of functions that its programs call, and the functions that the plug-in lacks.
 
     `missing` gives by function its problem, and the number of `programs` that need it.
     """

@@ -40,8 +40,8 @@ _ENDS = frozenset({Action.DELETE, Action.DESTROY, Action.UNLOAD})
 class Operation:
     """An operation. `row` is its call among the capture's calls, `operands` are its words in the plan's text.
 
-    `inputs` are the buffers that it needs, `results` those that it creates. `executable` is created by a compilation,
-    and used by others.
+    `inputs` are the buffers that it needs, `results` the buffers that it creates. `executable` is created by a
+    compilation, and used by others.
     """
 
     action: Action
