@@ -136,14 +136,26 @@ def adoptions(abi: Abi, struct: Struct, marks: Marks) -> Iterator[str]:
 def _wrapper(abi: Abi, index: int, table: ObjectTable, function: ObjectFunction) -> Iterator[str]:
     declared = ", ".join(declare(each.type, each.name) for each in function.parameters)
     passed = ", ".join(each.name for each in function.parameters)
-    result = "" if function.returns == "void" else f"{function.returns} result = "
+    values = [value.name for value in _values(abi, function)]
     returned = "return;" if function.returns == "void" else "return result;"
     yield f"  static {function.returns} {function.member}({declared}) {{"
     yield f"    auto* original = tables_{table.object}.original(kSlot).{function.member};"
     yield f"    if (tables_{table.object}.is_internal(kSlot, __builtin_return_address(0))) return original({passed});"
     yield f"    recorder::Call call(first_function + {index});"
     yield from _before(abi, function)
-    yield f"    {result}original({passed});"
+    if function.returns != "void":
+        yield f"    {function.returns} result;"
+    yield "    try {"
+    yield f"      {'' if function.returns == 'void' else 'result = '}original({passed});"
+    yield "    } catch (...) {"
+    yield "      if (call.is_recording()) {"
+    for each in function.parameters:
+        if is_output(abi, each):
+            yield f"        mark_{each.name}.end();"
+    yield f"        leave_by_exception(call, {values.index('exception')});"
+    yield "      }"
+    yield "      throw;"
+    yield "    }"
     yield f"    if (!call.is_recording()) {returned}"
     yield from _after(abi, function)
     yield f"    {returned}"
@@ -205,6 +217,7 @@ def _values(abi: Abi, function: ObjectFunction) -> list[Value]:
         and not (each.name.endswith("_size") and each.name.removesuffix("_size") in names)
     ]
     found = [_value(abi, each) for each in shown]
+    found.append(Value("exception", "", "true", True))
     if function.returns == "PJRT_Error*":
         found.append(Value("error_object", "", "true", True))
     elif function.returns != "void":

@@ -179,8 +179,10 @@ def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     yield "  try {"
     yield f"    {'error = ' if returns else ''}{call};"
     yield "  } catch (...) {"
-    yield "    marks.end();"
-    yield f"    if (call.is_recording()) leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield "    if (call.is_recording()) {"
+    yield "      marks.end();"
+    yield f"      leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield "    }"
     yield "    throw;"
     yield "  }"
     if name in CALLBACKS:

@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <mutex>
 
 namespace framedex::pjrt {
 namespace {
-
-std::mutex mutex;
 
 bool copy_memory(const void* source, void* target, size_t size) {
   iovec from = {const_cast<void*>(source), size};
@@ -68,8 +65,7 @@ void store_words(const void* table, const void* words, size_t size) {
 
 CodeRange own_code;
 
-void lock_object_tables() { mutex.lock(); }
-void unlock_object_tables() { mutex.unlock(); }
+std::mutex object_tables_mutex;
 
 const void* table_of_object(const void* object) {
   const void* table = nullptr;

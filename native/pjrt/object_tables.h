@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace framedex::pjrt {
 
@@ -29,8 +30,7 @@ bool read_table(const void* table, void* copy, size_t size, CodeRange* code);
 // impossible.
 bool replace_table(const void* table, const void* words, size_t size);
 // Serialises the first inspection of tables.
-void lock_object_tables();
-void unlock_object_tables();
+extern std::mutex object_tables_mutex;
 
 // The traced tables of one type.
 template <typename Table>
@@ -64,23 +64,22 @@ class ObjectTables {
   static constexpr size_t kMostRejected = 16;
 
   __attribute__((noinline)) void add(const void* object, Wrap const (&wraps)[kSlots]) {
-    lock_object_tables();
+    std::lock_guard lock(object_tables_mutex);
     const void* table = table_of_object(object);
     size_t count = count_.load(std::memory_order_relaxed);
-    bool is_new = table != nullptr && count < kSlots;
-    for (size_t i = 0; i < count; ++i) is_new = is_new && tables_[i] != table;
-    if (is_new && read_table(table, &originals_[count], sizeof(Table), &code_[count])) {
+    for (size_t i = 0; i < count; ++i) {
+      if (tables_[i] == table) return;  // another thread has added it
+    }
+    if (table != nullptr && count < kSlots && read_table(table, &originals_[count], sizeof(Table), &code_[count])) {
       Table traced = originals_[count];
       wraps[count](traced);
       tables_[count] = table;
       if (replace_table(table, &traced, sizeof(Table))) {
         count_.store(count + 1, std::memory_order_release);
-        unlock_object_tables();
         return;
       }
     }
     rejected_.fetch_add(1, std::memory_order_relaxed);
-    unlock_object_tables();
   }
 
   std::array<const void*, kSlots> tables_{};

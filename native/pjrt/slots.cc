@@ -45,11 +45,6 @@ size_t undescribed_functions() {
   return count;
 }
 
-const char* missing(const void* function, size_t size, size_t offset) {
-  if (__builtin_expect(offset + sizeof(void*) > size, 0)) return "beyond the table";
-  return __builtin_expect(function == nullptr, 0) ? "null" : nullptr;
-}
-
 void* copy_of(const void* table, size_t size, size_t described_size) {
   void* copy = std::calloc(1, size > described_size ? size : described_size);
   std::memcpy(copy, table, size);

@@ -1,4 +1,4 @@
-// The functions of the traced tables, by their slot: what a plug-in has, lacks, and has in addition.
+// The functions of the traced tables, by slot: those that a plug-in has or lacks, and the number of undescribed ones.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,10 @@ std::string null_functions();
 size_t undescribed_functions();
 
 // Returns why a plug-in lacks a function: "null", "beyond the table", or nullptr if it has it.
-const char* missing(const void* function, size_t size, size_t offset);
+inline const char* missing(const void* function, size_t size, size_t offset) {
+  if (__builtin_expect(offset + sizeof(void*) > size, 0)) return "beyond the table";
+  return __builtin_expect(function == nullptr, 0) ? "null" : nullptr;
+}
 
 // Copies a table of `size` bytes, and the bytes after it up to `described_size`. So a client that does not check the
 // size sees the same as without framedex. Bytes that cannot be read are zeros. The copy lives as long as the process.

@@ -140,9 +140,10 @@ TracedCallback::TracedCallback(recorder::Call& call, PJRT_Event_OnReady_Args* ar
 }
 
 TracedCallback::~TracedCallback() {
+  if (slot_ == registrations.size()) return;  // nothing was replaced; the callback may have freed the arguments
   args_->callback = callback_;
   args_->user_arg = user_;
-  if (!is_refused_ || slot_ == registrations.size()) return;
+  if (!is_refused_) return;
   recorder::forget_callback(registrations[slot_].expected);
   free_slot(&registrations[slot_]);
 }

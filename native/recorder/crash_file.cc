@@ -26,12 +26,15 @@ constexpr size_t kMostPath = 4096;
 
 // Only the first crash of the process uses these: on the alternate stack there is little room.
 std::atomic<bool> is_written{false};
+char path[kMostPath];
+char text[kMostText];  // of one name, or of the memory map
+std::array<char, 1024> buffer;
 std::array<PythonFrame, kMostPythonFrames> python_frames;
 ReadLog read_log;
 sigjmp_buf after_walk;
 thread_local __attribute__((tls_model("initial-exec"))) bool is_walking = false;
 
-// A text file written through a buffer of fixed size.
+// A text file written through the buffer.
 class TextFile {
  public:
   explicit TextFile(int descriptor) : descriptor_(descriptor) {}
@@ -44,8 +47,8 @@ class TextFile {
 
   TextFile& operator<<(std::string_view text) {
     for (char c : text) {
-      if (size_ == buffer_.size()) flush();
-      buffer_[size_++] = c;
+      if (size_ == buffer.size()) flush();
+      buffer[size_++] = c;
     }
     return *this;
   }
@@ -61,13 +64,12 @@ class TextFile {
   TextFile& address(uintptr_t value) { return (*this << "0x").number(value, 16); }
   // So that a fault in the next walk loses nothing.
   void flush() {
-    [[maybe_unused]] ssize_t written = write(descriptor_, buffer_.data(), size_);
+    [[maybe_unused]] ssize_t written = write(descriptor_, buffer.data(), size_);
     size_ = 0;
   }
 
  private:
   int descriptor_;
-  std::array<char, 1024> buffer_;
   size_t size_ = 0;
 };
 
@@ -141,7 +143,6 @@ void write_python_frames(const PythonRuntime& python, TextFile& file) {
   size_t count = python.walk(state, python_frames.data(), python_frames.size(), &read_log);
   file << "\nCurrent thread 0x";
   file.number(static_cast<uint64_t>(pthread_self()), 16) << " (most recent call first):\n";
-  char text[kMostText];
   for (size_t i = 0; i < count; ++i) {
     if (python_frames[i].is_shim) continue;
     PythonRuntime::CodeParts code = python.find_code(python_frames[i].code);
@@ -157,9 +158,8 @@ void write_memory_map(TextFile& file) {
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (maps < 0) return;
   file << "\n";
-  char part[kMostText];
-  for (ssize_t size; (size = read(maps, part, sizeof(part))) > 0;) {
-    file << std::string_view(part, static_cast<size_t>(size));
+  for (ssize_t size; (size = read(maps, text, sizeof(text))) > 0;) {
+    file << std::string_view(text, static_cast<size_t>(size));
   }
   close(maps);
 }
@@ -178,7 +178,6 @@ void guarded(Walk walk) {
 
 void write_crash_file(const std::string& folder, const PythonRuntime& python, int signal, const siginfo_t& info,
                       const void* context) {
-  char path[kMostPath];
   std::string_view name = capture::kCrashFile;
   if (folder.size() + name.size() + 2 > sizeof(path) || is_written.exchange(true)) return;
   char* end = std::copy(folder.begin(), folder.end(), path);

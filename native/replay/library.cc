@@ -29,14 +29,17 @@ extern "C" FRAMEDEX_EXPORT int framedex_replay(const char* plan, size_t size, co
   std::signal(SIGPIPE, SIG_IGN);
   framedex::replay::Report report(descriptor);
   try {
-    replay({plan, size}, plugin, report, {capture, reads_outputs != 0, seed});
-    return 0;
-  } catch (const std::system_error&) {  // framedex has ended
-    return 1;
-  } catch (const framedex::replay::PluginError& error) {
-    report.write({"unusable", "0", std::to_string(error.code)}, error.what());
-  } catch (const std::exception& error) {
-    report.write({"unusable", "0", "0"}, error.what());
+    try {
+      replay({plan, size}, plugin, report, {capture, reads_outputs != 0, seed});
+      return 0;
+    } catch (const framedex::replay::PluginError& error) {
+      report.write({"unusable", "0", std::to_string(error.code)}, error.what());
+    } catch (const std::system_error&) {
+      throw;
+    } catch (const std::exception& error) {
+      report.write({"unusable", "0", "0"}, error.what());
+    }
+  } catch (const std::system_error&) {  // framedex has ended: nobody reads the report
   }
   return 1;
 }

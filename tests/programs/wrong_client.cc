@@ -1,5 +1,6 @@
 // A client in C++ of the plug-in in `wrong_plugin.cc`: wrong_client LIBRARY ACTION. Prints what it sees.
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -72,6 +73,31 @@ void catch_exceptions() {
   }
 }
 
+void catch_exception_of_memory() {
+  auto args = MADE(PJRT_Device_AddressableMemories);
+  api->PJRT_Device_AddressableMemories(&args);
+  PJRT_Memory* memory = args.memories[0];
+  try {
+    memory->vtable->set_user_data(memory, nullptr, nullptr, nullptr);
+  } catch (const std::exception& error) {
+    std::printf("caught %s\n", error.what());
+  }
+}
+
+void end_thread_in_plugin() {
+  pthread_t thread;
+  pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* {
+        auto args = MADE(PJRT_Client_ProcessIndex);
+        api->PJRT_Client_ProcessIndex(&args);
+        return nullptr;
+      },
+      nullptr);
+  pthread_join(thread, nullptr);
+  std::printf("the thread has ended\n");
+}
+
 void execute(PJRT_Buffer** outputs, size_t options_size) {
   PJRT_ExecuteOptions options{};
   options.struct_size = options_size;
@@ -134,6 +160,8 @@ int main(int, char** arguments) {
   if (action == "memory") use_memory();
   if (action == "error") use_error();
   if (action == "exceptions") catch_exceptions();
+  if (action == "memory_exception") catch_exception_of_memory();
+  if (action == "thread_end") end_thread_in_plugin();
   if (action == "results") look_at_results();
   if (action == "sizes") pass_sizes();
   if (action == "null") call_null();

@@ -1,6 +1,8 @@
 // A PJRT plug-in that does wrong on purpose, and right otherwise.
 //
 // An error and a memory have function tables of their own, in read-only memory.
+#include <pthread.h>
+
 #include <cstring>
 #include <stdexcept>
 
@@ -39,6 +41,7 @@ const PJRT_Memory_FunctionTable memory_functions = {
     },
     [](PJRT_Memory* memory, const void* key, void* data, void (*)(void*)) {
       auto* own = static_cast<WrongMemory*>(memory);
+      if (key == nullptr) throw std::out_of_range("no key");
       own->key = key;
       own->data = data;
     },
@@ -75,6 +78,7 @@ PJRT_Api make_table() {
   api.PJRT_Device_MemoryStats = [](PJRT_Device_MemoryStats_Args*) { return failed(); };
   api.PJRT_Client_Create = [](PJRT_Client_Create_Args*) -> PJRT_Error* { throw std::out_of_range("no chips"); };
   api.PJRT_Client_Destroy = [](PJRT_Client_Destroy_Args*) -> PJRT_Error* { throw 42; };
+  api.PJRT_Client_ProcessIndex = [](PJRT_Client_ProcessIndex_Args*) -> PJRT_Error* { pthread_exit(nullptr); };
   // Succeed without results.
   api.PJRT_Client_BufferFromHostBuffer = [](PJRT_Client_BufferFromHostBuffer_Args*) -> PJRT_Error* { return nullptr; };
   api.PJRT_Buffer_IsDeleted = [](PJRT_Buffer_IsDeleted_Args*) -> PJRT_Error* { return nullptr; };

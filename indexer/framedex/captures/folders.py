@@ -57,7 +57,7 @@ def capture_folders(captures: Path) -> list[Path]:
 
 
 def captures_within(folder: Path) -> list[Path]:
-    """The folder itself if it is a capture, else the captures in it, oldest first per folder.
+    """The folder itself if it is a capture, else the captures in it, oldest first.
 
     Searches at most `MAX_LEVELS` levels. Does not follow links. A folder with a capture's streams but without metadata
     also counts: reading it reports the problem. Raises FramedexError if the folder contains no capture or cannot be
@@ -80,7 +80,7 @@ def captures_within(folder: Path) -> list[Path]:
             "Name a folder that framedex recorded into, for example one below .framedex/captures, or the DIR of"
             " `framedex run -o DIR SCRIPT`.",
         )
-    return found
+    return sorted(found, key=_folder_sort_key)
 
 
 def _list_folders(folder: Path) -> list[Path]:

@@ -67,6 +67,13 @@ class ProgramEnd:
     ended_unix_ns: int | None
     ended_clock_ns: int | None
 
+    @property
+    def text(self) -> str:
+        """The end in words, such as `was killed by SIGKILL`; empty if unknown."""
+        if self.signal is not None:
+            return f"was killed by {self.signal}"
+        return "" if self.status is None else f"exited with status {self.status}"
+
 
 def write_end(capture: Path, status: int) -> None:
     """Write that the capture's program has just ended. Raises OSError if writing fails.

@@ -37,6 +37,7 @@ class Client:
 
     def __init__(self, plugin: Plugin, options: Options) -> None:
         self.plugin = plugin
+        self.options = options
         self.call = plugin.call
         created = plugin.call("PJRT_Client_Create", create_options=make_named_values(options), num_options=len(options))
         self.handle: int = created.client

@@ -1,4 +1,4 @@
-"""The functions that each JAX release needs, and those of them that a plug-in lacks.
+"""The functions that each JAX release needs, and which of them a plug-in lacks.
 
 `needed_functions.json` comes from recordings of JAX programs: `python -m guidebook.needed_functions` writes it.
 """

@@ -30,7 +30,7 @@ class UnsupportedError(Exception):
 
 
 class BrokenRuleError(Exception):
-    """The plug-in breaks a rule of the C API. The message has what happened."""
+    """The plug-in breaks a rule of the C API. The message says what happened."""
 
 
 class PluginError(Exception):

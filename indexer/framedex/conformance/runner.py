@@ -177,7 +177,7 @@ def _result(check: Check, outcome: sandbox.Outcome) -> CheckResult:
     status = Status.HANG if outcome.is_timeout else Status.CRASH
     detail = _describe_end(outcome)
     return CheckResult(
-        check.name, status, detail, outcome.seconds, {}, "" if outcome.is_timeout else outcome.signal, outcome.frames,
+        check.name, status, detail, outcome.seconds, {}, outcome.signal, outcome.frames,
         outcome.output[-_OUTPUT_CHARACTERS:],
     )  # fmt: skip
 

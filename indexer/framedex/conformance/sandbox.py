@@ -67,7 +67,7 @@ class Child:
 
     @property
     def deadline(self) -> float:
-        """The time of the next action of `expire`, in the units of `time.monotonic`."""
+        """When `expire` is due, as a time of `time.monotonic`."""
         return self._started + self._limit_s
 
     def receive(self) -> bool:
@@ -93,11 +93,10 @@ class Child:
             json.loads(line) for line in self._received.splitlines() if line.startswith(b"{") and line.endswith(b"}")
         ]
         by_kind = {kind: value for each in received for kind, value in each.items()}
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        number = number if number and not self._is_timeout else by_kind.get("signal", number)
+        number = by_kind.get("signal") or (os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
         return Outcome(
             by_kind.get("report"),
-            signal.Signals(number).name if number else "",
+            signal.Signals(number).name if number and not self._is_timeout else "",
             self._is_timeout,
             _name_frames(by_kind.get("frames", [])),
             output,
@@ -183,7 +182,7 @@ def _locate(addresses: list[int]) -> list[tuple[str, int]]:
 
 def _name_frames(located: list[tuple[str, int]]) -> tuple[StackFrame, ...]:
     """The frames between the signal handler and the interpreter, with the names of their functions."""
-    frames = [(path, offset) for path, offset in located]
+    frames = list(located)
     while frames and _is_of_interpreter(frames[0][0], ("libc.", "libc-", "libgcc_s", "libpthread")):
         frames.pop(0)
     end = next((i for i, (path, _) in enumerate(frames) if _is_of_interpreter(path)), len(frames))

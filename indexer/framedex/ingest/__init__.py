@@ -9,6 +9,7 @@ Start at:
 - `trees.py`: source files; `locations.py`, then `release_maps.py`: locations of functions and calls
 - `source_maps.py`: export and import of maps; `imports.py`: recordings of other tools
 - `removal.py`: remove captures; `rebuild.py`: a damaged index, or one of an earlier version
+- `temporary.py`: an index for one answer
 
 Invariants:
 

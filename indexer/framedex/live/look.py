@@ -66,7 +66,7 @@ def look_at(target: Target) -> Look:
         threads=tuple(threads),
         capture=None if target.capture is None else str(target.capture),
         python_version=version,
-        end=_describe_end(end),
+        end=(end.text if end is not None else ""),
         ended_unix_ns=end.ended_unix_ns if end is not None else None,
         problem=problem,
         remedy=remedy,
@@ -106,14 +106,6 @@ def _read_streams(capture: Path | None) -> tuple[dict[int, ThreadCalls], str]:
 
 def _read_end(target: Target) -> ProgramEnd | None:
     return None if target.capture is None else read_end(target.capture)
-
-
-def _describe_end(end: ProgramEnd | None) -> str:
-    if end is None:
-        return ""
-    if end.signal is not None:
-        return f"was killed by {end.signal}"
-    return "" if end.status is None else f"exited with status {end.status}"
 
 
 def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:

@@ -54,7 +54,9 @@ class Recording(CostTables):
         if self._captures is None:
             raise FramedexError("Query a recording after its `with` block.", "Move the query below the block.")
         path = self.index_path
-        _write_index(path, self._captures)
+        from framedex.ingest.temporary import write_plain_index
+
+        write_plain_index(path, self._captures)
         index = Index.open(path)
         _check_completeness(index)
         return index
@@ -81,17 +83,6 @@ class Recording(CostTables):
             )
         problems = [verdict.problem for verdict in verdicts if verdict.problem]
         return "\n".join([*format_findings(budget_findings(verdicts)), *problems])
-
-
-def _write_index(path: Path, captures: Sequence[Path]) -> None:
-    """Index captures without the sources of native functions, which answers about Python lines do not need."""
-    from framedex.index import Store
-    from framedex.ingest import SilentProgress, ingest_captures, skip_sources
-
-    with Store(path) as store:
-        report = ingest_captures(store, captures, [], SilentProgress(), skip_sources)
-    for capture, error in report.refused:
-        raise FramedexError(f"{capture} cannot be read: {error.message}", error.remedy)
 
 
 def _check_completeness(index: Index) -> None:

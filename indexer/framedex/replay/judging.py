@@ -118,7 +118,7 @@ class Verdict:
     @property
     def status(self) -> int:
         """The exit status: 0 if nothing differs, 1 if something does, 2 if the replay failed."""
-        if self.differences or self.non_finite:
+        if self.differences or self.non_finite or self.unsteady:
             return 1
         return 2 if self.failed or self.crashes else 0
 

@@ -90,6 +90,15 @@ class Plan:
     seeded: int
 
     @cached_property
+    def executables(self) -> Mapping[int, int]:
+        """The executable that the first operation of a call compiles or runs, by row."""
+        found: dict[int, int] = {}
+        for each in self.operations:
+            if each.executable is not None:
+                found.setdefault(each.row, each.executable)
+        return found
+
+    @cached_property
     def _producers(self) -> Mapping[int, Operation]:
         """The operation that creates each buffer."""
         return {buffer: each for each in self.operations for buffer in each.results}

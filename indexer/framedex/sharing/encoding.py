@@ -122,10 +122,10 @@ class CaptureEncoder:
         for kind in batch.kinds:
             stack = capture.stacks[kind.stack].frames
             if capture.functions[kind.function].boundary == BOUNDARY and stack and stack[0] not in self._handlers:
-                self._replay_handler(stack[0])
+                self._collect_handler(stack[0])
         for arguments in batch.arguments:
             if '.kept": "' in arguments:
-                self._replay_stored(json.loads(arguments))
+                self._collect_stored(json.loads(arguments))
 
     def _problems(self) -> tuple[str, ...]:
         stream = self._stream
@@ -145,13 +145,13 @@ class CaptureEncoder:
             for phase in phases
         )
 
-    def _replay_handler(self, entry: int) -> None:
+    def _collect_handler(self, entry: int) -> None:
         handler = self._names.handler(entry)
         if handler is not None:
             made_from = None if handler.implementation is None else self._tables.frame(handler.implementation)
             self._handlers[entry] = SharedHandler(entry, handler.signature, made_from)
 
-    def _replay_stored(self, arguments: Mapping[str, Any]) -> None:
+    def _collect_stored(self, arguments: Mapping[str, Any]) -> None:
         program, options, note, optimized = (
             arguments.get(f"{key}.kept") for key in ("program", "compile_options", "jax", "optimized")
         )

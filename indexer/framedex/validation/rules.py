@@ -1,6 +1,6 @@
 """The rules of the PJRT C API that a capture can show as broken.
 
-`docs/reference/validation.md` has one section per rule, written by `validation.page`.
+`docs/reference/validation.md` has one section per rule, written by `docs/make_validation.py`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ RULES = (
         declared=("PJRT_Client_Destroy",),
         evidence="The stack of the use, and that of the client's destruction.",
         message="was given {a_type} whose client had been destroyed",
-        remedy="Destroy the objects of a client before the client: hold the client by a reference in each of them.",
+        remedy="Destroy a client's objects before the client, or let each object hold a reference to it.",
     ),
     Rule(
         name="leak",

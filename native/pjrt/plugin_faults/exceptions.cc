@@ -65,10 +65,11 @@ std::string foreign_exception() {
 }  // namespace
 
 std::string current_exception() {
+  std::exception_ptr native = std::current_exception();  // null for another runtime's, and at the end of a thread
+  if (native == nullptr) return foreign_exception();
   const std::type_info* type = abi::__cxa_current_exception_type();
-  if (type == nullptr) return foreign_exception();
   try {
-    throw;
+    std::rethrow_exception(native);
   } catch (const std::exception& error) {
     return described(type, error.what());
   } catch (...) {

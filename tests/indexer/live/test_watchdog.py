@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.launching.launch import Launch
 from framedex.commands.main import cli
 from framedex.live.diagnosis import Verdict
 from framedex.live.look import look_at
@@ -124,4 +123,3 @@ def test_an_action_needs_a_time(options: tuple[str, ...]) -> None:
 
     assert refused.exit_code == 2
     assert "--hang-after 60s" in refused.output
-    assert Launch("python", (), None, {}).hang_policy is None

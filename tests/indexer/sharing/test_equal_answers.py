@@ -47,7 +47,9 @@ def _plain(answer: str) -> str:
 
 
 def _framedex(index: Path, command: str) -> str:
-    return CliRunner().invoke(cli, ["--index", str(index), *command.split()]).stdout
+    result = CliRunner().invoke(cli, ["--index", str(index), *command.split()])
+    assert result.exit_code in (0, 1) and not isinstance(result.exception, Exception), (command, result.output)
+    return result.stdout
 
 
 def _done(*arguments: object) -> None:

@@ -87,6 +87,19 @@ def test_exceptions_are_recorded_and_rethrown(recorded: Recorded) -> None:
     assert (destroy.error, destroy.arguments["exception"]) == (2, "int")
 
 
+def test_an_exception_of_an_objects_own_function_is_recorded(recorded: Recorded) -> None:
+    run = recorded("memory_exception")
+    assert run.stdout == "caught no key\n"
+    call = only(run, f"{TABLE}.set_user_data")
+    assert (call.error, call.arguments["exception"]) == (2, "std::out_of_range: no key")
+
+
+def test_a_thread_can_end_inside_the_plugin(recorded: Recorded) -> None:
+    run = recorded("thread_end")
+    assert run.stdout == "the thread has ended\n"
+    assert only(run, "PJRT_Client_ProcessIndex").error == 2
+
+
 def test_unassigned_results_are_named_and_keep_the_callers_bytes(recorded: Recorded) -> None:
     run = recorded("results")
     unassigned = "0x1111111111111111"

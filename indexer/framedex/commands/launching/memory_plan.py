@@ -36,8 +36,8 @@ from framedex.commands.output.documents import memory_document
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.render_memory import memory_lines
 from framedex.commands.output.terminal import Line, Span
-from framedex.index import Index, Store
-from framedex.ingest import SilentProgress, ingest_captures, skip_sources
+from framedex.index import Index
+from framedex.ingest.temporary import temporary_index
 from framedex.model import DeviceMemory, PythonLine
 from framedex.nativepart import framedex_native
 from framedex.plaintext import printable
@@ -118,13 +118,9 @@ def _recorded_dry_run(
     simulated = max(size.memory, min(size.memory * _HEADROOM, _ADDRESS_SPACE_BYTES // size.devices, _MAX_DEVICE_BYTES))
     settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(simulated)}
     with TemporaryDirectory(prefix="framedex-plan-") as folder:
-        captures, index_path = Path(folder, "captures"), Path(folder, "index.db")
-        outcome = launch(
-            Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=sys.stderr.fileno())
-        )
-        with Store(index_path) as store:
-            ingest_captures(store, outcome.captures, [], SilentProgress(), skip_sources)
-        with Index.open(index_path) as index:
+        captures, output = Path(folder, "captures"), sys.stderr.fileno()
+        outcome = launch(Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=output))
+        with temporary_index(outcome.captures) as index:
             yield index, outcome
 
 

@@ -7,24 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from framedex.commands.output.render_check import check_lines, rule_traces
-from framedex.index import Index, Store
-from framedex.ingest import ingest_captures, skip_sources
-from framedex.progress import SilentProgress
+from framedex.ingest.temporary import temporary_index
 
 
 def validation_report(captures: Sequence[Path]) -> Iterator[str]:
-    """Yield lines about the broken rules in these captures, with their stacks, or one line if there are none."""
-    with TemporaryDirectory(prefix="framedex-validate-") as folder:
-        path = Path(folder, "index.db")
-        with Store(path) as store:
-            ingest_captures(store, captures, [], SilentProgress(), skip_sources)
-        with Index.open(path) as index:
-            checks = [index.capture(capture.id).check() for capture in index.captures()]
-            findings = [each for check in checks for each in check.findings if each.broken_by is not None]
-            traces = rule_traces(findings, index.calls.trace)
+    """Yield lines about the broken rules in these captures, with their stacks, or one line if there are none.
+
+    Raises FramedexError if a capture cannot be read.
+    """
+    with temporary_index(captures) as index:
+        checks = [index.capture(capture.id).check() for capture in index.captures()]
+        findings = [each for check in checks for each in check.findings if each.broken_by is not None]
+        traces = rule_traces(findings, index.calls.trace)
     for line in check_lines(findings, traces, has_index=False):
         yield "".join(span.text for span in line)
     yield "Rules: docs/reference/validation.md" if findings else "No rule of the C API was broken in these calls."

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,7 +101,7 @@ class _Watchdog(threading.Thread):
         pids = [watch.target.pid for watch in stalls]
         self._run_command(answer, pids, [watch.target.capture for watch in stalls if watch.target.capture is not None])
         if self._policy.ends_program:
-            self._end_program([*pids, self._pid])
+            self._end_program(stalls)
 
     def _run_command(self, answer: str, pids: Sequence[int], captures: Sequence[Path]) -> None:
         """Run the user's command with the answer as its input, and wait for its end."""
@@ -122,11 +122,21 @@ class _Watchdog(threading.Thread):
                 check=False,
             )
 
-    def _end_program(self, pids: Sequence[int]) -> None:
+    def _end_program(self, stalls: Iterable[StallWatch]) -> None:
         """Terminate the processes; kill those that have not ended after a while."""
         for number in (signal.SIGTERM, signal.SIGKILL):
-            for pid in dict.fromkeys(pids):
+            living = [watch.target.pid for watch in stalls if _is_alive(watch)]
+            for pid in dict.fromkeys([*living, self._pid]):
                 with suppress(ProcessLookupError):
                     os.kill(pid, number)
             if self._end.wait(_GRACE_S):
                 return
+
+
+def _is_alive(watch: StallWatch) -> bool:
+    """Whether the watched process still exists; its id may belong to another process by now."""
+    if watch.target.capture is None:
+        return True
+    with suppress(FramedexError):
+        return target_of_capture(watch.target.capture).is_here
+    return False

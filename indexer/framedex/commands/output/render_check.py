@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from framedex import words
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
-from framedex.commands.output.render_trace import folded_frames, stack_lines
 from framedex.commands.output.terminal import Line, Span
 from framedex.errortext import abbreviate_message
 from framedex.model import Severity
@@ -80,6 +79,8 @@ def _commands_line(finding: Finding) -> Line:
 
 
 def _stack_lines(trace: Trace) -> Iterator[Line]:
+    from framedex.commands.output.render_trace import folded_frames, stack_lines  # imports framedex.model.traces
+
     indent = Span(f"{'':{_INDENT}}")
     yield (indent, Span(f"call {trace.call.id}  ", "head"), Span(printable(trace.call.function), "native"))
     for line in stack_lines(trace, folded_frames):

@@ -70,10 +70,7 @@ def _format_device_names(devices: Sequence[DeviceMemory]) -> str:
     if not all(device.device.isdigit() for device in devices):
         return f"{', '.join(map(device_name, devices))}, each"
     numbers = sorted(int(device.device) for device in devices)
-    begins = [number for number in numbers if number - 1 not in numbers]
-    ends = [number for number in numbers if number + 1 not in numbers]
-    ranges = (f"{begin}-{end}" if begin < end else str(begin) for begin, end in zip(begins, ends, strict=True))
-    return f"devices {', '.join(ranges)}, each"
+    return f"devices {words.number_ranges(numbers)}, each"
 
 
 def _device_lines(device: DeviceMemory, name: str, *, shows_capture: bool) -> Iterator[Line]:

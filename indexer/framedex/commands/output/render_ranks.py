@@ -21,6 +21,9 @@ _INDENT = "  "
 _MAX_GROUPS = 20
 _RankLine = tuple["LiveFrame | None", str]
 
+MAX_LINES = 3
+"""The maximum number of blamed ranks that are shown with their lines."""
+
 
 def job_lines(
     job: RunningJob, diagnosis: JobDiagnosis, now: Mapping[int, _RankLine], last: Mapping[int, _RankLine]
@@ -32,7 +35,7 @@ def job_lines(
     states = {each.rank: each for each in job.ranks}
     title, sentence = _verdict(job, diagnosis)
     yield (Span(f"{title}: ", "head" if diagnosis.verdict is RankVerdict.RUNNING else "error"), Span(sentence))
-    for rank in diagnosis.blamed:
+    for rank in diagnosis.blamed[:MAX_LINES]:
         if rank in now or rank in last:
             yield from _rank_lines(rank, now.get(rank, (None, "")), last.get(rank, (None, "")))
         elif rank in states and states[rank].line is not None:

@@ -60,20 +60,10 @@ class ReplayAnswer:
     against: str | None
     looks_for_nan: bool
 
-    def execution_number(self, row: int) -> int | None:
-        """Return the number of an execution; None for another call."""
-        return self.numbers.get(row)
-
     def program(self, row: int) -> str:
-        """Return the name of the program that a call compiles or runs."""
-        for each in self.plan.operations:
-            if each.row == row and each.executable is not None:
-                return self.plan.programs.get(each.executable, "")
-        return ""
-
-    def function(self, row: int) -> str:
-        """Return the name of a call's function."""
-        return self.lines.function(row)
+        """Return the name of the program that a call compiles or runs; empty for other calls."""
+        executable = self.plan.executables.get(row)
+        return "" if executable is None else self.plan.programs.get(executable, "")
 
 
 def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
@@ -149,7 +139,7 @@ def _producer_text(answer: ReplayAnswer, difference: Difference) -> str:
     array = f"{_TYPES.get(difference.type, difference.type.lower())}[{difference.shape.replace('x', ',')}]"
     if difference.execution is None:
         return f"{array}, sent and read without an execution"
-    number = answer.execution_number(difference.execution)
+    number = answer.numbers.get(difference.execution)
     place = (
         f", result {difference.index} on device {difference.device}" if difference.row == difference.execution else ""
     )
@@ -191,18 +181,16 @@ def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
     if not found:
         return
     first: NonFinite = found[0]
-    number = answer.execution_number(first.row)
-    counts = [
-        words.count(amount, noun) for amount, noun in ((first.nans, "NaN"), (first.infinities, "infinity")) if amount
-    ]
+    number = answer.numbers.get(first.row)
+    amounts = ((first.nans, "NaN"), (first.infinities, "infinite value"))
+    counts = [words.count(amount, noun) for amount, noun in amounts if amount]
     yield ()
     heading = f"first NaN: {answer.program(first.row)}, execution {number}" if first.nans else ""
     heading = heading or f"no NaN; first infinity: {answer.program(first.row)}, execution {number}"
     yield (Span(printable(heading), "error"),)
     yield python_line(answer.lines.line(first.row), _INDENT)
     array = f"{first.type.lower()}[{first.shape.replace('x', ',')}]"
-    text = " and ".join(counts).replace("infinitys", "infinities")
-    yield text_line(f"{'':{_INDENT}}{text} in result {first.index} on device {first.device}, {array}")
+    yield text_line(f"{'':{_INDENT}}{' and '.join(counts)} in result {first.index} on device {first.device}, {array}")
 
 
 def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
@@ -210,7 +198,7 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
     for crash in verdict.crashes:
         yield ()
         of = f" of {answer.against}" if crash.other else ""
-        program = "" if crash.row is None else f" in {answer.function(crash.row)} of {answer.program(crash.row)}"
+        program = "" if crash.row is None else f" in {answer.lines.function(crash.row)} of {answer.program(crash.row)}"
         yield (Span(printable(f"the replay{of} crashed{program}: {crash.reason}"), "error"),)
         if crash.row is not None:
             yield python_line(answer.lines.line(crash.row), _INDENT)
@@ -219,7 +207,9 @@ def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
     for failed in verdict.failed[:_MAX_ROWS]:
         yield ()
         of = f" at {answer.against}" if failed.other else ""
-        yield (Span(printable(f"{answer.function(failed.row)} failed{of}: {_first_line(failed.message)}"), "error"),)
+        yield (
+            Span(printable(f"{answer.lines.function(failed.row)} failed{of}: {_first_line(failed.message)}"), "error"),
+        )
         yield _program_line(answer, failed.row)
     reasons = Counter((each.function, each.reason) for each in answer.plan.omitted)
     if reasons or verdict.skipped:
@@ -282,9 +272,9 @@ def _call_document(answer: ReplayAnswer, row: int) -> dict[str, Any]:
     line: PythonLine | None = answer.lines.line(row)
     return {
         "row": row,
-        "function": answer.function(row),
+        "function": answer.lines.function(row),
         "program": answer.program(row),
-        "execution": answer.execution_number(row),
+        "execution": answer.numbers.get(row),
         "line": None if line is None else asdict(line),
     }
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from framedex.live.model import LiveFrame
 
 _NS_PER_S = 1_000_000_000
-_MAX_LINES = 3  # ranks whose lines are searched
 
 
 @click.command()
@@ -69,9 +68,10 @@ _Places = dict[int, tuple["LiveFrame | None", str]]
 
 def _find_lines(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[_Places, _Places]:
     """The current lines of the first blamed ranks, and the lines of the last calls of those whose line is unknown."""
+    from framedex.commands.output.render_ranks import MAX_LINES
     from framedex.fleet.running.lines import line_now, line_of_last_call
 
-    blamed = [each for each in job.ranks if each.rank in diagnosis.blamed][:_MAX_LINES]
+    blamed = [each for each in job.ranks if each.rank in diagnosis.blamed][:MAX_LINES]
     now = {each.rank: line_now(each) for each in blamed}
     last = {each.rank: line_of_last_call(each.capture) for each in blamed if now[each.rank][0] is None}
     return now, last

@@ -184,7 +184,7 @@ def unknown_option(plugin: Plugin) -> str:
 @check("PJRT_Client_Create", "PJRT_Client_Destroy")
 def second_client(client: Client) -> None:
     """A second client can exist while the first one does, or its creation is an error."""
-    second = Client(client.plugin, {})
+    second = Client(client.plugin, client.options)
     expect(second.handle != client.handle, "Both clients have the same address.")
     client.call("PJRT_Client_Destroy", client=second.handle)
     client.floats(1.0)
@@ -194,7 +194,7 @@ def second_client(client: Client) -> None:
 def create_again(client: Client) -> None:
     """A client can be created after another one was destroyed."""
     client.call("PJRT_Client_Destroy", client=client.handle)
-    again = Client(client.plugin, {})
+    again = Client(client.plugin, client.options)
     expect_equal(again.fetch_floats(again.floats(1.0, 2.0)), [1.0, 2.0], "The content of a buffer")
 
 

@@ -63,4 +63,4 @@ def repeated_clients(client: Client) -> None:
             client.call("PJRT_Buffer_Destroy", buffer=buffer)
         client.call("PJRT_LoadedExecutable_Destroy", executable=client.add)
         client.call("PJRT_Client_Destroy", client=client.handle)
-        client = Client(client.plugin, {})
+        client = Client(client.plugin, client.options)

@@ -62,7 +62,7 @@ def load_after_destruction(client: Client) -> None:
 def load_in_new_client(client: Client) -> None:
     """A serialised executable can be loaded by another client."""
     content = _serialized(client, client.add)
-    other = Client(client.plugin, {})
+    other = Client(client.plugin, client.options)
     _run_add(other, _load(other, content))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.captures.folders import captures_within
-from framedex.captures.metadata import ProgramEnd, read_end, read_metadata
+from framedex.captures.metadata import read_end, read_metadata
 from framedex.errors import FramedexError
 from framedex.fleet.origin import Origin, job_size
 from framedex.live.waits import call_frames, innermost_line
@@ -148,7 +148,7 @@ def _state_of(rank: int, capture: Path, metadata: Metadata) -> RankState:
         function = call.function if call is not None and activity is not RankActivity.WAITS_FOR_RESULT else ""
         dispatched = _dispatching_line(threads, line) if activity is RankActivity.WAITS_FOR_RESULT else None
         since = None if since is None else since + to_unix
-        end_text = _describe_end(end)
+        end_text = end.text if end is not None else ""
         return RankState(
             *(rank, capture, host, activity, since, calls, function, line),
             dispatched=dispatched,
@@ -178,9 +178,3 @@ def _dispatching_line(threads: Sequence[ThreadCalls], waiting: LiveFrame | None)
     oldest = min((call for thread in threads for call in thread.pending), key=lambda each: each.since_ns)
     line = innermost_line(call_frames(oldest))
     return None if line == waiting else line
-
-
-def _describe_end(end: ProgramEnd | None) -> str:
-    if end is None:
-        return ""
-    return f"was killed by {end.signal}" if end.signal is not None else f"exited with status {end.status}"

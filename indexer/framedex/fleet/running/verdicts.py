@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex.fleet.running.states import RankActivity
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from framedex.fleet.running.states import RankState, RunningJob
 
 _SAME_END_NS = 10_000_000_000  # a scheduler kills the ranks of a job within this time
+
+
+MAX_MISSING = 10_000
+"""The maximum number of listed ranks without a capture: any process may state any size of its job."""
 
 
 class RankVerdict(StrEnum):
@@ -50,7 +55,7 @@ def diagnose_job(job: RunningJob, patience_ns: int) -> JobDiagnosis:
     if not waiting:
         return JobDiagnosis(RankVerdict.RUNNING, (), ())
     known = {each.rank for each in job.ranks}
-    if missing := tuple(rank for rank in range(job.size) if rank not in known):
+    if missing := tuple(islice((rank for rank in range(job.size) if rank not in known), MAX_MISSING)):
         return JobDiagnosis(RankVerdict.MISSING, missing, waiting_ranks)
     if ended := tuple(each.rank for each in job.ranks if _ended_before(each, waiting)):
         left = tuple(rank for rank in waiting_ranks if rank not in ended)

@@ -21,7 +21,6 @@ from framedex.model import (
     Table,
     TracedLine,
 )
-from framedex.sources.python_syntax import find_repeated_lines
 
 MAX_CANDIDATES = 20
 """The maximum number of programs whose first runs are compared."""
@@ -278,6 +277,8 @@ def _read_traced_lines(
     for function, ops, repeats, repeated_ops, name, path, line, *state in rows:
         blob = state[-1]
         if repeats > 1 and blob not in repeated:
+            from framedex.sources.python_syntax import find_repeated_lines
+
             repeated[blob] = find_repeated_lines(reader.stored_text(blob) or b"")
         location = reader.location(path, line, LocationEvidence.EXACT, *state)
         if location is None:
