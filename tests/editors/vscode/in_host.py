@@ -70,6 +70,11 @@ def run(file: Path, folder: Path, window: Workbench) -> Any:
     return json.loads(written.read_text())
 
 
+def notifications(window: Workbench) -> str:
+    """The open list of notifications: what the extension told during a failed test."""
+    return "\n".join(window.page.locator(".notifications-center").all_inner_texts())
+
+
 def _tool(name: str, *arguments: str) -> None:
     environment = {**os.environ, "PATH": f"{EDITORS / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(

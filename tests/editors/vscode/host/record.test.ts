@@ -18,7 +18,10 @@ async function withProgram(text: string, body: (editor: vscode.TextEditor, folde
   const file = path.join(folder, "a program.py");
   writeFileSync(file, text);
   try {
-    await body(await vscode.window.showTextDocument(vscode.Uri.file(file)), folder);
+    const editor = await vscode.window.showTextDocument(vscode.Uri.file(file));
+    // The page that a new window opens by itself may take the focus once more.
+    await until("the program's editor", () => vscode.window.activeTextEditor?.document === editor.document || undefined);
+    await body(editor, folder);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -19,6 +19,9 @@ export async function run(): Promise<void> {
   const outcomes: Record<string, string | null> = {};
   for (const [name, body] of tests) {
     outcomes[name] = await outcome(body);
+    if (outcomes[name] !== null) {
+      await vscode.commands.executeCommand("notifications.showList"); // the failure's report reads it
+    }
     await vscode.commands.executeCommand("workbench.action.closeAllEditors");
     writeFileSync(`${__filename}.json`, JSON.stringify(outcomes));
   }
