@@ -93,12 +93,12 @@ test-all: $(VENV)/set-up-dev
 quick: check
 	@$(MAKE) --no-print-directory quick-tests
 
-# Rooms whose tests seldom start a program.
+# Rooms whose tests seldom start a program. These do not wait, so there is a worker for each processor: each collects all.
 QUICK := tests/docs tests/native tests/release tests/scripts tests/indexer
 NOT_QUICK := $(addprefix --ignore tests/indexer/,commands fleet guidebook notebook pytesting)
 
 quick-tests: $(VENV)/set-up-dev
-	@$(PYTEST) $(MAKE_TEST_OPTIONS) -m "not starts_a_python" $(NOT_QUICK) $(QUICK)
+	@$(PYTEST) $(MAKE_TEST_OPTIONS) -n auto -m "not starts_a_python" $(NOT_QUICK) $(QUICK)
 
 # Coverage of the Python code by `make test`: build/coverage.md.
 coverage: $(VENV)/set-up-dev

@@ -31,6 +31,8 @@ def _section(rule: Rule) -> Iterator[str]:
     yield f"- **Header**: {rule.basis} ({declared})"
     yield f"- **Evidence**: {rule.evidence}"
     yield f"- **Cure**: {rule.remedy}"
+    if rule.is_live:
+        yield "- **Live**: `framedex run --validate` also reports it at the call."
     yield ""
 
 

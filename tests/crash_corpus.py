@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -61,25 +62,27 @@ class Judged:
 
 def corpus() -> list[CrashText]:
     """Return every text, by producer and name. Raises ValueError for a text without a count, or the reverse."""
-    texts = {path.with_suffix("") for path in FOLDER.glob("*/*.txt")}
-    counts = {
-        path.parent / name: count
-        for path in FOLDER.glob("*/counts.json")
-        for name, count in json.loads(path.read_text(encoding="utf-8")).items()
-    }
-    if unpaired := sorted(texts ^ counts.keys()):
+    texts = {(path.stem, name): text for path in FOLDER.glob("*.txt") for name, text in _texts_in(path)}
+    producers = json.loads((FOLDER / "counts.json").read_text(encoding="utf-8"))
+    counts = {(producer, name): count for producer, by_name in producers.items() for name, count in by_name.items()}
+    if unpaired := sorted(texts.keys() ^ counts.keys()):
         raise ValueError(f"a text without its count, or the reverse: {unpaired}")
-    return [_read(path, count) for path, count in sorted(counts.items(), key=lambda item: item[0])]
+    return [_count(*key, text, counts[key]) for key, text in sorted(texts.items())]
 
 
-def _read(path: Path, count: dict[str, Any]) -> CrashText:
-    text = path.with_suffix(".txt").read_bytes().decode("utf-8")
+def _texts_in(path: Path) -> list[tuple[str, str]]:
+    """The names and texts of a producer: each text follows the line `%%% NAME`."""
+    _, *parts = re.split(r"^%%% (\S+)\n", path.read_bytes().decode("utf-8"), flags=re.MULTILINE)
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _count(producer: str, name: str, text: str, count: dict[str, Any]) -> CrashText:
     frames = tuple(Counted(**frame) for frame in count["frames"])
     if any(frame.placeable not in ("path", "symbol", "binary", "none") for frame in frames):
-        raise ValueError(f"{path.name}: what a frame is placeable by is path, symbol, binary or none")
+        raise ValueError(f"{name}: what a frame is placeable by is path, symbol, binary or none")
     if any(not 0 < frame.line <= text.count("\n") for frame in frames):
-        raise ValueError(f"{path.name}: a frame is counted on a line that is not there")
-    return CrashText(path.parent.name, path.name, count["form"], text, frames)
+        raise ValueError(f"{name}: a frame is counted on a line that is not there")
+    return CrashText(producer, name, count["form"], text, frames)
 
 
 def told_by(frame: TextFrame) -> tuple[str, str | None, str]:

@@ -77,6 +77,11 @@ def stopped_early(stops: StopReasons) -> str:
     return f"Recording stopped early: {why}. Missing: {what}.{''.join(remedies)}"
 
 
+def unrecorded_queries(stops: StopReasons) -> str:
+    """The number of calls that `framedex run --flight` only counted; empty if none."""
+    return f"Not recorded by choice: {count(stops.queries, 'call')} without effect." if stops.queries else ""
+
+
 def is_of_samples(metadata_text: str) -> bool:
     """Whether a capture has the samples of another recorder, from its metadata."""
     foreign = Metadata.parse(metadata_text).foreign

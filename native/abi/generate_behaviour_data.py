@@ -16,16 +16,11 @@ from typing import Any
 import decoding
 import pjrt_abi
 from generate_trace import short
-from pjrt_abi import Abi, Field, Struct
+from pjrt_abi import NUMBERS, Abi, Field, Struct
 
 HERE = Path(__file__).parent
 ABI = HERE / "pjrt_c_api.json"
 DATA = HERE.parent / "framedex_native" / "behaviour" / "functions.json"
-# Type letters of Python's module `struct`, on LP64.
-NUMBERS = {
-    "size_t": "Q", "uint64_t": "Q", "uintptr_t": "Q", "uint32_t": "I", "int64_t": "q", "intptr_t": "q", "int32_t": "i",
-    "int": "i", "bool": "?", "float": "f", "double": "d",
-}  # fmt: skip
 # Text fields of the API that hold binary data.
 _BYTES = re.compile(r"code|compile_options|.*serialized_.*")
 NAMED_VALUE = "PJRT_NamedValue"

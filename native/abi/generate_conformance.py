@@ -11,17 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pjrt_abi
-from pjrt_abi import EXTENSION_TYPE, Abi, Field, Struct, extensions
+from pjrt_abi import EXTENSION_TYPE, NUMBERS, Abi, Field, Struct, extensions
 
 DATA = Path(__file__).with_name("pjrt_c_api.json")
 HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "conformance" / "api.json"
 ENUMS = (EXTENSION_TYPE, "PJRT_Buffer_Type", "PJRT_Error_Code", "PJRT_HostBufferSemantics", "PJRT_NamedValue_Type")
-# Type letters of Python's module `struct`, on LP64.
-_LETTERS = {
-    "size_t": "Q", "uint64_t": "Q", "uintptr_t": "Q", "uint32_t": "I", "int64_t": "q", "intptr_t": "q", "int32_t": "i",
-    "int": "i", "bool": "?", "float": "f", "double": "d",
-}  # fmt: skip
 
 
 def main() -> None:
@@ -77,7 +72,7 @@ def _type(abi: Abi, c_type: str) -> str:
     """A type letter, the name of a struct, or P for pointers, functions and arrays."""
     if c_type in abi.enums:
         return "i"
-    return c_type if c_type in abi.structs else _LETTERS.get(c_type, "P")
+    return c_type if c_type in abi.structs else NUMBERS.get(c_type, "P")
 
 
 def _enum(abi: Abi, name: str) -> str:

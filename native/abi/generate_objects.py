@@ -30,6 +30,9 @@ OWNED_BY_ANOTHER = {
     ("PJRT_Layouts_PJRT_Executable_GetParameterLayouts", "layouts"),
 }
 
+# pjrt_c_api.h: these wait until the buffer is ready.
+WAITS = {"PJRT_Buffer_UnsafePointer", "PJRT_Buffer_OpaqueDeviceMemoryDataPointer"}
+
 
 def main() -> None:
     """Write the table to the indexer's folder."""
@@ -38,11 +41,28 @@ def main() -> None:
 
 def table(abi: Abi) -> str:
     """The table as JSON, one function per line."""
-    types = _object_types(abi)
-    functions = {name: _function(abi, name, struct, types) for name, struct in argument_structs(abi).items()}
-    lines = [f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in functions.items() if entry]
+    lines = [f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in functions(abi).items() if entry]
     about = "Made by native/abi/generate_objects.py; do not edit."
     return f'{{\n  "about": "{about}",\n  "functions": {{\n' + ",\n".join(lines) + "\n  }\n}\n"
+
+
+def functions(abi: Abi) -> dict[str, dict[str, Any]]:
+    """The entries of the table, by function; empty for a function without outputs and objects."""
+    types = _object_types(abi)
+    return {name: _function(abi, name, struct, types) for name, struct in argument_structs(abi).items()}
+
+
+def queries(abi: Abi) -> set[str]:
+    """The functions whose calls have no effect: from one object they return facts, or objects that others own."""
+    structs, entries = argument_structs(abi), functions(abi)
+    return {name for name, entry in entries.items() if name not in WAITS and _is_query(abi, structs[name], entry)}
+
+
+def _is_query(abi: Abi, struct: Struct, entry: dict[str, Any]) -> bool:
+    inputs = [value.name for value in values(abi, struct) if not value.is_output]
+    roles = {field: known["role"] for field, known in entry.get("objects", {}).items()}
+    is_quiet = set(roles.values()) <= {"uses", "names"} and "takes_callback" not in entry
+    return is_quiet and "outputs" in entry and len(inputs) == 1 and roles.get(inputs[0]) == "uses"
 
 
 def argument_structs(abi: Abi) -> dict[str, Struct]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from struct import calcsize
 
 import pjrt_abi
 from generate_objects import DATA, argument_structs
-from pjrt_abi import Abi, Field, Struct
+from pjrt_abi import NUMBERS, Abi, Field, Struct
 
 HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "validation" / "struct_sizes.json"
 _SIZE = "struct_size"
 # XLA's own client leaves the size of a layout uninitialised (`ConvertToBufferMemoryLayoutData`).
 _UNSET = "PJRT_Buffer_MemoryLayout"
-_BYTES = {"bool": 1, "int": 4, "float": 4}
 
 
 def main() -> None:
@@ -28,20 +28,26 @@ def main() -> None:
 
 def table(abi: Abi) -> str:
     """The table as JSON, one function per line."""
-    lines = []
-    for name, struct in argument_structs(abi).items():
-        sizes = {_SIZE: _sizes(abi, struct)}
-        for field in struct.fields:
-            nested = abi.structs.get(field.type.replace("const ", "").removesuffix("*"))
-            is_judged = field.name != "extension_start" and not field.is_output
-            if is_judged and nested is not None and nested.name != _UNSET and nested.field(_SIZE):
-                sizes[f"{field.name}.{_SIZE}"] = _sizes(abi, nested)
-        lines.append(f"    {json.dumps(name)}: {json.dumps(sizes)}")
+    lines = [
+        f"    {json.dumps(name)}: {json.dumps(caller_sizes(abi, struct))}"
+        for name, struct in argument_structs(abi).items()
+    ]
     about = "Made by native/abi/generate_struct_sizes.py; do not edit. Sizes: [first known version, described version]."
     version = f"{abi.major}.{abi.minor}"
     return (
         f'{{\n  "about": "{about}",\n  "version": "{version}",\n  "functions": {{\n' + ",\n".join(lines) + "\n  }\n}\n"
     )
+
+
+def caller_sizes(abi: Abi, struct: Struct) -> dict[str, list[int]]:
+    """The sizes of an argument struct and of the structs in its fields, by the name of the recorded value."""
+    sizes = {_SIZE: _sizes(abi, struct)}
+    for field in struct.fields:
+        nested = abi.structs.get(field.type.replace("const ", "").removesuffix("*"))
+        is_judged = field.name != "extension_start" and not field.is_output
+        if is_judged and nested is not None and nested.name != _UNSET and nested.field(_SIZE):
+            sizes[f"{field.name}.{_SIZE}"] = _sizes(abi, nested)
+    return sizes
 
 
 def _sizes(abi: Abi, struct: Struct) -> list[int]:
@@ -57,7 +63,7 @@ def _end(abi: Abi, field: Field) -> int:
         return field.offset + abi.structs[field.type].size
     if field.type in abi.enums:
         return field.offset + 4
-    return field.offset + _BYTES.get(field.type, 8)
+    return field.offset + calcsize(NUMBERS.get(field.type, "P"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import generate_objects
 from decoding import values
+from generate_live_rules import judges
 from generate_object_tables import adoptions, object_tables, traced_objects
 from marking import Marks, struct_sizes
 from pjrt_abi import API_STRUCT, Abi, Function, Table, extensions, inner_tables
@@ -51,6 +53,7 @@ def traced_table(abi: Abi) -> str:
         '#include "pjrt/compiled_memory.h"',
         '#include "pjrt/contents.h"',
         '#include "pjrt/extension_chain.h"',
+        '#include "pjrt/live_rules/judge.h"',
         '#include "pjrt/object_tables.h"',
         '#include "pjrt/output_counts.h"',
         '#include "pjrt/plugin_faults/exceptions.h"',
@@ -66,8 +69,11 @@ def traced_table(abi: Abi) -> str:
         f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
     ]
     lines += traced_objects(abi, len(functions))
+    objects = generate_objects.functions(abi)
     for function in functions:
         lines += _decoders(abi, function)
+        marks = Marks(abi, abi.structs[function.arguments])
+        lines += judges(abi, function, objects.get(function.name, {}).get("objects", {}), marks)
     # These functions have the same names as the API's function types, which are outside of this namespace.
     lines += ["namespace traced {", 'extern "C" {']
     for index, function in enumerate(functions):
@@ -160,17 +166,11 @@ def _is_extension(abi: Abi, function: Function) -> bool:
 
 def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
+    returns = function.returns if function.returns_error else ""
     yield f"{function.returns} {name}({function.arguments}* args) {{"
     if name in FIRST:
         yield f"  {FIRST[name]}"
-    yield f"  recorder::Call call(first_function + {index});"
-    yield f"  Marks_{name} marks;"
-    yield "  if (call.is_recording()) {"
-    yield f"    inputs_{name}(args, call.arguments());"
-    yield "    call.enter();"
-    yield "    if (call.is_recording()) marks.begin(args);"
-    yield "  }"
-    returns = function.returns if function.returns_error else ""
+    yield from _entry(name, index)
     if name in CALLBACKS:
         yield "  ReadCallback read(args);"
         yield f"  TracedCallback callback(call, args, {_PLUGIN});"
@@ -182,6 +182,7 @@ def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     yield "    if (call.is_recording()) {"
     yield "      marks.end();"
     yield f"      leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield f'      if (is_validating) Judge("{name}", stack).exception();'
     yield "    }"
     yield "    throw;"
     yield "  }"
@@ -190,21 +191,45 @@ def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
         yield "  read.end(error);"
     if name in LAST:
         yield f"  {LAST[name]}"
+    yield from _exit(abi, function, returns)
+    yield "}"
+
+
+def _entry(name: str, index: int) -> Iterator[str]:
+    """The statements of a wrapper that record a call's beginning, and judge its arguments."""
+    yield f"  recorder::Call call(first_function + {index});"
+    yield f"  Marks_{name} marks;"
+    yield "  uint64_t stack = 0;"
     yield "  if (call.is_recording()) {"
+    yield f"    inputs_{name}(args, call.arguments());"
+    yield "    call.enter();"
+    yield "  }"
+    yield "  if (call.is_recording()) {"
+    yield "    if (is_validating) stack = call.stack();"
+    yield f"    if (is_validating) judge_inputs_{name}(args, stack);"
+    yield "    marks.begin(args);"
+    yield "  } else {"
+    yield "    miss_call();"
+    yield "  }"
+
+
+def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
+    """The statements of a wrapper that record a call's end, and then judge its results."""
+    name, is_error = function.name, "error != nullptr" if returns else "false"
+    yield "  if (call.is_recording()) {"
+    yield "    uint64_t unfilled = marks.end();"
+    yield f"    {'if (error == nullptr) ' if returns else ''}outputs_{name}(args, call.arguments(), unfilled);"
     if returns:
         source = _PLUGIN if returns == "PJRT_Error*" else f"plugin_{function.table}"
-        yield "    uint64_t unfilled = marks.end();"
-        yield f"    if (error == nullptr) outputs_{name}(args, call.arguments(), unfilled);"
         yield f"    leave(call, {source}, error, {_told(abi, function, 'error_object')});"
-        if returns == "PJRT_Error*":
-            yield "    adopt(error);"
     else:
-        yield f"    outputs_{name}(args, call.arguments(), marks.end());"
         yield "    call.leave(0, {});"
+    if returns == "PJRT_Error*":
+        yield "    adopt(error);"
+    yield f"    if (is_validating) judge_results_{name}(args, stack, {is_error}, unfilled);"
     yield "  }"
     if returns:
         yield "  return error;"
-    yield "}"
 
 
 def _slots(abi: Abi, table: Table) -> Iterator[str]:
@@ -266,10 +291,13 @@ def _chooser(tables: list[Table]) -> Iterator[str]:
 def _trace(abi: Abi, functions: list[Function], api: Table) -> Iterator[str]:
     yield "const PJRT_Api* trace(const PJRT_Api* plugin) {"
     yield "  static const recorder::Function functions[] = {"
-    for function in functions:
-        yield f'      {{"pjrt", "{function.name}", names_{function.name}, std::size(names_{function.name})}},'
-    for each in (function for own in object_tables(abi) for function in own.functions):
-        yield f'      {{"pjrt", "{each.name}", {each.names}, std::size({each.names})}},'
+    queries = generate_objects.queries(abi)
+    described = [(function.name, f"names_{function.name}", function.name in queries) for function in functions]
+    inner = [function for own in object_tables(abi) for function in own.functions]
+    described += [(each.name, each.names, ".get_" in each.name) for each in inner]
+    for name, names, is_query in described:
+        query = ", nullptr, true" if is_query else ""
+        yield f'      {{"pjrt", "{name}", {names}, std::size({names}){query}}},'
     yield "  };"
     yield "  first_function = recorder::register_functions(functions, sizeof(functions) / sizeof(functions[0]));"
     yield "  minor_version = plugin->pjrt_api_version.minor_version;"

@@ -132,6 +132,8 @@ LIVE_COMMON = {
 }
 LIVE_BY_MINOR = {
     11: {
+        "cframe.previous": "offsetof(_PyCFrame, previous)",
+        "frame.is_entry": "offsetof(_PyInterpreterFrame, is_entry)",
         "runtime.gil": "offsetof(_PyRuntimeState, ceval.gil)",
         "runtime.gil_locked": "offsetof(_PyRuntimeState, ceval.gil.locked)",
         "runtime.gil_holder": "offsetof(_PyRuntimeState, ceval.gil.last_holder)",

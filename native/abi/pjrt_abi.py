@@ -16,6 +16,11 @@ from typing import Any
 API_STRUCT = "PJRT_Api"
 EXTENSION_BASE = "PJRT_Extension_Base"
 EXTENSION_TYPE = "PJRT_Extension_Type"
+# The number types of the headers, as type letters of Python's module `struct`, on LP64.
+NUMBERS = {
+    "size_t": "Q", "uint64_t": "Q", "uintptr_t": "Q", "uint32_t": "I", "int64_t": "q", "intptr_t": "q", "int32_t": "i",
+    "int": "i", "bool": "?", "float": "f", "double": "d",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

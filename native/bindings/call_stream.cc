@@ -176,6 +176,7 @@ void define_call_stream(py::module_& module) {
                                return found.frames.size() + found.stacks.size() + found.functions.size() +
                                       found.threads.size() + found.descriptions.size() + found.modules.size();
                              })
+      .def("callbacks", [](const call_stream::CallStream& stream) { return rows(stream.callbacks(), 2); })
       .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kForever)
       .def("extend", &call_stream::CallStream::extend, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("calls",

@@ -24,6 +24,7 @@ py::dict to_python(const capture::Stops& stops) {
   py::dict result;
   result["reasons"] = stops.reasons;
   result["missing_calls"] = stops.missing_calls;
+  result["queries"] = stops.queries;
   result["threads"] = stops.threads;
   return result;
 }

@@ -4,8 +4,8 @@
 
 #include "bindings/capture_tables.h"
 #include "capture_reader/definitions.h"
-#include "capture_reader/kept_files.h"
 #include "capture_reader/open_calls.h"
+#include "recorder/format/content_name.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
@@ -110,10 +110,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("read_open_calls", &read_open_calls, py::arg("folder"));
   module.def("read_invocations", &read_invocations, py::arg("folder"));
   module.def(
-      "is_kept_content",
-      [](const std::string& name, const py::bytes& content) {
-        return capture::is_kept_content(name, std::string_view(content));
-      },
-      py::arg("name"), py::arg("content"));
+      "content_name", [](const py::bytes& content) { return capture::content_name(std::string_view(content)); },
+      py::arg("content"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

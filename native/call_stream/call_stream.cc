@@ -23,6 +23,7 @@ void CallStream::add_functions() {
   for (; functions_ < functions.size(); ++functions_) {
     lifetimes_.add_function(functions[functions_].second, definitions_.value_names()[functions_]);
     links_.add_function(functions[functions_].second, definitions_.value_names()[functions_]);
+    callbacks_.add_function(functions[functions_].second);
   }
 }
 
@@ -119,13 +120,14 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
     }
     // Calls that have returned by then do not enclose this one.
     add_late_returns(&calls, thread, batch);
-    add(*call, thread, calls.is_last(), batch);
+    add(*call, place, calls.is_last(), batch);
     calls.pop(row_ - 1);
   }
   if (call == nullptr && !is_followed_) threads_[place].reset();
 }
 
-void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch) {
+void CallStream::add(const capture::ThreadCall& call, size_t place, bool is_last, Batch* batch) {
+  uint32_t thread = definitions_.threads()[place]->thread;
   Times times = times_of(call);
   CallKind what{call.function, thread, call.stack, call.error};
   uint32_t kind = kinds_.number_of(what);
@@ -146,6 +148,7 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
                         is_last,     kind,           call.start_values(), call.end_values()};
   lifetimes_.add(recorded);
   links_.add(recorded);
+  callbacks_.add(call.function, definitions_.threads()[place]->number, call.sequence, row_);
   ++row_;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "call_stream/argument_texts.h"
+#include "call_stream/callbacks.h"
 #include "call_stream/causal_links.h"
 #include "call_stream/kinds.h"
 #include "call_stream/lifetimes.h"
@@ -53,6 +54,8 @@ class CallStream {
   // Finds newly written calls for next(). Returns false if the capture must be read again from the start.
   bool extend();
   const std::vector<std::string>& object_types() const { return lifetimes_.types(); }
+  // Returns pairs (row, time) of the calls so far that registered callbacks (Callbacks::invoked).
+  std::vector<int64_t> callbacks() const { return callbacks_.invoked(definitions_, began_); }
   // Returns the number of unreadable records, in the calls returned so far.
   uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
 
@@ -78,7 +81,7 @@ class CallStream {
   capture::ThreadCalls& calls_of(size_t place);
   // Adds calls of a thread until another thread's call is next, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
-  void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
+  void add(const capture::ThreadCall& call, size_t place, bool is_last, Batch* batch);
   void add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch);
   void change(const capture::LateReturn& late, uint32_t thread, Batch* batch);
 
@@ -96,7 +99,8 @@ class CallStream {
   std::vector<NextCall> next_;                                  // a heap
   Lifetimes lifetimes_;
   CausalLinks links_;
-  size_t functions_ = 0;  // known to the lifetimes and the links
+  Callbacks callbacks_;
+  size_t functions_ = 0;  // known to the lifetimes, the links and the callbacks
   uint64_t known_objects_ = 0;
   int64_t time_left_ = kMaxTime;  // left for later calls
   uint64_t row_ = 0;

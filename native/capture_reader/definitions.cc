@@ -293,7 +293,7 @@ bool Definitions::read_record(const Record& record, ThreadStreams* thread) {
     case RecordKind::kClock:
       return read_clock(record.body);
     case RecordKind::kInvocation:
-      return read_invocation(record.body);
+      return read_invocation(record.body, *thread);
     default:
       return false;
   }
@@ -431,9 +431,11 @@ bool Definitions::read_return(const Record& record, ThreadStreams* thread) {
   return true;
 }
 
-bool Definitions::read_invocation(Body body) {
-  body.read<InvocationRecord>();
-  return !body.is_broken();
+bool Definitions::read_invocation(Body body, const ThreadStreams& thread) {
+  auto record = body.read<InvocationRecord>();
+  if (body.is_broken()) return false;
+  invocations_.push_back({thread.number, record});
+  return true;
 }
 
 bool Definitions::read_clock(Body body) {

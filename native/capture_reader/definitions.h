@@ -45,6 +45,12 @@ class OpenCalls {
   std::vector<std::pair<uint64_t, uint64_t>> open_;
 };
 
+// The invocation of a callback on a thread (a number in file names).
+struct ThreadInvocation {
+  uint32_t thread;
+  InvocationRecord record;
+};
+
 // One thread's streams, with the capture-wide numbers of their ids.
 struct ThreadStreams {
   uint32_t number;                     // in the file names
@@ -84,6 +90,9 @@ class Definitions {
   uint64_t damaged() const { return damaged_; }
   uint64_t calls() const { return calls_; }
   uint64_t identity() const { return identity_; }
+  const std::string& folder() const { return folder_; }
+  // Returns the invocations of callbacks, thread by thread.
+  const std::vector<ThreadInvocation>& invocations() const { return invocations_; }
 
   // Reads data written since. Returns false if the capture must be read again from the start.
   bool extend();
@@ -128,7 +137,7 @@ class Definitions {
   bool read_frames(Body* body, uint32_t count, const ThreadStreams& thread, Frames* frames);
   bool read_call(const Record& record, ThreadStreams* thread);
   bool read_return(const Record& record, ThreadStreams* thread);
-  static bool read_invocation(Body body);
+  bool read_invocation(Body body, const ThreadStreams& thread);
   bool read_clock(Body body);
   uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values);
   uint32_t add_function_of(uint32_t id);
@@ -144,6 +153,7 @@ class Definitions {
   Timeline timeline_;
   std::unique_ptr<StreamReader> process_;
   std::vector<std::unique_ptr<ThreadStreams>> threads_;
+  std::vector<ThreadInvocation> invocations_;
   std::vector<std::vector<std::string>> value_names_;  // by function
   std::unordered_map<uint32_t, int64_t> module_ids_;
   IdMap function_ids_;

@@ -172,20 +172,16 @@ CaptureOpenCalls read_open_calls(const std::string& folder) {
   return tables ? read_by_tables(folder, *tables) : read_by_streams(folder);
 }
 
+std::vector<PendingCallback> read_pending_callbacks(const std::string& folder, uint64_t identity) {
+  return read_callbacks(StoredFile(folder + "/" + kOpenCallsFile), identity);
+}
+
 std::vector<Invocation> read_invocations(const std::string& folder) {
   Definitions definitions(folder);
   std::vector<Invocation> found;
-  for (auto& thread : definitions.threads()) {
-    if (!thread->has_calls) continue;
-    StreamReader& stream = thread->stream_of_calls();
-    stream.rewind();
-    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
-      auto invocation =
-          record.kind == RecordKind::kInvocation ? record.body.read<InvocationRecord>() : InvocationRecord{};
-      if (record.kind != RecordKind::kInvocation || record.body.is_broken()) continue;
-      found.push_back({thread->number, definitions.timeline().nanoseconds(invocation.time), invocation.thread,
-                       invocation.sequence, invocation.error});
-    }
+  for (const auto& [thread, record] : definitions.invocations()) {
+    int64_t time = definitions.timeline().nanoseconds(record.time);
+    found.push_back({thread, time, record.thread, record.sequence, record.error});
   }
   return found;
 }

@@ -48,6 +48,8 @@ struct Invocation {
 // Reads the tables of open calls; all streams if the capture has none, as from an earlier recorder. Damaged parts are
 // left out.
 CaptureOpenCalls read_open_calls(const std::string& folder);
+// Reads the callbacks that were registered and not invoked, in order of their calls.
+std::vector<PendingCallback> read_pending_callbacks(const std::string& folder, uint64_t identity);
 // Reads the invocations of callbacks, thread by thread.
 std::vector<Invocation> read_invocations(const std::string& folder);
 

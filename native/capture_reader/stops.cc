@@ -11,6 +11,7 @@ void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stop
   stops->reasons |= reasons;
   stops->threads += reasons != 0;
   stops->missing_calls += calls.missing_calls;
+  stops->queries += definitions.queries;
 }
 
 }  // namespace framedex::capture

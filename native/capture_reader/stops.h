@@ -11,6 +11,7 @@ namespace framedex::capture {
 struct Stops {
   uint32_t reasons = 0;        // StopReason bits
   uint64_t missing_calls = 0;  // calls that did not fit, of threads with a stream
+  uint64_t queries = 0;        // calls that were only counted
   uint64_t threads = 0;        // threads whose streams stop early
 };
 

@@ -85,12 +85,12 @@ void StreamReader::check_header(const StreamHeader& written) {
   form_.version = written.version;
   form_.key = fits ? written.check : expected;
   form_.written = written.written;
-  bool is_whole = written.check == expected &&
-                  std::all_of(std::begin(written.reserved), std::end(written.reserved), [](auto w) { return w == 0; });
+  bool is_whole = written.check == expected;
   is_whole &= is_sealed(form_.key, &StreamHeader::stop_reasons, &header_.stop_reasons);
   is_whole &= is_sealed(form_.key, &StreamHeader::verified, &header_.verified);
   is_whole &= is_sealed(form_.key, &StreamHeader::different, &header_.different);
   is_whole &= is_sealed(form_.key, &StreamHeader::missing_calls, &header_.missing_calls);
+  if (written.queries != 0) is_whole &= is_sealed(form_.key, &StreamHeader::queries, &header_.queries);
   is_whole &= is_sealed(form_.key, &StreamHeader::segments_begun, &segments_begun_);
   is_whole &= is_sealed(form_.key, &StreamHeader::segments, &segments_in_file_);
   has_damaged_header_ = !is_whole;

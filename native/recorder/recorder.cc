@@ -333,10 +333,16 @@ void start_from_environment() noexcept {
 void Call::begin() noexcept {
   if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
   Session* session = recording.session.load(std::memory_order_acquire);
-  if (session == nullptr || !session->records(function_)) return;
+  Treatment treatment = session != nullptr ? session->treatment_of(function_) : Treatment::kIgnored;
+  if (treatment == Treatment::kIgnored) return;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
-  if (thread == nullptr || thread->is_busy() || !thread->samples_next()) return;
+  if (thread == nullptr || thread->is_busy()) return;
+  if (treatment == Treatment::kCounted) {
+    thread->count_query();
+    return;
+  }
+  if (!thread->samples_next()) return;
   thread->set_busy(true);
   thread_ = thread;
 }
@@ -384,6 +390,8 @@ ExpectedCallback Call::expect(size_t slot, const void* object) noexcept {
   if (thread_ == nullptr || !is_ours || !thread_->expect(sequence_, slot, object)) return {};
   return {thread_->session(), slot, sequence_, thread_->number(), forks_};
 }
+
+uint64_t Call::stack() const noexcept { return uint64_t{thread_->number()} << 32 | thread_->innermost_stack(); }
 
 void forget_callback(const ExpectedCallback& callback) noexcept {
   if (callback.session == nullptr || callback.forks != recording.forks.load(std::memory_order_relaxed)) return;

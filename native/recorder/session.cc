@@ -122,7 +122,7 @@ void Session::write_functions(const std::vector<Function>& functions) {
   size_t first = functions_written_;
   {
     std::lock_guard lock(mutex_);
-    for (size_t i = first; i < functions.size(); ++i) recorded_[i] = settings_.records(functions[i].name);
+    for (size_t i = first; i < functions.size(); ++i) treatments_[i] = settings_.treatment_of(functions[i]);
     for (; functions_written_ < functions.size(); ++functions_written_) {
       write_function(static_cast<uint32_t>(functions_written_), functions[functions_written_]);
     }

@@ -34,8 +34,8 @@ class Session {
   Unwinder& unwinder() { return unwinder_; }
   Clock clock() const { return clock_; }
   const Settings& settings() const { return settings_; }
-  // Returns whether calls of this function number are recorded.
-  bool records(uint32_t function) const { return recorded_[function].load(std::memory_order_relaxed); }
+  // Returns what happens with the calls of this function number.
+  Treatment treatment_of(uint32_t function) const { return treatments_[function].load(std::memory_order_relaxed); }
   // Notes in the capture that recording was stopped before the process ended.
   void note_stopped();
 
@@ -108,7 +108,7 @@ class Session {
   SourceStore sources_;
   ContentStore contents_;
   OpenCallsFile open_calls_;
-  std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
+  std::unique_ptr<std::atomic<Treatment>[]> treatments_{new std::atomic<Treatment>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;
   Clock clock_;

@@ -44,6 +44,7 @@ constexpr uint64_t kMostPrograms = uint64_t{256} << 20;  // bytes in a capture
 constexpr size_t kLargestSource = size_t{1} << 20;       // bytes; larger source files are generated
 constexpr uint64_t kMostSources = uint64_t{64} << 20;    // bytes in a capture
 constexpr uint64_t kMostContents = uint64_t{1} << 30;    // bytes in a capture
+constexpr uint64_t kFlightLimit = uint64_t{64} << 20;    // bytes
 constexpr size_t kLongestJobValue = 1024;                // bytes
 
 std::string text(const char* name) {
@@ -93,8 +94,9 @@ Settings Settings::from_environment() {
   settings.include = list("FRAMEDEX_INCLUDE");
   settings.exclude = list("FRAMEDEX_EXCLUDE");
   settings.sample = number("FRAMEDEX_SAMPLE", 1);
-  settings.limit = number("FRAMEDEX_LIMIT", 0);
-  settings.ring = text("FRAMEDEX_RING") == "1";
+  settings.flight = text("FRAMEDEX_FLIGHT") == "1";
+  settings.limit = number("FRAMEDEX_LIMIT", settings.flight ? kFlightLimit : 0);
+  settings.ring = settings.flight || text("FRAMEDEX_RING") == "1";
   settings.crashes = text("FRAMEDEX_ON_CRASH") != "0";
   settings.programs = text("FRAMEDEX_PROGRAMS") != "0";
   settings.sources = text("FRAMEDEX_SOURCES") != "0";
@@ -107,8 +109,10 @@ Settings Settings::from_environment() {
   return settings;
 }
 
-bool Settings::records(const char* function) const {
-  return (include.empty() || matches(include, function)) && !matches(exclude, function);
+Treatment Settings::treatment_of(const Function& function) const {
+  bool is_included = (include.empty() || matches(include, function.name)) && !matches(exclude, function.name);
+  if (!is_included) return Treatment::kIgnored;
+  return flight && function.is_query ? Treatment::kCounted : Treatment::kRecorded;
 }
 
 FileStoreLimits Settings::program_limits() const {
@@ -131,7 +135,7 @@ std::vector<std::string> Settings::selecting() const {
   if (!include.empty()) names.push_back("FRAMEDEX_INCLUDE");
   if (!exclude.empty()) names.push_back("FRAMEDEX_EXCLUDE");
   if (sample > 1) names.push_back("FRAMEDEX_SAMPLE");
-  if (ring) names.push_back("FRAMEDEX_RING");
+  if (ring) names.push_back(flight ? "FRAMEDEX_FLIGHT" : "FRAMEDEX_RING");
   return names;
 }
 

@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "recorder/function.h"
 #include "recorder/kept_contents.h"
 #include "recorder/kept_files.h"
 
 namespace framedex::recorder {
+
+// What happens with the calls of a function.
+enum class Treatment : uint8_t { kIgnored, kCounted, kRecorded };
 
 struct Settings {
   // FRAMEDEX_INCLUDE, FRAMEDEX_EXCLUDE: shell patterns for names of boundary functions, separated by commas. Without an
@@ -21,6 +25,8 @@ struct Settings {
   uint64_t limit = 0;
   // FRAMEDEX_RING=1: at the limit, a thread's newest calls replace its oldest; otherwise recording stops.
   bool ring = false;
+  // FRAMEDEX_FLIGHT=1: a ring, of 64 MiB without FRAMEDEX_LIMIT, without queries, which are only counted.
+  bool flight = false;
   // FRAMEDEX_PROGRAMS=0: do not keep compiled programs.
   bool programs = true;
   // FRAMEDEX_SOURCES=0: do not keep the texts of source files.
@@ -37,7 +43,7 @@ struct Settings {
   // Throws std::runtime_error with a message for the user if a variable is malformed.
   static Settings from_environment();
 
-  bool records(const char* function) const;
+  Treatment treatment_of(const Function& function) const;
   // Kept files do not count towards `limit`. Each kind of file is limited to the same number of bytes.
   FileStoreLimits program_limits() const;
   FileStoreLimits source_limits() const;

@@ -29,6 +29,9 @@ class ThreadRecorder {
     return every == 1 || ++offered_ % every == 1;
   }
 
+  // Counts a call that is not recorded.
+  void count_query() { definitions_.count_query(); }
+
   static constexpr uint64_t kNotRecorded = 0;
   // Records the stack that begins at `start`. Returns the call's number on this thread, or kNotRecorded in a signal
   // handler.
@@ -36,6 +39,11 @@ class ThreadRecorder {
   // Notes that the innermost call, of this number, registered a callback for an object. Returns whether it could.
   bool expect(uint64_t sequence, size_t slot, const void* object);
   uint32_t number() const { return open_calls_.thread(); }
+  // The number of the innermost open call's stack; 0 if that call could not be noted.
+  uint32_t innermost_stack() const {
+    const capture::CallRecord* call = open_calls_.innermost();
+    return call == nullptr ? 0 : call->stack;
+  }
   void note_signal(int number) { open_calls_.note_signal(number); }
   // Records the invocation of a callback that a call of a thread registered.
   void record_invocation(uint32_t thread, uint64_t sequence, int error);

@@ -2,11 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <optional>
+
 namespace framedex::replay {
 namespace {
-
-constexpr int kInvalidArgument = 3;
-constexpr int kUnimplemented = 12;
 
 template <typename Arguments>
 Arguments zeroed(size_t size) {
@@ -34,13 +33,18 @@ const PJRT_Api* load(const std::string& path) {
 
 }  // namespace
 
-template <typename Function, typename Arguments>
-void Plugin::call(Function PJRT_Api::* function, const char* name, Arguments& arguments) const {
+template <typename Function>
+Function Plugin::find(Function PJRT_Api::* function, const char* name) const {
   auto end = reinterpret_cast<const char*>(&(api_->*function)) + sizeof(Function) - reinterpret_cast<const char*>(api_);
   if (static_cast<size_t>(end) > api_->struct_size || api_->*function == nullptr) {
-    throw PluginError(kUnimplemented, std::string("the plug-in lacks ") + name);
+    throw PluginError(PJRT_Error_Code_UNIMPLEMENTED, std::string("the plug-in lacks ") + name);
   }
-  check((api_->*function)(&arguments));
+  return api_->*function;
+}
+
+template <typename Function, typename Arguments>
+void Plugin::call(Function PJRT_Api::* function, const char* name, Arguments& arguments) const {
+  check(find(function, name)(&arguments));
 }
 
 void Plugin::check(PJRT_Error* error) const {
@@ -81,7 +85,7 @@ void Plugin::wait(PJRT_Event* event) const {
   if (event == nullptr) return;
   auto await = FRAMEDEX_ARGUMENTS(PJRT_Event_Await);
   await.event = event;
-  PJRT_Error* error = api_->PJRT_Event_Await(&await);
+  PJRT_Error* error = find(&PJRT_Api::PJRT_Event_Await, "PJRT_Event_Await")(&await);
   auto destroy = FRAMEDEX_ARGUMENTS(PJRT_Event_Destroy);
   destroy.event = event;
   FRAMEDEX_CALL(PJRT_Event_Destroy, destroy);
@@ -90,7 +94,7 @@ void Plugin::wait(PJRT_Event* event) const {
 
 PJRT_Device* Plugin::device(int64_t index) const {
   if (index >= 0 && static_cast<size_t>(index) < devices_.size()) return devices_[static_cast<size_t>(index)];
-  throw PluginError(kInvalidArgument,
+  throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT,
                     "there is no device " + std::to_string(index) + " here, only " + std::to_string(devices_.size()));
 }
 
@@ -105,7 +109,7 @@ PJRT_Memory* Plugin::memory(int64_t index, const std::string& kind) const {
     FRAMEDEX_CALL(PJRT_Memory_Kind, found);
     if (std::string_view(found.kind, found.kind_size) == kind) return memories.memories[i];
   }
-  throw PluginError(kInvalidArgument, "there is no memory of the kind " + kind + " here");
+  throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "there is no memory of the kind " + kind + " here");
 }
 
 PJRT_LoadedExecutable* Plugin::compile(std::string program, const std::string& format, const std::string& options) {
@@ -169,8 +173,9 @@ size_t Plugin::outputs_of(PJRT_LoadedExecutable* executable) const {
 void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operation, Execution& execution) {
   size_t outputs = outputs_of(executable);
   if (outputs != operation.outputs) {
-    throw PluginError(kInvalidArgument, "the program has " + std::to_string(outputs) + " results here, and had " +
-                                            std::to_string(operation.outputs));
+    throw PluginError(
+        PJRT_Error_Code_INVALID_ARGUMENT,
+        "the program has " + std::to_string(outputs) + " results here, and had " + std::to_string(operation.outputs));
   }
   auto options = zeroed<PJRT_ExecuteOptions>(PJRT_ExecuteOptions_STRUCT_SIZE);
   options.launch_id = static_cast<int>(operation.launch);
@@ -194,7 +199,15 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
   execute.device_complete_events = ended.data();
   execute.execute_device = operation.device < 0 ? nullptr : device(operation.device);
   FRAMEDEX_CALL(PJRT_LoadedExecutable_Execute, execute);
-  for (PJRT_Event* event : ended) wait(event);
+  std::optional<PluginError> failure;
+  for (PJRT_Event* event : ended) {
+    try {
+      wait(event);
+    } catch (const PluginError& error) {
+      if (!failure) failure = error;
+    }
+  }
+  if (failure) throw *failure;
 }
 
 Content Plugin::read(PJRT_Buffer* buffer) {

@@ -46,7 +46,7 @@ class Plugin {
   // Returns once the plug-in no longer reads `bytes`.
   PJRT_Buffer* send(const Operation& operation, const std::string& bytes);
   PJRT_Buffer* copy(PJRT_Buffer* source, int64_t device, const std::string& memory);
-  // Returns once all devices have ended.
+  // Returns once all devices have ended, also if one of them fails.
   void execute(PJRT_LoadedExecutable* executable, const Operation& operation, Execution& execution);
   Content read(PJRT_Buffer* buffer);
   void remove_content(PJRT_Buffer* buffer);
@@ -54,6 +54,9 @@ class Plugin {
   void destroy(PJRT_LoadedExecutable* executable);
 
  private:
+  // Returns a function of the table. Throws PluginError if the table lacks it.
+  template <typename Function>
+  Function find(Function PJRT_Api::* function, const char* name) const;
   // Calls a function of the table.
   template <typename Function, typename Arguments>
   void call(Function PJRT_Api::* function, const char* name, Arguments& arguments) const;

@@ -12,15 +12,13 @@
 namespace framedex::replay {
 namespace {
 
-constexpr int kNotFound = 5;
-constexpr int kInvalidArgument = 3;
-
 std::string read_kept(const std::string& folder, const char* kind, const std::string& name) {
   std::ifstream file(folder + "/" + kind + "/" + name, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open()) throw PluginError(kNotFound, std::string("the capture lacks ") + kind + "/" + name);
+  if (!file.is_open())
+    throw PluginError(PJRT_Error_Code_NOT_FOUND, std::string("the capture lacks ") + kind + "/" + name);
   if (capture::content_name(bytes) != name) {
-    throw PluginError(kNotFound, std::string("the capture's ") + kind + "/" + name + " is damaged");
+    throw PluginError(PJRT_Error_Code_NOT_FOUND, std::string("the capture's ") + kind + "/" + name + " is damaged");
   }
   return bytes;
 }
@@ -124,16 +122,17 @@ void Replayer::execute(const Operation& operation) {
 std::string Replayer::content_to_send(const Operation& operation) const {
   int64_t size = pjrt::dense_bytes(operation.type, operation.dimensions.data(), operation.dimensions.size());
   constexpr int64_t kLargest = int64_t{1} << 40;
-  if (size < 0 || size > kLargest) throw PluginError(kInvalidArgument, "the recorded shape is malformed");
+  if (size < 0 || size > kLargest)
+    throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the recorded shape is malformed");
   int bits = pjrt::element_bits(operation.type);
-  if (bits == 0) throw PluginError(kInvalidArgument, "a buffer of this type has no content");
+  if (bits == 0) throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "a buffer of this type has no content");
   if (operation.content == kUnknown) {
     auto seed = settings_.seed + static_cast<uint64_t>(operation.id);
     return seeded_content(operation.type, static_cast<size_t>(size / (bits / 8)), seed);
   }
   std::string bytes = read_kept(settings_.capture, capture::kBuffers, operation.content);
   if (bytes.size() != static_cast<size_t>(size)) {
-    throw PluginError(kInvalidArgument, "the kept content has not the size of the recorded shape");
+    throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the kept content has not the size of the recorded shape");
   }
   return bytes;
 }

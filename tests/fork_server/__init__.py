@@ -52,8 +52,9 @@ _READ_AT_START = re.compile(
 )
 _IMPORTS_JAX = re.compile(r"^\s*(import|from) jax\b", re.MULTILINE)
 _RUNS_FRAMEDEX = re.compile(r"^from framedex\.commands\.main import cli; cli\(")
+_REPLAYS = re.compile(r"\bframedex_replay\b")  # on the mock TPU, which imports JAX
 _FORK_EXEC = subprocess._fork_exec  # type: ignore[attr-defined]
-_MAX_SERVERS = 4  # each takes about 100 MB
+MAX_SERVERS = 4  # each takes about 100 MB
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -109,7 +110,11 @@ class ForkServer:
 
 
 class ForkServers:
-    """The fork servers of this process. The second request for modules and an environment creates their server."""
+    """The fork servers of this process.
+
+    The second request for modules and an environment creates their server. It replaces the least recently used one if
+    there are MAX_SERVERS.
+    """
 
     def __init__(self) -> None:
         self._requests: Counter[Any] = Counter()
@@ -120,9 +125,14 @@ class ForkServers:
         read = {name: value for name, value in environment.items() if _READ_AT_START.match(name)}
         key = modules, tuple(sorted(read.items()))
         self._requests[key] += 1
-        if key not in self._servers and self._requests[key] > 1 and len(self._servers) < _MAX_SERVERS:
-            self._servers[key] = ForkServer(modules, environment)
-        return self._servers.get(key)
+        server = self._servers.pop(key, None)
+        if server is None and self._requests[key] > 1:
+            if len(self._servers) == MAX_SERVERS:
+                self._servers.pop(next(iter(self._servers))).end()
+            server = ForkServer(modules, environment)
+        if server is not None:
+            self._servers[key] = server  # the last one is the most recently used
+        return server
 
 
 def install() -> None:
@@ -156,6 +166,8 @@ def modules_of(request: Request) -> tuple[str, ...]:
             return FRAMEDEX
         case ["-c", code, *_]:
             return _modules_of_code(code)
+        case ["-P", "-c", code, *_] if _REPLAYS.search(code):
+            return JAX
         case [program, *_] if not program.startswith("-"):
             try:
                 return _modules_of_code(Path(request.folder, program).read_text(encoding="utf-8"))

@@ -7,7 +7,6 @@ of this file, outside functions: it adds only one frame to the program's stack.
 from __future__ import annotations
 
 import array
-import atexit
 import builtins
 import ctypes
 import gc
@@ -39,7 +38,6 @@ def serve(channel: socket.socket, modules: list[str]) -> tuple[dict[str, Any], l
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    atexit.register(gc.unfreeze)  # the interpreter then frees all objects when it exits
     parent = os.getppid()
     while True:
         length, rights, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MAX_FILES * 4))
@@ -119,25 +117,32 @@ def _set_command_line(arguments: list[str]) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_MM_MAP)")
 
 
-def program_of(arguments: list[str]) -> tuple[str, types.CodeType | None, dict[str, Any]]:
-    """The module that a command line runs, or the code of `__main__`; and the globals of `__main__`."""
+def program_of(arguments: list[str]) -> tuple[str, types.CodeType | None]:
+    """The module that a command line runs, or the code of `__main__`.
+
+    Only the module `__main__` refers to its globals: a reference from a frozen object keeps them alive at the exit.
+    """
+    has_safe_path = arguments[1] == "-P"
+    if has_safe_path:
+        arguments = [arguments[0], *arguments[2:]]
     if arguments[1] == "-m":
         sys.argv = ["-m", *arguments[3:]]
         sys.path.insert(0, str(Path.cwd()))
-        return arguments[2], None, {}
+        return arguments[2], None
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     names = vars(main)
     names["__builtins__"] = builtins
     if arguments[1] == "-c":
         sys.argv = ["-c", *arguments[3:]]
-        sys.path.insert(0, "")
-        return "", compile(arguments[2], "<string>", "exec", dont_inherit=True), names
+        if not has_safe_path:
+            sys.path.insert(0, "")
+        return "", compile(arguments[2], "<string>", "exec", dont_inherit=True)
     sys.argv = arguments[1:] if arguments[0] == sys.executable else arguments
     path = Path(sys.argv[0]).absolute()
     sys.path.insert(0, str(path.resolve().parent))
     names |= {"__file__": str(path), "__cached__": None}
     names["__loader__"] = importlib.machinery.SourceFileLoader("__main__", str(path))
-    return "", compile(path.read_bytes(), str(path), "exec", dont_inherit=True), names
+    return "", compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
 
 
 def print_error(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
@@ -151,9 +156,9 @@ if __name__ == "__main__":
     request, files = serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2:])
     del sys.path[0]
     become(request, files)
-    module, code, names = program_of(request["arguments"])
+    module, code = program_of(request["arguments"])
     sys.excepthook = print_error
     if code is None:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     else:
-        exec(code, names)
+        exec(code, vars(sys.modules["__main__"]))

@@ -25,6 +25,10 @@ print(json.dumps({
     "files": sorted(map(int, os.listdir("/proc/self/fd")))[:-1],
 }))
 print("an error", file=sys.stderr)
+class Left:
+    def __del__(self):
+        print("an object is freed at the exit", file=sys.stderr)
+left = Left()
 if sys.argv[1:] == ["fail"]:
     raise ValueError("on purpose")
 if sys.argv[1:] == ["wait"]:
@@ -115,6 +119,18 @@ def test_another_import_environment_gets_its_own_server(program: Path, fork_serv
         done = subprocess.run(command, env=os.environ | {"JAX_ENABLE_X64": value}, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, f"{value == '1'}\n")
     assert len(fork_servers) == 2
+
+
+def test_a_new_server_replaces_the_least_recently_used_one() -> None:
+    servers = fork_server.ForkServers()
+
+    def server(number: int) -> fork_server.ForkServer | None:
+        return servers.server_for(("json",), os.environ | {"TZ": str(number)})
+
+    first, second, *_ = [server(number) or server(number) for number in range(fork_server.MAX_SERVERS)]
+    assert first is not None and server(0) is first
+    assert server(-1) is None and server(-1) is not None
+    assert server(0) is first and server(1) is not second
 
 
 def test_the_command_line_is_forked_with_its_imports_loaded(tmp_path: Path, fork_servers: list[list[str]]) -> None:

@@ -419,6 +419,32 @@ def elf_files() -> Seeds:
             yield (Path(folder) / "shop.so").read_bytes()
 
 
+def core_files() -> Seeds:
+    """A core of one thread with a mapped file, a stack and a signal."""
+
+    def note(kind: int, content: bytes) -> bytes:
+        return struct.pack("<III", 5, len(content), kind) + b"CORE\0\0\0\0" + content + bytes(-len(content) % 4)
+
+    base, stack = 0x10000, 0x7000
+    registers = [0] * 16 + [base + 0x100, 0, 0, stack, *[0] * 7]
+    status = struct.pack("<iiih", 11, 0, 0, 11).ljust(32, b"\0") + struct.pack("<i", 7).ljust(80, b"\0")
+    status += struct.pack("<27Q", *registers) + bytes(8)
+    information = struct.pack("<iiixxxxQ", 11, 0, 1, 0x10).ljust(128, b"\0")
+    process = bytes(24) + struct.pack("<iiii", 7, 1, 7, 7) + b"sh".ljust(16, b"\0") + b"sh -c true".ljust(80, b"\0")
+    auxiliary = struct.pack("<6Q", 3, base + 64, 33, stack, 0, 0)
+    files = struct.pack("<5Q", 1, 4096, base, base + 0x1000, 0) + b"/bin/sh\0"
+    notes = note(1, status) + note(3, process) + note(0x53494749, information) + note(6, auxiliary)
+    notes += note(0x46494C45, files)
+    content = struct.pack("<4Q", base + 0x200, 0, 0, 0)
+    first = 64 + 2 * 56
+    header = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0
+    )
+    segments = struct.pack("<IIQQQQQQ", 4, 0, first, 0, 0, len(notes), 0, 4)
+    segments += struct.pack("<IIQQQQQQ", 1, 6, first + len(notes), stack, 0, len(content), len(content), 8)
+    yield header + segments + notes + content
+
+
 def machine_code() -> Seeds:
     """A call, a jump over it, a return."""
     yield bytes.fromhex("554889e5bf01000000e80a000000750548c3e8f0ffffff5dc3ff15100000000f1f00c3")
@@ -589,8 +615,8 @@ SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
     replay_plans, replayed_calls, topologies, mock_settings, programs, cpp_sources, python_sources, interface_files,
     source_maps, release_maps,
-    hlo_protos, compiled_programs, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines,
-    capture_metadata, recorded_values, compile_options, kept_observations, imported_files, shared_files,
+    hlo_protos, compiled_programs, settings, elf_files, core_files, machine_code, symbol_names, pasted_texts, paths,
+    moved_lines, capture_metadata, recorded_values, compile_options, kept_observations, imported_files, shared_files,
 )  # fmt: skip
 
 

@@ -129,5 +129,13 @@ def not_a_number():
     print(np.asarray(logarithm(shifted) + 1))
 
 
+def all_equal():
+    for program in (
+        *(jitted, donated, sharded, scanned, random_numbers, several_results, threads, strided, copied, trained),
+        *(linear_algebra, element_types),  # the last one enables 64-bit types
+    ):
+        program()
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

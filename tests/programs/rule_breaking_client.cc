@@ -106,6 +106,21 @@ const std::map<std::string, void (*)()> mistakes = {
        first([&] { destroy(buffer); });
        second([&] { is_on_cpu(buffer); });
      }},
+    {"use-after-destroy in loops",
+     [] {
+       PJRT_Buffer* buffer = put();
+       destroy(buffer);
+       for (int i = 0; i < 3; ++i) is_on_cpu(buffer);
+       for (int i = 0; i < 3; ++i) is_on_cpu(buffer);
+     }},
+    {"use-after-destroy, unseen",
+     [] {
+       PJRT_Buffer* buffer = put();
+       PJRT_Buffer* other = put();
+       destroy(buffer);
+       CALL(Buffer_IsDeleted, args.buffer = other);
+       is_on_cpu(buffer);
+     }},
     {"double-destroy",
      [] {
        PJRT_Buffer* buffer = put();

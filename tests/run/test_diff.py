@@ -14,10 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index import Store
-from framedex.ingest import SilentProgress, ingest_captures
 from tests.gitrepository import commit_all
 from tests.indexer.commands.report.pages import Page
+from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.compiling import NOTED
 from tests.running import run
@@ -108,15 +107,14 @@ def folder() -> Path:
 
 
 def _record(folder: Path, *texts: str, **environment: str) -> Path:
-    program = folder / "train.py"
+    program, index = folder / "train.py", folder / ".framedex" / "index.db"
     indexed: list[Path] = []
     for text in texts or (BEFORE, AFTER):
         program.write_text(text)
         commit_all(folder)
         ran = run(str(program), folder=folder, **environment)
         assert ran.status == 0, ran.stderr
-        with Store(folder / ".framedex" / "index.db") as store:
-            ingest_captures(store, [each for each in ran.captures if each not in indexed], [], SilentProgress())
+        index_without_sources(index, *(each for each in ran.captures if each not in indexed))
         indexed += ran.captures
     return folder
 

@@ -1,7 +1,8 @@
-"""`framedex run --validate`: broken rules of the C API on stderr after the program."""
+"""`framedex run --validate`: broken rules of the C API on stderr, at the call and after the program."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 from tests.run.invoking import framedex_run, program
@@ -36,3 +37,13 @@ def test_a_program_without_recording_is_not_validated(tmp_path: Path) -> None:
     ended = framedex_run("--validate", "-c", "pass", folder=tmp_path)
     assert ended.status == 0
     assert "rule" not in ended.stderr.decode().lower()
+
+
+def test_abort_ends_the_program_at_the_first_broken_rule(tmp_path: Path) -> None:
+    ended = framedex_run("--validate=abort", program("misuse.py"), folder=tmp_path)
+    assert ended.status == -signal.SIGABRT
+    said = ended.stderr.decode()
+    assert said.count(", broken by the client: PJRT_") == 1
+    report = said.partition("error: use-after-destroy  1, broken by the client\n")[2].partition("\n\n")[0]
+    use, destruction = report.index("PJRT_Buffer_IsOnCpu\n"), report.index("PJRT_Buffer_Destroy\n")
+    assert use < report.index("misuse.py:", use) < destruction < report.index("misuse.py:", destruction)

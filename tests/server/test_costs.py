@@ -16,12 +16,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from framedex.index import Index, Store
-from framedex.ingest import SilentProgress, ingest_captures
+from framedex.index import Index
 from framedex_server.answers.costs import ANSWERS, query_rows, query_rows_by_path
 from framedex_server.features.line_marks import fit_columns
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
+from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
 from tests.server.asking import ONE_EDITOR, Connect, ask, open_document, own, plain, settled
 from tests.server.raw_client import RawClient
@@ -83,8 +83,7 @@ class Project:
         ran = Run.of([sys.executable, str(self.program)], folder, mock_environment(folder), TIMEOUT)
         assert ran.status == 0, ran.stderr
         self.index.parent.mkdir(exist_ok=True)
-        with Store(self.index) as store:
-            ingest_captures(store, ran.captures, [], SilentProgress())
+        index_without_sources(self.index, *ran.captures)
 
 
 @pytest.fixture(scope="module")

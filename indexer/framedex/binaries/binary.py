@@ -208,13 +208,20 @@ class Binary:
         if not 0 <= address < 1 << 64:
             return ()
         symbol = self._symbol_around(address)
-        lines = self._contents.lines.find(address) if self._contents.lines else ()
+        lines = self._find_lines(address, symbol)
         if not lines:
             return (_build_symbol(symbol.mangled, symbol.translation_unit),) if symbol else ()
         *inlined, outermost = lines
         unit = symbol.translation_unit if symbol else None
         mangled = symbol.mangled if symbol else outermost.function
         return (*(_build_inlined_symbol(line, unit) for line in inlined), _build_symbol(mangled, unit, outermost))
+
+    def _find_lines(self, address: int, symbol: ElfSymbol | None) -> Sequence[LineEntry]:
+        lines = self._contents.lines
+        if lines is None:
+            return ()
+        is_split_off = symbol is not None and symbol.mangled.endswith(".cold")
+        return lines.find_in_part(address, symbol.start) if symbol and is_split_off else lines.find(address)
 
     def _symbol_around(self, address: int) -> ElfSymbol | None:
         symbols = self.symbols

@@ -142,7 +142,7 @@ class FunctionCode:
                 yield from takewhile(lambda each: each.flow_control == FlowControl.NEXT, window)
                 return
 
-    @property
+    @cached_property
     def flow(self) -> list[tuple[range, list[int], list[int]]]:
         """The blocks in topological order, ignoring back edges.
 

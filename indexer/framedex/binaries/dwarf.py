@@ -11,16 +11,21 @@ rebuilt, and the folder may be removed at any time.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tempfile
 import zlib
+from bisect import bisect_left
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from elftools.elf.elffile import ELFFile
+
 from framedex.binaries.recorded_files import state_key, state_of
-from framedex.errors import raise_if_no_descriptor
+from framedex.errors import SystemLimitError, raise_if_no_descriptor
 from framedex.folders import user_folder
 from framedex.regularfile import read_regular
 
@@ -56,6 +61,20 @@ class LineTables:
             return ()
         return tuple(LineEntry(f.symbol or "", _normalise_path(f.full_path), f.line or 0) for f in found)
 
+    def find_in_part(self, address: int, start: int) -> tuple[LineEntry, ...]:
+        """`find` in the part of a function that GCC split off (`f.cold`) at address `start`.
+
+        GCC may continue the last row of the line table from the part before. Then symbolic loses the innermost inlined
+        function, so this returns ().
+        """
+        found = self.find(address)
+        is_first_row = bool(found) and found == self.find(start)
+        return () if is_first_row and not self._rows.begins_between(start, address) else found
+
+    @cached_property
+    def _rows(self) -> _LineTableRows:
+        return _LineTableRows(self._path)
+
     def _open_tables(self) -> Any:
         if self._is_opened:
             return self._cache
@@ -86,6 +105,40 @@ class LineTables:
             raise_if_no_descriptor()
             self.problem = f"Its debug information cannot be read: {error}."
         return None
+
+
+class _LineTableRows:
+    """The addresses at which rows of line tables begin, by compilation unit: pyelftools is slow."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._units: dict[int, list[int]] = {}
+        self._is_unreadable = False
+
+    def begins_between(self, first: int, last: int) -> bool:
+        """Whether a row begins at an address from `first` to `last`; False if the line table is unreadable."""
+        if self._is_unreadable:
+            return False
+        try:
+            debug_info, ranges = self._debug_info
+            unit = ranges.cu_offset_at_addr(first)
+            if unit not in self._units:
+                program = debug_info.line_program_for_CU(debug_info.get_CU_at(unit))
+                self._units[unit] = sorted({row.state.address for row in program.get_entries() if row.state})
+        except (SystemLimitError, MemoryError):
+            raise
+        except Exception:  # pyelftools raises many types of errors on malformed files
+            self._is_unreadable = True
+            return False
+        rows = self._units[unit]
+        following = bisect_left(rows, first)
+        return following < len(rows) and rows[following] <= last
+
+    @cached_property
+    def _debug_info(self) -> tuple[Any, Any]:
+        """The debug information of the file, and its table of address ranges."""
+        found = ELFFile(io.BytesIO(read_regular(self._path, _MAX_TOTAL_BYTES))).get_dwarf_info()
+        return found, found.get_aranges()
 
 
 def _parse_tables(tables: bytes | None) -> Any:

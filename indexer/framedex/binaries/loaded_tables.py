@@ -38,10 +38,19 @@ _NUMBER_TYPES = {
     0xC: "<u8",
 }  # by DW_EH_PE's low bits
 _MAX_CIE_BYTES = 256  # bytes of a CIE that are read
+_MAX_ENTRY_BYTES = 1 << 24
 
 _MAX_ADDRESS = np.uint64(np.iinfo(np.uint64).max)
 
 Addresses = npt.NDArray[np.uint64]
+
+
+class UnwindEntry(NamedTuple):
+    """The unwind entry (FDE) of a function, which is at `address`, and its common entry (CIE), with their lengths."""
+
+    address: int
+    function: bytes
+    common: bytes
 
 
 class FunctionExtents:
@@ -57,6 +66,18 @@ class FunctionExtents:
         before = np.searchsorted(table.starts, np.array([address], np.uint64), side="right") - 1
         is_inside = before[0] >= 0 and address < table.ends(before)[0]
         return int(table.starts[before[0]]) if is_inside else None
+
+    def unwind_entry(self, address: int) -> UnwindEntry | None:
+        """The unwind entry of the function around an address; None if it has none, or if it is malformed."""
+        start, header = self.start(address), self._elf.unwind_header
+        if start is None or header is None:
+            return None
+        table = self._read()
+        description = int(table.descriptions[np.searchsorted(table.starts, np.uint64(start), side="right") - 1])
+        base, loaded = self._elf.segment_around(header)
+        function = _read_entry(loaded, description)
+        common = _read_entry(loaded, description + 4 - int.from_bytes(function[4:8], "little"))
+        return UnwindEntry(base + description, function, common) if function and common else None
 
     def limits(self, addresses: Addresses) -> Addresses:
         """The latest end of the code that begins at each address.
@@ -110,6 +131,13 @@ def _read_unwind_table(elf: Elf, header: int) -> _Table | None:
         return None
     descriptions = table["description"].astype(np.int64) + at
     return _Table(starts.astype(np.uint64), descriptions, np.frombuffer(loaded, np.uint8))
+
+
+def _read_entry(loaded: memoryview, offset: int) -> bytes:
+    """The entry at an offset, with its length; empty if it is outside, or in the form for 64-bit lengths."""
+    length = int.from_bytes(loaded[offset : offset + 4], "little") if 0 <= offset < len(loaded) - 8 else 0
+    entry = bytes(loaded[offset : offset + 4 + length]) if 4 < length < _MAX_ENTRY_BYTES else b""
+    return entry if len(entry) == 4 + length else b""
 
 
 def _read_lengths(loaded: npt.NDArray[np.uint8], addresses: npt.NDArray[np.int64]) -> Addresses:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from framedex.captures.stored_files import (
         SOURCE,
         Cell,
+        content_name,
         matches_content_name,
         read_cells,
         read_stored_buffer,
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
         read_stored_source,
         write_cells,
         write_digests,
+        write_stored_buffer,
+        write_stored_program,
     )
 
 __all__ = [
@@ -72,6 +75,7 @@ __all__ = [
     "capture_state",
     "captures_of_run",
     "captures_within",
+    "content_name",
     "count_records",
     "fingerprint_of",
     "foreign_file",
@@ -91,6 +95,8 @@ __all__ = [
     "write_end",
     "write_foreign",
     "write_foreign_metadata",
+    "write_stored_buffer",
+    "write_stored_program",
 ]
 
 __getattr__ = export_lazily(
@@ -123,6 +129,7 @@ __getattr__ = export_lazily(
         "stored_files": (
             "SOURCE",
             "Cell",
+            "content_name",
             "matches_content_name",
             "read_cells",
             "read_stored_buffer",
@@ -130,6 +137,8 @@ __getattr__ = export_lazily(
             "read_stored_source",
             "write_cells",
             "write_digests",
+            "write_stored_buffer",
+            "write_stored_program",
         ),
     },
 )

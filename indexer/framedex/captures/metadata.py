@@ -114,12 +114,12 @@ def read_end_signal(capture: Path) -> str | None:
 def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) -> Metadata:
     """The metadata with the signal that killed the program, which is also added to the text that the index stores.
 
-    If all calls until then were recorded, the text also has `ended_after_ns`, the time since the recording began.
+    If all calls until its end were recorded, the text also has `ended_after_ns`, the time since the recording began.
     Unfinished calls and waits lasted until then.
     """
-    if end is None or end.signal is None:
+    if end is None:
         return metadata
-    added: dict[str, object] = {"ended_by": end.signal}
+    added: dict[str, object] = {} if end.signal is None else {"ended_by": end.signal}
     if has_all_calls and end.ended_clock_ns is not None and metadata.started_clock_ns is not None:
         added["ended_after_ns"] = end.ended_clock_ns - metadata.started_clock_ns
     return replace(metadata, ended_by=end.signal, text=json.dumps({**json.loads(metadata.text), **added}))

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from framedex.captures.metadata import add_end, read_end, read_metadata
 from framedex.captures.state import convert_read_errors
 from framedex.captures.stored_files import find_digest, read_digests
@@ -163,6 +161,15 @@ class CaptureStream:
             links=native["links"],
         )
 
+    def callbacks(self) -> _call_stream.Integers:
+        """Rows (call, time) of the calls read so far that registered callbacks for events, by call.
+
+        The runtime invoked the callback at this time, in ns since the recording began. The largest integer means that
+        it had not. Calls whose callbacks were not recorded are missing.
+        """
+        with convert_read_errors():
+            return self._native.callbacks()
+
     @property
     def problems(self) -> tuple[str, ...]:
         """Sentences about damaged or missing records, up to the last call read."""
@@ -177,6 +184,8 @@ def read_capture(path: Path) -> Capture:
     Damaged or truncated streams give the intact records and a list of problems. Raises FramedexError if the folder is
     not a capture or its version is unsupported.
     """
+    import numpy as np  # `framedex run` counts records without it
+
     stream = CaptureStream(path)
     batch = stream.next(stream.calls)
     thread, function, stack, error = (
@@ -249,6 +258,7 @@ def _build_stops(native: _native.Stops) -> StopReasons:
         native["threads"],
         native["missing_calls"],
         bool(bits & _native.STOP_REASONS["thread_missing"]),
+        native["queries"],
     )
 
 

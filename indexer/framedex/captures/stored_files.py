@@ -56,6 +56,23 @@ def read_stored_buffer(capture: Path, name: str) -> bytes | None:
     return _read_stored_file(capture / _native.BUFFERS, name)
 
 
+def write_stored_program(capture: Path, content: bytes) -> str:
+    """Store a program or its options in a capture's folder, and return the name of the file."""
+    return _write_stored_file(capture / _native.PROGRAMS, content)
+
+
+def write_stored_buffer(capture: Path, content: bytes) -> str:
+    """Store the content of a buffer in a capture's folder, and return the name of the file."""
+    return _write_stored_file(capture / _native.BUFFERS, content)
+
+
+def _write_stored_file(folder: Path, content: bytes) -> str:
+    name = content_name(content)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(content)
+    return name
+
+
 def _read_stored_file(folder: Path, name: str) -> bytes | None:
     match = _CONTENT_NAME.fullmatch(name)
     if match is None:
@@ -72,7 +89,12 @@ def _read_stored_file(folder: Path, name: str) -> bytes | None:
 
 def matches_content_name(content: bytes, name: str) -> bool:
     """Whether a content matches a name, by size and checksum."""
-    return _native.is_kept_content(name, content)
+    return content_name(content) == name
+
+
+def content_name(content: bytes) -> str:
+    """The name of a stored file with this content."""
+    return _native.content_name(content)
 
 
 DIGESTS_FILE = "contents.json"

@@ -92,6 +92,10 @@ SECTIONS = {
     },
     "Replay": {
         "replay": Verb("framedex.commands.verbs.replay:replay", "Run a capture again at a plug-in, and compare."),
+        "reduce": Verb(
+            "framedex.commands.verbs.reduce:reduce",
+            "Cut a recording down to the smallest one that still shows a fault.",
+        ),
     },
     "Costs by line": {
         "compiles": Verb("framedex.commands.verbs.compiles:compiles", "Show lines that compile, and what changed."),
@@ -109,6 +113,9 @@ SECTIONS = {
     "Crashes and logs": {
         "explain": Verb(
             "framedex.commands.verbs.explain:explain", "Find the source of every frame in a crash text or log."
+        ),
+        "core": Verb(
+            "framedex.commands.verbs.core:core", "Show the Python and C++ stacks of all threads in a core file."
         ),
         "resolve": Verb(
             "framedex.commands.verbs.resolve:resolve", "Copy a log and append source locations to its frames."

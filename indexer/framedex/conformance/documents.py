@@ -46,9 +46,9 @@ def report_document(report: Report) -> dict[str, Any]:
         ],
         "checks": [
             {
-                "name": check.name,
-                "rule": check.rule,
-                "functions": list(check.covers),
+                "name": result.check.name,
+                "rule": result.check.rule,
+                "functions": list(result.check.covers),
                 "status": result.status.value,
                 "detail": result.detail,
                 "seconds": round(result.seconds, 3),
@@ -56,6 +56,6 @@ def report_document(report: Report) -> dict[str, Any]:
                 "stack": [asdict(frame) for frame in result.stack],
                 "output": result.output,
             }
-            for check, result in zip(report.checks, report.results, strict=True)
+            for result in report.results
         ],
     }

@@ -24,15 +24,15 @@ def junit_text(report: Report) -> str:
         "testsuite",
         {"name": f"conformance of {Path(report.plugin).name}"} | {k: str(v) for k, v in totals.items()},
     )
-    for check, result in zip(report.checks, report.results, strict=True):
-        group, _, name = check.name.partition(".")
+    for result in report.results:
+        group, _, name = result.check.name.partition(".")
         case = ElementTree.SubElement(
             suite, "testcase", {"classname": group, "name": _clean(name), "time": f"{result.seconds:.3f}"}
         )
         if result.status in FAILURES:
             kind = "failure" if result.status is Status.FAIL else "error"
             child = ElementTree.SubElement(case, kind, {"message": _clean(result.detail), "type": result.status.value})
-            child.text = _clean("\n".join([check.rule, *stack_texts(result), result.output]))
+            child.text = _clean("\n".join([result.check.rule, *stack_texts(result), result.output]))
         elif result.status is not Status.PASS:
             ElementTree.SubElement(case, "skipped", {"message": _clean(result.detail)})
     ElementTree.indent(suite)

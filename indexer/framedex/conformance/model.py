@@ -29,11 +29,16 @@ FAILURES = frozenset({Status.FAIL, Status.CRASH, Status.HANG})
 
 
 class Stage(StrEnum):
-    """The precondition of a check: the loaded library, a client, or a client that has compiled a program."""
+    """The precondition of a check: a loaded library, an initialised plug-in, a client, or a client with a program."""
 
     TABLE = "table"
+    PLUGIN = "plugin"
     CLIENT = "client"
     PROGRAM = "program"
+
+
+_CREATION = "clients.create"  # its detail is the platform
+PREREQUISITES = {Stage.CLIENT: _CREATION, Stage.PROGRAM: "compiling.add"}  # of the checks from these stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class CheckResult:
     `signal` and `stack` describe a crash or a hang, innermost frame first. `output` is the end of stderr.
     """
 
-    name: str
+    check: Check
     status: Status
     detail: str = ""
     seconds: float = 0.0
@@ -93,10 +98,14 @@ class Report:
     plugin: str
     version: tuple[int, int]
     missing: dict[str, str]
-    platform: str
     extensions: tuple[str, ...]
-    checks: tuple[Check, ...]
     results: tuple[CheckResult, ...]
+
+    @property
+    def platform(self) -> str:
+        """The platform's name and version; empty without a client."""
+        created = (each for each in self.results if each.check.name == _CREATION and each.status is Status.PASS)
+        return next((each.detail for each in created), "")
 
     @property
     def failed(self) -> list[CheckResult]:

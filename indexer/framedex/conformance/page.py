@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
 from framedex.conformance.junit import stack_texts
 from framedex.conformance.levels import levels
-from framedex.conformance.model import FAILURES, Check, CheckResult, Report
+from framedex.conformance.model import CheckResult, Report
 
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em; }
 table { border-collapse: collapse; width: 100%; }
@@ -31,18 +31,17 @@ def page_text(report: Report) -> str:
     for level in levels(report):
         missing = ", ".join(f"{escape(each)} ({problem})" for each, (problem, _) in level.missing.items()) or "none"
         parts.append(f"<tr><td>{escape(level.jax)}<td>{level.needed}<td>{missing}")
-    pairs = list(zip(report.checks, report.results, strict=True))
-    failures = [pair for pair in pairs if pair[1].status in FAILURES]
-    parts += ["</table><h2>Failures</h2><table>", *_rows(failures), "</table>" if failures else "</table><p>None."]
-    parts += ["<h2>All checks</h2><table>", *_rows(pairs), "</table></html>"]
+    failed = report.failed
+    parts += ["</table><h2>Failures</h2><table>", *_rows(failed), "</table>" if failed else "</table><p>None."]
+    parts += ["<h2>All checks</h2><table>", *_rows(report.results), "</table></html>"]
     return "\n".join(parts) + "\n"
 
 
-def _rows(pairs: list[tuple[Check, CheckResult]]) -> Iterator[str]:
-    for check, result in pairs:
+def _rows(results: Sequence[CheckResult]) -> Iterator[str]:
+    for result in results:
         stack = "\n".join(stack_texts(result))
         more = f"<pre>{escape(stack)}\n{escape(result.output)}</pre>" if stack or result.output else ""
         yield (
-            f"<tr><td class={result.status.value}>{result.status.value}<td><code>{escape(check.name)}</code>"
-            f"<td>{escape(check.rule)}<br>{escape(result.detail)}{more}"
+            f"<tr><td class={result.status.value}>{result.status.value}<td><code>{escape(result.check.name)}</code>"
+            f"<td>{escape(result.check.rule)}<br>{escape(result.detail)}{more}"
         )

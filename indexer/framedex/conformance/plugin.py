@@ -180,13 +180,26 @@ class Plugin:
 
 def text(address: int, size: int) -> str:
     """The text in memory of the plug-in. Raises BrokenRuleError for a null pointer or malformed UTF-8."""
-    if size and not address:
-        raise BrokenRuleError(f"A text of {size} bytes has a null pointer.")
-    content = ctypes.string_at(address, size) if size else b""
+    content = take_bytes(address, size)
     try:
         return content.decode()
     except UnicodeDecodeError:
         raise BrokenRuleError(f"A text is not UTF-8: {content[:40]!r}.") from None
+
+
+def take_bytes(address: int, size: int, deleter: int = 0, holder: int = 0) -> bytes:
+    """The bytes in memory of the plug-in. The deleter then frees their holder, if there is one.
+
+    Raises BrokenRuleError for a null pointer.
+    """
+    if size and not address:
+        raise BrokenRuleError(f"{size} bytes have a null pointer.")
+    content = ctypes.string_at(address, size) if size else b""
+    if holder:
+        if not deleter:
+            raise BrokenRuleError(f"The memory of {size} bytes has no deleter.")
+        _PROCEDURE(deleter)(holder)
+    return content
 
 
 def addresses(address: int, count: int) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from framedex.conformance import sandbox
 from framedex.conformance.client import Client, Options
-from framedex.conformance.model import REGISTRY, Check, CheckResult, Report, Stage, Status
+from framedex.conformance.model import PREREQUISITES, REGISTRY, Check, CheckResult, Report, Stage, Status
 from framedex.conformance.plugin import BrokenRuleError, NotAPluginError, Plugin, PluginError, UnsupportedError
 from framedex.errors import FramedexError
 
@@ -23,7 +23,6 @@ GROUPS = (
     "events", "compiling", "executables", "executing", "transfers", "host_transfers", "topologies", "serialization",
     "extensions", "struct_sizes", "threads", "limits", "lifetimes",
 )  # fmt: skip
-_PREREQUISITES = {Stage.CLIENT: "clients.create", Stage.PROGRAM: "compiling.add"}  # of the checks from these stages
 _OUTPUT_CHARACTERS = 4000
 _LAST_WORDS = re.compile(r"Check failed|^F\d{4} |what\(\):")
 
@@ -63,48 +62,44 @@ def select_checks(only: Sequence[str]) -> tuple[Check, ...]:
 
 
 def run_checks(path: Path, settings: Settings) -> Report:
-    """Run the selected checks. Raises FramedexError if the file is not a plug-in.
-
-    A failed prerequisite of a selected check is in the report too: without it, a run of skipped checks would pass.
-    """
+    """Run the selected checks and those that they need. Raises FramedexError if the file is not a plug-in."""
     for name in settings.preload:
         import_module(name)
     description = _describe(path, settings)
-    selected = select_checks(settings.only)
+    selected = _with_prerequisites(select_checks(settings.only))
     results: dict[str, CheckResult] = {}
-    blocked = _run_prerequisites(path, settings, results)
-    _run(path, settings, [each for each in selected if each.stage not in blocked and each.name not in results], results)
-    for check in selected:
-        if check.name not in results:
-            results[check.name] = CheckResult(check.name, Status.SKIPPED, blocked[check.stage])
-    shown = {check.name for check in selected} | {
-        _PREREQUISITES[check.stage] for check in selected if check.stage in blocked
-    }
-    checks = tuple(check for check in all_checks() if check.name in shown & results.keys())
-    created = results[_PREREQUISITES[Stage.CLIENT]]
+    for name in PREREQUISITES.values():
+        _run_unblocked(path, settings, [check for check in selected if check.name == name], results)
+    _run_unblocked(path, settings, [check for check in selected if check.name not in results], results)
     return Report(
         str(path),
         (description["major"], description["minor"]),
         description["missing"],
-        created.detail if created.status is Status.PASS else "",
         tuple(description["extensions"]),
-        checks,
-        tuple(results[check.name] for check in checks),
+        tuple(results[check.name] for check in selected),
     )
 
 
-def _run_prerequisites(path: Path, settings: Settings, results: dict[str, CheckResult]) -> dict[Stage, str]:
-    """Run the checks that others need, and return the stages that cannot be reached, with the reason."""
-    blocked: dict[Stage, str] = {}
-    for stage, name in _PREREQUISITES.items():
-        [check] = [each for each in all_checks() if each.name == name]
-        if check.stage in blocked:
-            blocked[stage] = blocked[check.stage]
-            continue
-        _run(path, settings, [check], results)
-        if results[name].status is not Status.PASS:
-            blocked[stage] = results[name].detail
-    return blocked
+def _with_prerequisites(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """These checks and those that they need, in the order of `all_checks`."""
+    by_name = {check.name: check for check in all_checks()}
+    needed = {check.name for check in checks}
+    for name in reversed(PREREQUISITES.values()):
+        if any(PREREQUISITES.get(by_name[each].stage) == name for each in needed):
+            needed.add(name)
+    return tuple(check for check in all_checks() if check.name in needed)
+
+
+def _run_unblocked(path: Path, settings: Settings, checks: Sequence[Check], results: dict[str, CheckResult]) -> None:
+    """Run checks in parallel, and add their results. Checks whose prerequisite did not pass are skipped."""
+    unblocked = []
+    for check in checks:
+        needed = results.get(PREREQUISITES.get(check.stage, ""))
+        if needed is None or needed.status is Status.PASS:
+            unblocked.append(check)
+        else:
+            results[check.name] = CheckResult(check, Status.SKIPPED, needed.detail)
+    _run(path, settings, unblocked, results)
 
 
 def _run(path: Path, settings: Settings, checks: Sequence[Check], results: dict[str, CheckResult]) -> None:
@@ -161,23 +156,21 @@ def _work(path: Path, settings: Settings, check: Check) -> dict[str, Any]:
 
 
 def _prepare(plugin: Plugin, settings: Settings, check: Check) -> Plugin | Client:
-    if check.stage is Stage.TABLE:
-        return plugin
-    if plugin.slot("PJRT_Plugin_Initialize"):
+    if check.stage is not Stage.TABLE and plugin.slot("PJRT_Plugin_Initialize"):
         plugin.call("PJRT_Plugin_Initialize")
-    return Client(plugin, settings.options)
+    return plugin if check.stage in (Stage.TABLE, Stage.PLUGIN) else Client(plugin, settings.options)
 
 
 def _result(check: Check, outcome: sandbox.Outcome) -> CheckResult:
     report = outcome.report
     if report is not None and "fault" in report:
-        return CheckResult(check.name, Status.FAIL, f"The check itself failed: {report['fault']}", outcome.seconds)
+        return CheckResult(check, Status.FAIL, f"The check itself failed: {report['fault']}", outcome.seconds)
     if report is not None:
-        return CheckResult(check.name, Status(report["status"]), report["detail"], outcome.seconds, report["outcomes"])
+        return CheckResult(check, Status(report["status"]), report["detail"], outcome.seconds, report["outcomes"])
     status = Status.HANG if outcome.is_timeout else Status.CRASH
     detail = _describe_end(outcome)
     return CheckResult(
-        check.name, status, detail, outcome.seconds, {}, outcome.signal, outcome.frames,
+        check, status, detail, outcome.seconds, {}, outcome.signal, outcome.frames,
         outcome.output[-_OUTPUT_CHARACTERS:],
     )  # fmt: skip
 

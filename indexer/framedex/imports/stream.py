@@ -94,6 +94,10 @@ class ForeignStream:
             **_WITHOUT_OBJECTS,
         )
 
+    def callbacks(self) -> Integers:
+        """Return no rows: samples register no callbacks."""
+        return _NO_NUMBERS.reshape(0, 2)
+
     def _durations(self, kind: Integers, duration: Integers) -> Integers:
         """Count the samples by thread and duration: rows (function, thread, bucket, samples)."""
         thread = np.array([thread for _, thread in self._kinds], np.int64)[kind]

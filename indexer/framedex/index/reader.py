@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         AnswerScope,
         CallFilter,
         CaptureRow,
+        CompiledModule,
         Compiles,
         DeviceMemory,
         FrameRow,
@@ -295,6 +296,12 @@ class Index:
         from framedex.index.ask.costs.phases import captures_with_startup
 
         return captures_with_startup(self._reader)
+
+    def compiled_module(self, name: str) -> CompiledModule | None:
+        """Return the lines behind the latest program of an XLA module such as `jit_step`; None if none was recorded."""
+        from framedex.index.ask.costs.traced_lines import find_compiled_module
+
+        return find_compiled_module(self._reader, name)
 
     def frame(self, frame_id: int) -> FrameRow | None:
         """Return the frame with this id, or None."""

@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.locations import locate_functions
 from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.phases import name_phases
 from framedex.ingest.recorded_binaries import RecordedBinaries
@@ -41,7 +42,7 @@ from framedex.ingest.recorded_files import RecordedSources, StoredPrograms, find
 from framedex.ingest.report import CaptureReport
 from framedex.model import Capture
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.progress import AdvanceCallback, Progress
+from framedex.progress import AdvanceCallback, Progress, SilentProgress
 from framedex.releases import Build, FunctionOrigins, find_builds
 from framedex.shared.reading import SharedStream
 
@@ -164,7 +165,12 @@ def open_stream(path: Path) -> AnyStream:
 def _read_capture(
     store: Store, state: CaptureState, stream: AnyStream, namer: CaptureFrameNamer, advance: AdvanceCallback
 ) -> CaptureReport:
-    reading = CaptureReading(store, stream, namer, state.signature)
+    def locate() -> None:
+        is_early = not store.sources.has_unread_roots()  # otherwise once they are read
+        if is_early and locate_functions(store.sources, SilentProgress(), namer.recorded_binaries):
+            store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
+
+    reading = CaptureReading(store, stream, namer, state.signature, locate)
     weight, reported = _size_kib(state), 0
     while not reading.is_done:
         calls = stream.row
@@ -182,9 +188,18 @@ class CaptureReading:
     `signature` is the capture's signature at the start of the reading. Later changes lead to another signature.
     """
 
-    def __init__(self, store: Store, stream: AnyStream, namer: CaptureFrameNamer, signature: str = "") -> None:
+    def __init__(
+        self,
+        store: Store,
+        stream: AnyStream,
+        namer: CaptureFrameNamer,
+        signature: str = "",
+        locate: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Prepare to read a capture. `locate` gives frames their lines before calls are counted by line."""
         self._store = store
         self._stream = stream
+        self._locate = locate
         self._writer: CaptureWriter | None = None
         self.is_done = False
         if isinstance(stream, SharedStream):
@@ -200,15 +215,16 @@ class CaptureReading:
         with self._store.transaction():
             if self._writer is None:
                 self._writer = self._store.begin_capture(self.record, self._stream.calls)
-            if self._writer is None:  # another process has read it meanwhile
-                self.is_done = True
-                return
+                if self._writer is None:  # another process has read it meanwhile
+                    self.is_done = True
+                    return
+                self._locate()
             left = self._writer.rows - self._stream.row
             batch = self._stream.next(min(BATCH_CALLS, left) if left > 0 else BATCH_CALLS)
             self._writer.add(batch)
             # An empty batch is the last one, also if the file was truncated meanwhile.
             if self._stream.row >= self._stream.calls or not len(batch):
-                self._writer.finish(problems=self._problems())
+                self._writer.finish(problems=self._problems(), callbacks=self._stream.callbacks())
                 self.is_done = True
 
     def report(self) -> CaptureReport:

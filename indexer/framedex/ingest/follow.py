@@ -176,5 +176,6 @@ class _FollowedCapture:
                 problems=(*self._stream.problems, *self._naming_problems),
                 stops=self._stream.stops,
                 signature=state.signature,
+                callbacks=self._stream.callbacks(),
                 was_followed=True,
             )

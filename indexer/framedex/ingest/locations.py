@@ -33,6 +33,9 @@ def locate_functions(tables: SourceTables, progress: Progress, binaries: Recorde
     """
     released = ReleasedFunctions(tables)
     functions = tables.stale_functions()
+    if not functions:
+        tables.write_placements([], [])
+        return []
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     definitions_for = _make_definition_query(tables)
     placements = []

@@ -79,7 +79,7 @@ class CaptureFrameNamer:
     """
 
     def __init__(self, binaries: RecordedBinaries | None = None, former: FolderMoves | None = None) -> None:
-        self._binaries = binaries or RecordedBinaries()
+        self.recorded_binaries = binaries or RecordedBinaries()
         self.former_folders = former or FolderMoves()
 
     def name_frames(
@@ -107,13 +107,13 @@ class CaptureFrameNamer:
     def binaries(self, capture: Capture) -> Sequence[NamedBinary]:
         """Return the binaries of the native frames of a capture."""
         modules = {frame.module for frame in capture.frames if isinstance(frame, NativeFrame) and frame.module >= 0}
-        return [self._binaries.describe_binary(capture.modules[module]) for module in sorted(modules)]
+        return [self.recorded_binaries.describe_binary(capture.modules[module]) for module in sorted(modules)]
 
     def ffi_handler(
         self, capture: Capture, entry: NativeFrame, origins: FunctionOrigins | None = None
     ) -> tuple[Signature | None, FrameRecord | None]:
         """Return the signature of the FFI handler entered at a frame, and its implementing function."""
-        binary, _ = self._binaries.open(capture.modules[entry.module])
+        binary, _ = self.recorded_binaries.open(capture.modules[entry.module])
         found = binary.ffi_handler(entry.offset - 1) if binary is not None else None
         if binary is None or found is None:
             return None, None
@@ -130,7 +130,7 @@ class CaptureFrameNamer:
         for frame in capture.frames:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
-        self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
+        self.recorded_binaries.fetch_debug_files(capture.modules[module] for module in by_module)
         launch = capture.metadata.launch
         everything: dict[NativeFrame, _FoundFunctions] = {}
         problems: list[str] = []
@@ -147,7 +147,7 @@ class CaptureFrameNamer:
         self, module: Module, frames: Sequence[NativeFrame], packages: Mapping[str, str]
     ) -> tuple[dict[NativeFrame, _FoundFunctions], Sequence[str]]:
         """Return the names of the frames of one module (none if the binary is missing), and the problems."""
-        binary, trouble = self._binaries.open(module)
+        binary, trouble = self.recorded_binaries.open(module)
         if binary is None:
             return {}, [describe_missing_binary(module.path, trouble, packages)]
         # A return address is one past the call, which may be the last instruction of its function.

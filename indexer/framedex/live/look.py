@@ -26,7 +26,7 @@ from framedex.live.model import (
     Task,
 )
 from framedex.live.python_frames import PythonReader
-from framedex.live.runtime import Runtime, UnknownRuntimeError
+from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
 from framedex.live.targets import Target
 from framedex.live.tasks import command_line, process_state, read_tasks, working_folder_of
 from framedex.regularfile import host_name
@@ -113,22 +113,22 @@ def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:
     try:
         memory = ProcessMemory(pid)
     except OSError as error:
-        problem, remedy = _describe_refusal(pid, error)
+        problem, remedy = describe_refusal(pid, error)
         return read_tasks(pid, None), None, problem, remedy
     with memory:
         tasks = read_tasks(pid, memory)
         try:
-            reader = PythonReader(memory, Runtime.find(pid, memory), working_folder_of(pid))
+            reader = PythonReader(memory, Runtime.find(memory, python_binaries(pid)), working_folder_of(pid))
             return tasks, reader.read(), "", ""
         except UnknownRuntimeError as error:
             return tasks, None, f"Python frames of process {pid} are not readable: {error}.", ""
         except PermissionError as error:
-            return tasks, None, *_describe_refusal(pid, error)
+            return tasks, None, *describe_refusal(pid, error)
         except OSError as error:
             return tasks, None, f"Python frames of process {pid} are not readable: {error}.", ""
 
 
-def _describe_refusal(pid: int, error: OSError) -> tuple[str, str]:
+def describe_refusal(pid: int, error: OSError) -> tuple[str, str]:
     """The message and remedy if the system does not let this user read the memory of a process."""
     problem = f"Python frames and waits of process {pid} are not readable: {error.strerror}."
     try:

@@ -1,17 +1,38 @@
-"""Memory of another process, read through /proc without stopping the process."""
+"""Memory of another process: of a living one through /proc, without stopping it. `cores/` has that of a core file."""
 
 from __future__ import annotations
 
 import os
 import struct
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 _END_OF_ADDRESSES = 1 << 47
 
 
-class ProcessMemory:
+class Memory(ABC):
     """The memory of a process. All methods raise OSError for memory that is not mapped."""
+
+    @abstractmethod
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address."""
+
+    def word(self, address: int) -> int:
+        """The unsigned 64-bit integer at an address."""
+        return int.from_bytes(self.read(address, 8), "little")
+
+    def int32(self, address: int) -> int:
+        """The signed 32-bit integer at an address."""
+        return int.from_bytes(self.read(address, 4), "little", signed=True)
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        """The unsigned 64-bit integers from an address on."""
+        return struct.unpack(f"<{count}Q", self.read(address, 8 * count))
+
+
+class ProcessMemory(Memory):
+    """The memory of a living process."""
 
     def __init__(self, pid: int) -> None:
         """Raises PermissionError without the permission to trace the process, OSError if there is none."""
@@ -33,15 +54,3 @@ class ProcessMemory:
         if len(content) < size:
             raise OSError(f"{address:#x} is not mapped")
         return content
-
-    def word(self, address: int) -> int:
-        """The unsigned 64-bit integer at an address."""
-        return int.from_bytes(self.read(address, 8), "little")
-
-    def int32(self, address: int) -> int:
-        """The signed 32-bit integer at an address."""
-        return int.from_bytes(self.read(address, 4), "little", signed=True)
-
-    def words(self, address: int, count: int) -> tuple[int, ...]:
-        """The unsigned 64-bit integers from an address on."""
-        return struct.unpack(f"<{count}Q", self.read(address, 8 * count))

@@ -83,6 +83,7 @@ class LockObject:
 class PythonThread:
     """A Python thread: its kernel thread id, its Python identifier, and its frames, innermost first.
 
+    `evaluators` are, for each frame, an address inside the native frame that evaluates it, 0 if unknown.
     `is_changing`: the frames changed during each attempt to read them. `held` are locks whose `with` block is being
     executed. `reached` are locks that its innermost frame uses now.
     """
@@ -90,6 +91,7 @@ class PythonThread:
     tid: int
     identifier: int
     frames: tuple[LiveFrame, ...]
+    evaluators: tuple[int, ...]
     is_changing: bool = False
     held: tuple[LockObject, ...] = ()
     reached: tuple[LockObject, ...] = ()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
-from framedex.live.memory import ProcessMemory
+from framedex.live.memory import Memory
 from framedex.live.model import LiveFrame, LockObject, Python, PythonThread
 from framedex.live.runtime import Runtime
 
@@ -57,17 +57,21 @@ class _Code:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A frame at an address, and the byte offset of its current instruction."""
+    """A frame at an address, and the byte offset of its current instruction.
+
+    `evaluator` is an address inside the native frame that evaluates it, 0 if unknown.
+    """
 
     address: int
     code: _Code
     instruction: int
+    evaluator: int = 0
 
 
 class PythonReader:
     """Reads the Python threads of a process. Code objects are read once, so use one reader for one moment."""
 
-    def __init__(self, memory: ProcessMemory, runtime: Runtime, folder: str) -> None:
+    def __init__(self, memory: Memory, runtime: Runtime, folder: str) -> None:
         """Relative file names start in `folder`."""
         self._folder = folder
         self._memory, self._runtime, self._offsets = memory, runtime, runtime.offsets
@@ -137,7 +141,8 @@ class PythonReader:
             if not is_changing:
                 break
         frames = frames or []
-        thread = PythonThread(tid, identifier, tuple(map(_live_frame, frames)), is_changing)
+        evaluators = tuple(frame.evaluator for frame in frames)
+        thread = PythonThread(tid, identifier, tuple(map(_live_frame, frames)), evaluators, is_changing)
         if is_changing:
             return state, thread
         try:
@@ -155,22 +160,44 @@ class PythonReader:
             return None
 
     def _frames(self, state: int) -> Iterator[_Frame]:
+        """The frames of a thread, innermost first.
+
+        An evaluator runs several frames. From 3.12 on, a frame without Python code follows them, which is a local of
+        the evaluator. In 3.11, the last of them is an entry frame, and the evaluator has a _PyCFrame as a local.
+        """
         offsets, memory = self._offsets, self._memory
-        if "thread.current_frame" in offsets:
-            address = memory.word(state + offsets["thread.current_frame"])
+        cframe = 0
+        if "thread.cframe" in offsets:
+            cframe = memory.word(state + offsets["thread.cframe"])
+            address = memory.word(cframe + offsets["cframe.current_frame"])
         else:
-            address = memory.word(memory.word(state + offsets["thread.cframe"]) + offsets["cframe.current_frame"])
+            address = memory.word(state + offsets["thread.current_frame"])
+        run: list[_Frame] = []
         for _ in range(_MAX_FRAMES):
             if not address:
-                return
+                break
             head = memory.read(address, offsets["frame.locals"])
-            code = _word_at(head, offsets["frame.code"]) & ~(_TAG if self._runtime.minor >= 14 else 0)
             owner = head[offsets["frame.owner"]]
-            if code and owner < _OWNED_BY_EVALUATOR and (read := self._code(code)) is not None:
-                instruction = _word_at(head, offsets["frame.instruction"]) - read.instructions
-                if owner != 0 or instruction >= read.first_traceable:
-                    yield _Frame(address, read, instruction)
+            evaluator = address if owner >= _OWNED_BY_EVALUATOR else 0
+            if not evaluator and (frame := self._frame_of_head(address, head)) is not None:
+                run.append(frame)
+            if "frame.is_entry" in offsets and head[offsets["frame.is_entry"]]:
+                evaluator, cframe = cframe, memory.word(cframe + offsets["cframe.previous"])
+            if evaluator:
+                yield from (replace(frame, evaluator=evaluator) for frame in run)
+                run.clear()
             address = _word_at(head, offsets["frame.previous"])
+        yield from run
+
+    def _frame_of_head(self, address: int, head: bytes) -> _Frame | None:
+        """The frame with these first bytes; None if it is invisible to Python."""
+        offsets = self._offsets
+        code = _word_at(head, offsets["frame.code"]) & ~(_TAG if self._runtime.minor >= 14 else 0)
+        if not code or (read := self._code(code)) is None:
+            return None
+        instruction = _word_at(head, offsets["frame.instruction"]) - read.instructions
+        is_incomplete = head[offsets["frame.owner"]] == 0 and instruction < read.first_traceable
+        return None if is_incomplete else _Frame(address, read, instruction)
 
     def _read_code(self, address: int) -> _Code | None:
         """The code object at an address; None if another object is there, as below the outermost frame."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from framedex.live.memory import ProcessMemory
+from framedex.live.memory import Memory
 from framedex.regularfile import open_regular
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
@@ -76,25 +77,39 @@ class Runtime:
     offsets: Mapping[str, int]
 
     @classmethod
-    def find(cls, pid: int, memory: ProcessMemory) -> Runtime:
-        """Raises UnknownRuntimeError if there is none, and OSError if the process ends meanwhile."""
-        for path, base in _python_binaries(pid):
+    def find(cls, memory: Memory, binaries: Iterable[MappedBinary]) -> Runtime:
+        """Raises UnknownRuntimeError if no binary has CPython, and OSError if the process ends meanwhile."""
+        for path, base, file in binaries:
             with suppress(OSError, struct.error, ValueError):
-                offset = _find_runtime(Path(f"/proc/{pid}/root{path}"))
+                offset = _find_runtime(file)
                 if offset is not None:
                     return cls(base + offset, *_read_offsets(memory, base + offset, path))
         raise UnknownRuntimeError("it is not a Python program")
 
 
-def _python_binaries(pid: int) -> Iterator[tuple[str, int]]:
-    """The path and load address of each mapped binary that may contain CPython."""
+class MappedBinary(NamedTuple):
+    """A binary of a process: its path there, its load address, and its file here."""
+
+    path: str
+    base: int
+    file: Path
+
+
+def is_python_binary(path: str) -> bool:
+    """Whether a path may be that of CPython, by its name."""
+    return _PYTHON_BINARY.search(path) is not None
+
+
+def python_binaries(pid: int) -> Iterator[MappedBinary]:
+    """Each mapped binary of a living process that may contain CPython. Raises OSError if the process ends meanwhile."""
     program = str(Path(f"/proc/{pid}/exe").readlink())
     known: set[str] = set()
     for line in Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines():
         addresses, _, offset, _, _, *path = line.split(maxsplit=5)
-        if path and path[0] not in known and (path[0] == program or _PYTHON_BINARY.search(path[0])):
+        if path and path[0] not in known and (path[0] == program or is_python_binary(path[0])):
             known.add(path[0])
-            yield path[0], int(addresses.partition("-")[0], 16) - int(offset, 16)
+            base = int(addresses.partition("-")[0], 16) - int(offset, 16)
+            yield MappedBinary(path[0], base, Path(f"/proc/{pid}/root{path[0]}"))
 
 
 def _find_runtime(file: Path) -> int | None:
@@ -127,7 +142,7 @@ def _name_at(names: bytes, offset: int) -> bytes:
     return names[offset : names.find(b"\0", offset)]
 
 
-def _read_offsets(memory: ProcessMemory, runtime: int, path: str) -> tuple[int, Mapping[str, int]]:
+def _read_offsets(memory: Memory, runtime: int, path: str) -> tuple[int, Mapping[str, int]]:
     """The minor version of the CPython whose _PyRuntime is at an address, and its offsets.
 
     From 3.13 on, _PyRuntime begins with them. Raises UnknownRuntimeError for an unsupported version.

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from framedex.live.memory import ProcessMemory
+from framedex.live.memory import Memory
 from framedex.live.model import Activity, ProcessState, Task
 
 _NS_PER_S = 1_000_000_000
@@ -62,7 +62,7 @@ def working_folder_of(pid: int) -> str:
     return ""
 
 
-def read_tasks(pid: int, memory: ProcessMemory | None) -> list[Task]:
+def read_tasks(pid: int, memory: Memory | None) -> list[Task]:
     """The threads of a process, the main thread first. Without `memory`, their system calls are unknown."""
     try:
         tids = sorted(int(each.name) for each in Path(f"/proc/{pid}/task").iterdir())
@@ -72,7 +72,7 @@ def read_tasks(pid: int, memory: ProcessMemory | None) -> list[Task]:
     return sorted(filter(None, tasks), key=lambda task: (task.tid != pid, task.tid))
 
 
-def _read_task(pid: int, tid: int, memory: ProcessMemory | None) -> Task | None:
+def _read_task(pid: int, tid: int, memory: Memory | None) -> Task | None:
     """One thread; None if it has ended."""
     folder = Path(f"/proc/{pid}/task/{tid}")
     letter, cpu_ns, _ = _read_stat(folder / "stat")
@@ -95,7 +95,7 @@ def _read_task(pid: int, tid: int, memory: ProcessMemory | None) -> Task | None:
     )
 
 
-def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: ProcessMemory | None) -> Task:
+def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memory: Memory | None) -> Task:
     first, second, third, fourth = arguments[:4]
     if number == _FUTEX:
         until = _futex_end(memory, second, fourth)
@@ -116,7 +116,7 @@ def _waiting_task(pid: int, task: Task, number: int, arguments: list[int], memor
     return task
 
 
-def _mutex_owner(memory: ProcessMemory | None, address: int, operation: int, value: int) -> int:
+def _mutex_owner(memory: Memory | None, address: int, operation: int, value: int) -> int:
     """The thread id in a pthread_mutex_t that a thread waits for; 0 if it waits for something else.
 
     glibc waits for a mutex until its first word is no longer 2, and keeps the owner in the third.
@@ -128,7 +128,7 @@ def _mutex_owner(memory: ProcessMemory | None, address: int, operation: int, val
     return 0
 
 
-def _futex_end(memory: ProcessMemory | None, operation: int, timeout: int) -> int | None:
+def _futex_end(memory: Memory | None, operation: int, timeout: int) -> int | None:
     """The end of a timed wait on CLOCK_MONOTONIC; None for a wait without an end, or one of another clock."""
     if operation & 0x7F != _FUTEX_TIMED_ABSOLUTE:
         return None
@@ -138,7 +138,7 @@ def _futex_end(memory: ProcessMemory | None, operation: int, timeout: int) -> in
     return end - time.time_ns() + time.monotonic_ns()
 
 
-def _read_timespec(memory: ProcessMemory | None, address: int) -> int | None:
+def _read_timespec(memory: Memory | None, address: int) -> int | None:
     """The nanoseconds of a timespec; None at address 0 or if it is not readable."""
     if memory is None or not address:
         return None

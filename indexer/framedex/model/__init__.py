@@ -136,7 +136,15 @@ if TYPE_CHECKING:
         NativeSymbol,
         SourceFile,
     )
-    from framedex.model.startup import PhaseKind, Startup, StartupPart, StartupRow, StartupTotals, TracedLine
+    from framedex.model.startup import (
+        CompiledModule,
+        PhaseKind,
+        Startup,
+        StartupPart,
+        StartupRow,
+        StartupTotals,
+        TracedLine,
+    )
     from framedex.model.totals import (
         BoundaryTotals,
         CallActivity,
@@ -177,6 +185,7 @@ __all__ = [
     "CompileChange",
     "CompileNote",
     "CompiledFunction",
+    "CompiledModule",
     "Compiles",
     "ComponentFrames",
     "Definition",
@@ -416,7 +425,9 @@ __getattr__ = export_lazily(
             "NativeSymbol",
             "SourceFile",
         ),
-        "startup": ("PhaseKind", "Startup", "StartupPart", "StartupRow", "StartupTotals", "TracedLine"),
+        "startup": (
+            *("CompiledModule", "PhaseKind", "Startup", "StartupPart", "StartupRow", "StartupTotals", "TracedLine"),
+        ),
         "totals": ("CallActivity", "BoundaryTotals", "FlameGraph", "FlameKind", "FlameNode", "ThreadTime", "Timeline"),
         "traces": ("CallDispatch", "FfiSite", "HandlerOrigin", "Section", "SectionKind", "Trace"),
     },

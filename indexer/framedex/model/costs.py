@@ -331,6 +331,9 @@ class Waits:
     Of `count` waits, `unsure` have no recorded end of the awaited work: they count until the thread's next call.
     `unended` counts waits that had not ended at the end of the recording: they lasted at least until then. The calls
     are the blocking ones, or the ones before the waits.
+
+    The longest wait was for the event `longest_event`, such as `event#12`, of the program that the call `longest_run`
+    ran, in the program line `dispatched_in`. Each is None if unknown.
     """
 
     line: PythonLine | None
@@ -345,6 +348,9 @@ class Waits:
     first_call: int
     latest_call: int
     unended: int = 0
+    longest_event: str | None = None
+    longest_run: int | None = None
+    dispatched_in: PythonLine | None = None
 
 
 PARTS_OF_STEPS = ("compile", "dispatch", "transfer", "wait")

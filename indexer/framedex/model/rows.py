@@ -36,13 +36,15 @@ class StopReasons:
     """The reasons why a capture ends before its program; false if it is complete.
 
     `threads` is the number of threads whose calls are missing after some moment. `missing_calls` is the number of those
-    calls, if counted. `lacks_threads`: other threads are missing entirely.
+    calls, if counted. `lacks_threads`: other threads are missing entirely. `queries` is the number of calls that
+    `framedex run --flight` only counted, by choice.
     """
 
     reasons: tuple[StopReason, ...] = ()
     threads: int = 0
     missing_calls: int = 0
     lacks_threads: bool = False
+    queries: int = 0
 
     def __bool__(self) -> bool:
         return bool(self.reasons) or self.lacks_threads
@@ -54,6 +56,7 @@ class StopReasons:
             self.threads + other.threads,
             self.missing_calls + other.missing_calls,
             self.lacks_threads or other.lacks_threads,
+            self.queries + other.queries,
         )
 
 

@@ -88,6 +88,15 @@ class TracedLine:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledModule:
+    """The lines behind an XLA module such as `jit_step`: those that add most ops, and the one that compiled it."""
+
+    name: str
+    lines: tuple[TracedLine, ...]
+    compiled_by: PythonLine | None
+
+
+@dataclass(frozen=True, slots=True)
 class Startup:
     """The time from the start of a process until the return of its first step; `duration` in ns.
 

@@ -1,7 +1,7 @@
 """Compiled programs: the source lines of their ops, signatures, options, and JAX's notes.
 
 Start at `bytecode.py` (lines of ops), then `signature.py`, `notes.py` and `options.py`. `memory.py` reads XLA's
-optimised programs.
+optimised programs, `pass_log.py` the times of its passes.
 `native/recorder/kept_files.h` stores the programs.
 """
 

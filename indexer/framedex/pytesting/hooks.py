@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +87,27 @@ def tpu_behaviour() -> Generator[ModuleType]:
 
     with behaviour.active():
         yield behaviour
+
+
+@pytest.fixture
+def replay_recording(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Replay a capture, or a file of `framedex reduce`, at the plug-in of `--framedex-plugin`.
+
+    Use `replay_recording(path, ulps=0, rtol=0.0)`. The test fails if the replay fails, or if a content differs by more
+    from the recorded one.
+    """
+
+    def replay(path: str | os.PathLike[str], *, ulps: int = 0, rtol: float = 0.0) -> None:
+        from framedex.commands.main import cli
+
+        options = {"--plugin": request.config.getoption("--framedex-plugin"), "--ulps": ulps, "--rtol": rtol}
+        arguments = [str(each) for option in options.items() for each in option]
+        status = cli.main(["replay", os.fspath(path), *arguments], "framedex", standalone_mode=False)
+        if status:
+            problem = "contents differ" if status == 1 else "the replay failed"
+            pytest.fail(f"{os.fspath(path)}: {problem}. The output of `framedex replay` says what.", pytrace=False)
+
+    return replay
 
 
 def _uses_our_fixture(item: pytest.Item, fixture: str) -> bool:

@@ -15,6 +15,16 @@ _MARK = (
 )
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that selects the plug-in of `replay_recording`."""
+    parser.getgroup("framedex").addoption(
+        "--framedex-plugin",
+        metavar="PATH",
+        default="mock",
+        help="The PJRT plug-in of the fixture replay_recording. Default: the mock TPU.",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark and the hooks."""
     config.addinivalue_line("markers", _MARK)

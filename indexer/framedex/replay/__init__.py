@@ -4,6 +4,11 @@ Start at `recorded_calls.py`, which translates a capture into the operations of 
 child process with native/replay. `judging.py` compares the results with the recording or with another plug-in, or looks
 for NaN; `comparison.py` compares two arrays. `call_lines.py` finds the Python line of a call.
 
+`bisection.py` finds the op where a difference or NaN begins. `isolation.py` replaces the dependencies of an execution
+by the contents of its arguments. `probes.py` runs its program with values inside it as results; the script
+`probed_program.py` edits the program in a Python with JAX. `origins.py` follows a wrong value from op to op.
+`reduction.py` cuts a plan down to a few ops; `recording_file.py` and `standalone.py` write the result.
+
 Invariants:
 
 - An operation runs only if everything that it depends on was replayed. The other calls are listed with the reason.

@@ -4,10 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from framedex.model import LinkEvidence, Location, LocationEvidence, PythonFrame, PythonLine
 from framedex.model.locations import is_framedex_file, is_library_file
-from framedex.replay.recorded_calls import RecordedCapture
+from framedex.model.programs import ProgramFrame
+
+if TYPE_CHECKING:
+    from framedex.replay.recorded_calls import RecordedCapture
+
+
+def program_line(frames: Iterable[ProgramFrame]) -> PythonLine | None:
+    """Return the line of an op of a program: the innermost of the program itself, or of all Python; None if unknown."""
+    known = list(frames)
+    frame = next((each for each in known if _is_own_file(each.path)), known[0] if known else None)
+    if frame is None:
+        return None
+    return PythonLine(frame.function, Location(frame.path, frame.line, LocationEvidence.EXACT), None)
+
+
+def _is_own_file(path: str) -> bool:
+    return not (path.startswith("<") or is_library_file(path) or is_framedex_file(path))
 
 
 class CallLines:
@@ -45,6 +62,6 @@ class CallLines:
             code = self._capture.codes[frame.code]
             line = PythonLine(code.qualname, Location(code.filename, frame.line, LocationEvidence.EXACT), link)
             first = first or line
-            if not (code.filename.startswith("<") or is_library_file(code.filename) or is_framedex_file(code.filename)):
+            if _is_own_file(code.filename):
                 return line
         return first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ import numpy.typing as npt
 
 _Bits = npt.NDArray[Any]
 _Reals = npt.NDArray[np.float64]
+Places = npt.NDArray[np.bool_]
+"""A truth value for each element of an array."""
 
 
 class _Float(NamedTuple):
@@ -84,20 +87,58 @@ def compare(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> 
         return Comparison(1, 1, None, f"{len(expected)} bytes", f"{len(actual)} bytes")
     if expected == actual:
         return Comparison(len(_bits(kind, expected)) // parts, 0)
-    if kind not in _FLOATS and kind not in _SMALL_FLOATS and kind not in ("BF16", "F8E8M0FNU"):
+    if not _is_real(kind):
         return _compare_exactly(_integers(kind, expected), _integers(kind, actual))
     return _compare_reals(kind, expected, actual, tolerance, parts)
 
 
 def find_non_finite(kind: str, content: bytes) -> tuple[int, int]:
     """Return the numbers of NaNs and infinities in a content."""
+    values = _decode(_COMPLEX.get(kind, kind), content)
+    return (0, 0) if values is None else (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
+
+
+def nan_places(kind: str, content: bytes) -> Places:
+    """Return for each element of a content whether it is NaN."""
+    return _places(kind, content, np.isnan)
+
+
+def infinity_places(kind: str, content: bytes) -> Places:
+    """Return for each element of a content whether it is infinite."""
+    return _places(kind, content, np.isinf)
+
+
+def difference_places(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Places:
+    """Return for each element whether two contents of one type and size differ there."""
+    parts = 2 if kind in _COMPLEX else 1
     kind = _COMPLEX.get(kind, kind)
-    if kind in _INTEGERS or not content:
-        return 0, 0
+    if not _is_real(kind):
+        return np.asarray(_integers(kind, expected) != _integers(kind, actual))
+    return ~_close_reals(kind, expected, actual, tolerance).is_equal.reshape(-1, parts).all(axis=1)
+
+
+def element_text(kind: str, content: bytes, place: int) -> str:
+    """Return an element of a content as text."""
+    parts = 2 if kind in _COMPLEX else 1
+    kind = _COMPLEX.get(kind, kind)
     values = _decode(kind, content)
     if values is None:
-        return 0, 0
-    return int(np.isnan(values).sum()), int(np.isinf(values).sum())
+        return str(_integers(kind, content)[place])
+    shown = [repr(float(each)) for each in values[place * parts : (place + 1) * parts]]
+    return shown[0] if parts == 1 else f"({', '.join(shown)})"
+
+
+def _places(kind: str, content: bytes, has_property: Callable[[_Reals], Places]) -> Places:
+    parts = 2 if kind in _COMPLEX else 1
+    kind = _COMPLEX.get(kind, kind)
+    values = _decode(kind, content)
+    if values is None:
+        return np.zeros(len(_integers(kind, content)), np.bool_)
+    return has_property(values).reshape(-1, parts).any(axis=1)
+
+
+def _is_real(kind: str) -> bool:
+    return kind in _FLOATS or kind in _SMALL_FLOATS or kind in ("BF16", "F8E8M0FNU")
 
 
 def _integers(kind: str, content: bytes) -> _Bits:
@@ -110,33 +151,48 @@ def _compare_exactly(expected: _Bits, actual: _Bits) -> Comparison:
     return Comparison(len(expected), len(places), first, str(expected[first]), str(actual[first]))
 
 
-def _compare_reals(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance, parts: int) -> Comparison:
-    """Compare reals, or complex numbers by their `parts`."""
+class _CloseReals(NamedTuple):
+    """The reals of two contents, and their distances."""
+
+    expected: _Reals
+    actual: _Reals
+    ulps: npt.NDArray[np.uint64]
+    relative: _Reals
+    is_number: Places
+    is_equal: Places
+
+
+def _close_reals(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> _CloseReals:
     bits = _bits(kind, expected), _bits(kind, actual)
     values = _decode(kind, expected), _decode(kind, actual)
     assert values[0] is not None
     assert values[1] is not None
-    nans = np.isnan(values[0]), np.isnan(values[1])
     ulps = _distance(kind, *bits)
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(values[0]), np.abs(values[1]))
         relative = np.where(values[0] == values[1], 0.0, np.abs(values[0] - values[1]) / scale)
     is_number = np.isfinite(values[0]) & np.isfinite(values[1])
-    is_close = (nans[0] & nans[1]) | (is_number & ((ulps <= tolerance.ulps) | (relative <= tolerance.relative)))
     is_equal = bits[0] == bits[1]
     if tolerance != Tolerance():
-        is_equal |= is_close
-    places = np.flatnonzero(~is_equal)
+        is_equal |= np.isnan(values[0]) & np.isnan(values[1])
+        is_equal |= is_number & ((ulps <= tolerance.ulps) | (relative <= tolerance.relative))
+    return _CloseReals(values[0], values[1], ulps, relative, is_number, is_equal)
+
+
+def _compare_reals(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance, parts: int) -> Comparison:
+    """Compare reals, or complex numbers by their `parts`."""
+    close = _close_reals(kind, expected, actual, tolerance)
+    places = np.flatnonzero(~close.is_equal)
     first = int(places[0]) if len(places) else None
     return Comparison(
-        elements=len(bits[0]) // parts,
+        elements=len(close.is_equal) // parts,
         differing=len(np.unique(places // parts)),
         first=None if first is None else first // parts,
-        expected="" if first is None else repr(float(values[0][first])),
-        actual="" if first is None else repr(float(values[1][first])),
-        largest_ulps=int(np.max(ulps[is_number])) if is_number.any() else None,
-        largest_relative=float(np.max(relative[is_number])) if is_number.any() else None,
-        nan_differs=int((nans[0] != nans[1]).sum()),
+        expected="" if first is None else repr(float(close.expected[first])),
+        actual="" if first is None else repr(float(close.actual[first])),
+        largest_ulps=int(np.max(close.ulps[close.is_number])) if close.is_number.any() else None,
+        largest_relative=float(np.max(close.relative[close.is_number])) if close.is_number.any() else None,
+        nan_differs=int((np.isnan(close.expected) != np.isnan(close.actual)).sum()),
     )
 
 

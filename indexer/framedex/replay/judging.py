@@ -13,28 +13,11 @@ from operator import attrgetter
 
 from framedex.captures import read_stored_buffer
 from framedex.replay.comparison import Comparison, Tolerance, compare, find_non_finite
+from framedex.replay.origins import Origin
 from framedex.replay.plan import UNKNOWN, Action, Operation, Plan
-from framedex.replay.runner import Options, Record, ReplayCrashedError, Target, run_plan
+from framedex.replay.runner import Array, Options, Record, ReplayCrashedError, Target, run_plan
 
 _MAX_DIFFERENCES = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """A content in a report: a read, or the result `index` of an execution on a device."""
-
-    device: int
-    index: int
-    type: str
-    shape: str
-    name: str
-    content: bytes
-
-    @classmethod
-    def parse(cls, record: Record) -> Array:
-        """Parse a record of a read or an output."""
-        device, index, kind, shape, name = record.words
-        return cls(int(device), int(index), kind, "" if shape == UNKNOWN else shape, name, record.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +69,15 @@ class NonFinite:
     infinities: int
 
 
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """The op where the first difference or NaN begins, in a result of the execution `row`; or why it is unknown."""
+
+    row: int
+    origin: Origin | None
+    problem: str = ""
+
+
 @dataclass(slots=True)
 class Verdict:
     """The result of a replay.
@@ -105,6 +97,7 @@ class Verdict:
     crashes: list[Crash] = field(default_factory=list)
     non_finite: list[NonFinite] = field(default_factory=list)
     unsteady: list[int] = field(default_factory=list)
+    bisection: Bisection | None = None
 
     @property
     def first_difference(self) -> Difference | None:

@@ -32,7 +32,9 @@ class Action(StrEnum):
     UNLOAD = "unload"
 
 
-_CONTENT_OF_SEND = 4  # among its operands
+CONTENT_OF_SEND, OUTPUTS_OF_EXECUTION = 4, 5
+"""Places among the operands: the content's name, and the number of results per device."""
+
 _ENDS = frozenset({Action.DELETE, Action.DESTROY, Action.UNLOAD})
 
 
@@ -54,6 +56,29 @@ class Operation:
     def text(self) -> str:
         """Return the operation as a line of the plan."""
         return " ".join((self.action, str(self.row), *self.operands))
+
+    @classmethod
+    def parse(cls, line: str) -> Operation:
+        """Parse a line of a plan. Raises ValueError."""
+        action, row, *operands = line.split(" ")
+        make = cls(Action(action), int(row), tuple(operands))
+        try:
+            numbers = [int(each) for each in operands[:6]] if action == Action.EXECUTE else [int(operands[0])]
+            match make.action:
+                case Action.COMPILE | Action.UNLOAD:
+                    return replace(make, executable=numbers[0])
+                case Action.SEND:
+                    return replace(make, results=(numbers[0],))
+                case Action.COPY:
+                    return replace(make, results=(numbers[0],), inputs=(int(operands[1]),))
+                case Action.EXECUTE:
+                    buffers = tuple(int(each) for each in operands[6 : 6 + numbers[3] * (numbers[4] + numbers[5])])
+                    used = numbers[3] * numbers[4]
+                    return replace(make, executable=numbers[0], inputs=buffers[:used], results=buffers[used:])
+                case _:
+                    return replace(make, inputs=(numbers[0],))
+        except LookupError:
+            raise ValueError("an operand of an operation is missing") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +124,12 @@ class Plan:
         return found
 
     @cached_property
-    def _producers(self) -> Mapping[int, Operation]:
-        """The operation that creates each buffer."""
+    def _creators(self) -> Mapping[int, Operation]:
         return {buffer: each for each in self.operations for buffer in each.results}
+
+    def creator(self, buffer: int) -> Operation | None:
+        """Return the operation that creates a buffer."""
+        return self._creators.get(buffer)
 
     def text(self) -> str:
         """Return the plan for the replayer."""
@@ -116,8 +144,15 @@ class Plan:
         """Return the execution that computed the content of a read, also through copies; None if no execution did."""
         current: Operation | None = read
         while current is not None and current.action in (Action.READ, Action.COPY):
-            current = self._producers.get(current.inputs[0])
+            current = self._creators.get(current.inputs[0])
         return current if current is not None and current.action is Action.EXECUTE else None
+
+    def result_index(self, read: Operation) -> int:
+        """Return the index of a read buffer among the results of its producer on a device."""
+        buffer, creator = read.inputs[0], self._creators[read.inputs[0]]
+        while creator.action is Action.COPY:
+            buffer, creator = creator.inputs[0], self._creators[creator.inputs[0]]
+        return creator.results.index(buffer) % int(creator.operands[OUTPUTS_OF_EXECUTION])
 
     def is_faithful(self, read: Operation) -> bool:
         """Return whether the content of a read depends only on recorded contents."""
@@ -128,7 +163,7 @@ class Plan:
         """The buffers that depend on a content that was not recorded."""
         tainted: set[int] = set()
         for each in self.operations:
-            is_seeded = each.action is Action.SEND and each.operands[_CONTENT_OF_SEND] == UNKNOWN
+            is_seeded = each.action is Action.SEND and each.operands[CONTENT_OF_SEND] == UNKNOWN
             if is_seeded or not tainted.isdisjoint(each.inputs):
                 tainted.update(each.results)
         return frozenset(tainted)
@@ -154,6 +189,11 @@ class Plan:
             if each.row in kept or (each.action in _ENDS and created.issuperset(each.inputs) and each.inputs)
         )
         return replace(self, operations=operations)
+
+    def with_dependencies(self, row: int) -> tuple[Operation, ...]:
+        """Return the operation of a row, with everything that it depends on."""
+        kept = set(_with_dependencies(self.operations, lambda each: each.row == row))
+        return tuple(each for each in self.operations if each.row in kept)
 
 
 def _with_dependencies(operations: Sequence[Operation], is_wanted: Callable[[Operation], bool]) -> Iterator[int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from framedex.errors import FramedexError
-from framedex.replay.plan import Machine, Plan
+from framedex.replay.plan import UNKNOWN, Machine, Plan
 from framedex.words import signal_name
 
 _PROGRAM = """\
@@ -34,24 +34,39 @@ _MAX_ERROR_OUTPUT = 2000  # characters of a crashed plug-in's output
 _RECORDING_VARIABLES = frozenset(
     {"FRAMEDEX_OUT", "FRAMEDEX_PLUGIN", "FRAMEDEX_CONTENTS", "FRAMEDEX_METADATA", "LD_PRELOAD"}
 )
+_ALTERING_VARIABLES = frozenset({"FRAMEDEX_BEHAVIOUR", "FRAMEDEX_FAIL"})
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """The plug-in of a replay, the interpreter of its process, and the library that replays.
 
-    `is_mock`: the plug-in is the mock TPU.
+    `is_mock`: the plug-in is the mock TPU. `is_reference`: another plug-in is compared with this one, which therefore
+    runs without behaviours and injected failures.
     """
 
     plugin: Path
     python: str
     is_mock: bool
     replayer: Path
+    is_reference: bool = False
+
+    @property
+    def name(self) -> str:
+        """The plug-in's name for answers."""
+        return "mock TPU" if self.is_mock else self.plugin.name
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether behaviours or injected failures change the plug-in."""
+        return not self.is_reference and any(os.environ.get(name) for name in _ALTERING_VARIABLES)
 
     def variables(self, machine: Machine) -> dict[str, str]:
         """The environment of the process. By default, a mock simulates the recorded machine."""
         variables = {name: value for name, value in os.environ.items() if name not in _RECORDING_VARIABLES}
         variables["FRAMEDEX_RECORD"] = "0"
+        if self.is_reference:
+            variables = {name: value for name, value in variables.items() if name not in _ALTERING_VARIABLES}
         if self.is_mock and machine.kind.startswith("TPU"):
             variables.setdefault("FRAMEDEX_DEVICE", machine.kind)
         if self.is_mock and machine.devices:
@@ -72,6 +87,29 @@ class Record:
     def message(self) -> str:
         """The bytes as text."""
         return self.content.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A content in a report: a read, or the result `index` of an execution on a device."""
+
+    device: int
+    index: int
+    type: str
+    shape: str
+    name: str
+    content: bytes
+
+    @classmethod
+    def parse(cls, record: Record) -> Array:
+        """Parse a record of a read or an output."""
+        device, index, kind, shape, name = record.words
+        return cls(int(device), int(index), kind, "" if shape == UNKNOWN else shape, name, record.content)
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return tuple(int(each) for each in self.shape.split("x") if each)
 
 
 class ReplayCrashedError(Exception):

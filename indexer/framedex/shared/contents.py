@@ -136,7 +136,7 @@ class Definitions:
 
     `frames` has the logical frames of each recorded frame. `descriptions` are FFI descriptions: kind and JSON.
     The keys of `programs`, `options`, `notes` and `memories` are the names in the arguments of calls. `memories` has
-    the memory inside optimised programs.
+    the memory inside optimised programs. `callbacks` are as in `CaptureStream.callbacks`.
     """
 
     metadata: str
@@ -159,3 +159,4 @@ class Definitions:
     sources: tuple[SharedSource, ...] = ()
     phases: tuple[SharedPhase, ...] = ()
     memories: Mapping[str, ProgramMemory] = field(default_factory=dict)
+    callbacks: tuple[tuple[int, int], ...] = ()

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from framedex.captures import foreign_file, read_metadata
 from framedex.errors import FramedexError
 from framedex.index.write.records import (
@@ -128,6 +131,7 @@ class SharedStream:
         self.row = 0
         self.calls = definitions.calls
         self.problems = definitions.problems
+        self._callbacks = np.array(definitions.callbacks, np.int64).reshape(-1, 2)
         self.capture = Capture(
             path=path,
             metadata=metadata,
@@ -142,6 +146,10 @@ class SharedStream:
             descriptions=tuple(_descriptions(definitions)),
             stops=definitions.stops,
         )
+
+    def callbacks(self) -> npt.NDArray[np.int64]:
+        """Return the invocations of callbacks, as in `CaptureStream.callbacks`."""
+        return self._callbacks
 
     def next(self, limit: int) -> CallBatch:
         """Return the next shared batch of calls, in order of start; an empty batch at the end."""

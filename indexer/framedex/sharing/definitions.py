@@ -50,7 +50,9 @@ _PROBLEMS_OF_PROGRAMS = re.compile(
 )
 _MEMBER = re.compile(r"sources/\d{6}")
 _RUN = re.compile(r"[0-9a-f]{32}")
-_SELECTED_BY = frozenset({"FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING"})
+_SELECTED_BY = frozenset(
+    {"FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING", "FRAMEDEX_FLIGHT"}
+)
 _PACKAGES = frozenset({"python", "jax", "jaxlib", "torch_xla", "libtpu", "numpy"})
 _MARKS = frozenset({SHARED_MARK, "imported"})
 _ATTRIBUTES = frozenset(

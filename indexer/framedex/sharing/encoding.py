@@ -115,6 +115,7 @@ class CaptureEncoder:
             notes=self._notes,
             phases=phases,
             memories=self._memories,
+            callbacks=tuple((call, time) for call, time in stream.callbacks().tolist()),
         )
 
     def _collect(self, batch: CallBatch) -> None:

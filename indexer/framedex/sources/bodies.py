@@ -163,6 +163,7 @@ class FunctionBodies:
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
         self._names_by_body: dict[tuple[str, bool], _CalledNames] = {}
         self._reached: dict[tuple[str, bool, str, int], bool] = {}
+        self._counts: dict[tuple[str, bool, str, int], int] = {}
         self._read_lines = lru_cache(maxsize=256)(lambda path: decode_text(read(path)).split("\n"))
 
     def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -177,9 +178,12 @@ class FunctionBodies:
         Among functions with one name, the one with the most calls counts. An indirect call counts as 1; 0 means no
         call.
         """
-        bodies = self._find_bodies(site.callee, site.is_member)
-        direct = max((body[called.name] for body in bodies), default=0)
-        return direct or int(self._reaches(site.callee, site.is_member, called.name, hops))
+        key = site.callee, site.is_member, called.name, hops
+        if key not in self._counts:
+            bodies = self._find_bodies(site.callee, site.is_member)
+            direct = max((body[called.name] for body in bodies), default=0)
+            self._counts[key] = direct or int(self._reaches(*key))
+        return self._counts[key]
 
     def _reaches(self, name: str, is_member: bool, called_name: str, hops: int) -> bool:
         within = self._names_within(name, is_member)

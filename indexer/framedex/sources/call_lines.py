@@ -36,7 +36,7 @@ def find_call_lines(
     written = len(own_calls) or sum(reaches(site, callee, MAX_HOPS) for site in macros)
     comes_from_elsewhere = 0 < written < compiled
     if is_certain:
-        direct, inlined_calls = own_calls, (*body.inlined_calls(callee, own_calls, 1), *body.namesakes(callee))
+        direct, inlined_calls = own_calls, (*body.inlined_calls(callee, own_calls), *body.namesakes(callee))
     else:
         direct = [*own_calls, *nested] if own_calls else [*macros, *nested]
         if not direct and callee.kind == "destroy":
@@ -120,7 +120,7 @@ class _Body:
         # The function's own calls are already in evaluation order, which differs from line order: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self.order = CallOrder(caller, self._all, reaches)
-        self.ranges = CallRanges(caller, self._all, frozenset(self._own))
+        self.ranges = CallRanges(caller, self._all, frozenset(self._own), reaches)
 
     def _with_compiler_lines(self, sites: Sequence[WrittenCall]) -> list[WrittenCall]:
         """The calls with the lines that the compiler assigns."""
@@ -179,7 +179,7 @@ class _Body:
         """The line of a destructor call if no object of its class is declared in the function.
 
         Objects that may hold such an object come first, with functions that destroy one. Then come objects of unknown
-        classes. The last resort is the end of the function, the most frequent line of destructors.
+        classes, then the calls around the destructor, which may destroy a temporary.
         """
         near = [site for site in self._all if may_own(site, callee.name)] + self._inlined_calls_reaching(callee, 1)
         if near:
@@ -191,7 +191,7 @@ class _Body:
             return LocationEvidence.RANKED, self.sort_lines(callee, unknown, (), instruction)
         if lines := self.order.lines_near(instruction, is_before=False, least=0):
             return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, self._caller.span[1])))
-        return LocationEvidence.RANKED, (self._caller.span[1],)
+        return None, ()
 
     def find_memory_lines(
         self, callee: CallForm, direct: Sequence[WrittenCall], instruction: int | None
@@ -204,13 +204,16 @@ class _Body:
         return how, self.sort_lines(callee, direct, inlined_calls, instruction)
 
     def macro_calls(self, callee: CallForm) -> list[WrittenCall]:
-        """The calls of macros that call the callee."""
+        """The calls of macros that call the callee, or that construct the object that it destroys."""
+        forms = [callee]
+        if callee.kind == "destroy":
+            forms.append(CallForm(callee.name.removeprefix("~"), "construct", None))
         macros = [site for site in self._all if site.is_macro_call]
-        return [site for site in macros if self._reaches(site, callee, MAX_HOPS)]
+        return [site for site in macros if any(self._reaches(site, form, MAX_HOPS) for form in forms)]
 
-    def inlined_calls(self, callee: CallForm, direct: Sequence[WrittenCall], limit: int = 0) -> tuple[WrittenCall, ...]:
-        """The calls of functions that were inlined here at least once and reach the callee within `limit` hops."""
-        return tuple(self._inlined_calls_reaching(callee, limit or (MAX_HOPS if not direct else 2)))
+    def inlined_calls(self, callee: CallForm, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
+        """The calls of functions that were inlined here at least once and reach the callee; few hops with `direct`."""
+        return tuple(self._inlined_calls_reaching(callee, 2 if direct else MAX_HOPS))
 
     def namesakes(self, callee: CallForm) -> list[WrittenCall]:
         """The calls with the callee's name but other parameters that were inlined at least once.

@@ -21,6 +21,9 @@ from framedex.sources.calls import WrittenCall
 Weights = npt.NDArray[np.float64]
 """The evidence of one compiled call for each written call; 0 means no match."""
 
+Positions = npt.NDArray[np.intp]
+"""Indices of written calls."""
+
 _MAX_CELLS = 1 << 20  # compiled calls times written calls; aligning more takes too long for one line
 _MAX_STEPS = 1 << 24  # edges between stretches times written calls: the 8-byte numbers in memory
 
@@ -104,6 +107,7 @@ _NUMBER_WEIGHT = 0.25  # weight of a written number: added if it is passed, subt
 _ARITY_WEIGHT = 0.5
 _NOT_LAST_PENALTY = 1.0  # for a written call that is not last in its function, if the compiled call is a tail call
 _MIN_NEIGHBOUR_SCORE = 1.0  # minimum neighbour score for an implicit call: below it, two of three lines were wrong
+_SCORE_DIGITS = 9  # of a neighbour score: equal ones stay equal
 _MAX_COMPARED = 200  # candidates whose neighbours are compared, nearest in order
 _MAX_PAIRS = 400  # compiled times written calls of one callee; above it, each call is ranked separately
 
@@ -126,7 +130,6 @@ class CallOrder:
             self._positions.setdefault(site, position)
         self._counts_by_callee = Counter(site.callee for site in written)
         self._counts_compiled = Counter(call.name for call in caller.compiled_calls if isinstance(call, CallForm))
-        self._weights: dict[tuple[str, bool, str], float] = {}
         self._weights_by_callee: dict[str, tuple[Weights, Weights] | None] = {}
         # Sites with the same callee and kind have the same weight.
         kinds: dict[tuple[str, str, bool], WrittenCall] = {}
@@ -143,8 +146,10 @@ class CallOrder:
     def _alignment_weights(self, call: int) -> tuple[Weights, Weights] | None:
         """The weights of a compiled call, in the form that `CallAlignment` requires."""
         callee = self._caller.compiled_calls[call]
-        if not isinstance(callee, CallForm):
-            return None
+        return self._weights_of(callee) if isinstance(callee, CallForm) else None
+
+    def _weights_of(self, callee: CallForm) -> tuple[Weights, Weights] | None:
+        """The weights of the written calls of a callee, and of functions that call it; None if all are 0."""
         if callee.name not in self._weights_by_callee:
             kind_weights = [self._weight(site, callee) for site in self._kinds]
             weights = np.array(kind_weights)[self._kind_of] if kind_weights else np.zeros(0)
@@ -197,14 +202,10 @@ class CallOrder:
         """
         if instruction is None:
             return ()
-        preceding, following = self._caller.neighbours(instruction)
+        positions = np.arange(len(self._written))
+        between = positions + (not is_before)
         scores = []
-        for position in range(len(self._written)):
-            between = position + (not is_before)
-            score = self._score_common_subsequence(
-                preceding, self._written[max(between - _MAX_NEIGHBOURS, 0) : between][::-1]
-            )
-            score += self._score_common_subsequence(following, self._written[between : between + _MAX_NEIGHBOURS])
+        for position, score in enumerate(self._score_neighbours(instruction, between, between).tolist()):
             distance = abs(
                 (position + 0.5) / len(self._written) - (instruction + 0.5) / len(self._caller.compiled_calls)
             )
@@ -226,7 +227,6 @@ class CallOrder:
         `shares` has the maximum number of these compiled calls for each site.
         """
         called = self._caller.compiled_calls[instruction]
-        preceding, following = self._caller.neighbours(instruction)
         passed = frozenset(self._caller.passed_numbers(instruction))
         texts = self._caller.passed_strings(instruction)
         rank = self._expected_rank(instruction, same_callee, candidates, shares)
@@ -234,20 +234,18 @@ class CallOrder:
         rank_distances = [
             max(0.0, abs(middle - rank) - (share - 1) / 2) for middle, share in zip(middles, shares, strict=True)
         ]
-        nearest = set(sorted(range(len(candidates)), key=rank_distances.__getitem__)[:_MAX_COMPARED])
+        nearest = sorted(range(len(candidates)), key=rank_distances.__getitem__)[:_MAX_COMPARED]
+        compared = np.array([self._positions[candidates[i]] for i in nearest], np.intp)
+        neighbour_scores = dict(
+            zip(nearest, self._score_neighbours(instruction, compared, compared + 1).tolist(), strict=True)
+        )
         scores = []
         for i, site in enumerate(candidates):
             position = self._positions[site]
             score = _ALIGNMENT_WEIGHT * self._alignment.fit(
                 instruction, position, is_repeated=site.callee != callee.name
             )
-            if i in nearest:
-                score += self._score_common_subsequence(
-                    preceding, self._written[max(position - _MAX_NEIGHBOURS, 0) : position][::-1]
-                )
-                score += self._score_common_subsequence(
-                    following, self._written[position + 1 : position + 1 + _MAX_NEIGHBOURS]
-                )
+            score += neighbour_scores.get(i, 0.0)
             score += _ORDER_WEIGHT * max(0.0, 1 - rank_distances[i])
             # A zero that is not set just before the call is not evidence, because a register may still hold an old
             # zero.
@@ -279,31 +277,41 @@ class CallOrder:
             share for site, share in zip(candidates, shares, strict=True) if self._positions[site] < written_position
         )
 
-    def _score_common_subsequence(self, compiled: Sequence[CallForm | None], written: Sequence[WrittenCall]) -> float:
-        """The weight of the longest common subsequence of names. Rare names and near calls weigh more."""
-        following = [0.0] * (len(written) + 1)
+    def _score_neighbours(self, instruction: int, ends: Positions, begins: Positions) -> Weights:
+        """Score the calls around an instruction against written calls: those before each end, and after each begin."""
+        preceding, following = self._caller.neighbours(instruction)
+        steps = np.arange(_MAX_NEIGHBOURS)
+        score = self._score_common_subsequences(preceding, ends[:, None] - 1 - steps)
+        score += self._score_common_subsequences(following, begins[:, None] + steps)
+        return np.round(score, _SCORE_DIGITS)
+
+    def _score_common_subsequences(self, compiled: Sequence[CallForm | None], positions: Positions) -> Weights:
+        """The weight of the longest common subsequence of names, for each row of positions of written calls.
+
+        Rare names and near calls weigh more. Both sequences begin with the nearest call.
+        """
+        none = len(self._written)
+        inside = np.where((positions >= 0) & (positions < none), positions, none)
+        decay = _WRITTEN_NEIGHBOUR_DECAY ** np.arange(positions.shape[1])
+        best = np.zeros((positions.shape[0], positions.shape[1] + 1))
         for i in reversed(range(len(compiled))):
             callee = compiled[i]
-            row = [0.0] * (len(written) + 1)
-            for j in reversed(range(len(written))):
-                row[j] = max(row[j + 1], following[j])
-                if callee and (weight := self._weight(written[j], callee)):
-                    row[j] = max(row[j], weight * _NEIGHBOUR_DECAY**i * _WRITTEN_NEIGHBOUR_DECAY**j + following[j + 1])
-            following = row
-        return following[0]
+            weights = self._weights_of(callee) if callee is not None else None
+            if weights is None:
+                continue
+            gained = np.append(weights[0] + weights[1], 0.0)[inside] * (decay * _NEIGHBOUR_DECAY**i)
+            extended = np.maximum(best[:, :-1], gained + best[:, 1:])
+            best[:, :-1] = np.maximum.accumulate(extended[:, ::-1], axis=1)[:, ::-1]
+        result: Weights = best[:, 0]
+        return result
 
     def _weight(self, site: WrittenCall, callee: CallForm) -> float:
         """The evidence that a written call is this compiled call: by name, or as a call from an inlined callee."""
-        key = site.callee, site.is_member, callee.name
-        if key not in self._weights:
-            if site.callee == callee.name:
-                weight = 1 / self._counts_by_callee[callee.name]
-            elif site.kind != "operator" and self.is_inlined(site) and self._reaches(site, callee, 1):
-                weight = _INLINED_WEIGHT / self._counts_by_callee[site.callee]
-            else:
-                weight = 0.0
-            self._weights[key] = weight
-        return self._weights[key]
+        if site.callee == callee.name:
+            return 1 / self._counts_by_callee[callee.name]
+        if site.kind != "operator" and self.is_inlined(site) and self._reaches(site, callee, 1):
+            return _INLINED_WEIGHT / self._counts_by_callee[site.callee]
+        return 0.0
 
     def is_inlined(self, site: WrittenCall) -> bool:
         """Whether the callee at a site can be part of this function: a macro, or a function inlined at least once."""

@@ -124,7 +124,9 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls in a text. Calls in the arguments of a macro are on the line of the macro."""
     starts = line_starts(source)
-    inside = {(each.line, each.end_line): each for each in definitions if each.line < len(starts)}
+    # A macro may write several functions with the same lines: the last of them is the one with the calls.
+    ordered = sorted(definitions, key=lambda each: bool(each.calls))
+    inside = {(each.line, each.end_line): each for each in ordered if each.line < len(starts)}
     calling = {span: each for span, each in inside.items() if each.calls or each.kind in _FUNCTIONS}
     return WrittenCalls(calling, partial(calls_of, source, starts))
 

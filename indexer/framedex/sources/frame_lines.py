@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # most runs do not need it
     from framedex.binaries.code import CallInstruction, FunctionCode
 
 _MAX_LOCATIONS = 8
-# A lambda as a function pointer, by GCC and by Clang; the function that nanobind registers for NB_MODULE.
-_WRAPPER = compiled_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+nanobind_\w+_execP7_object$")
+# A lambda as a function pointer, by GCC and by Clang; the functions that NB_MODULE and PYBIND11_MODULE register.
+_WRAPPER = compiled_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
 _MAX_CALLERS = 64  # cached functions: several frames of the same or other stacks share one
 
 

@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
 from framedex.model import Definition, LocationEvidence, NativeSymbol
-from framedex.sources.names import is_defined_by_macro, key_of, path_of
+from framedex.sources.names import ANY_SCOPE, is_defined_by_macro, key_of, path_of
 from framedex.sources.types import SymbolFacts, Type, is_pack, score_parameters
 
 Candidate = tuple[str, Definition]
@@ -154,7 +154,9 @@ def _choose_candidates(
 ) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     if not candidates:
         return None, ()
-    is_certain = len(candidates) == 1 and not _OTHER_PLATFORM_PATH.search(candidates[0][0])
+    path, definition = candidates[0]
+    is_uncertain = _OTHER_PLATFORM_PATH.search(path) or ANY_SCOPE in path_of(definition.name)
+    is_certain = len(candidates) == 1 and not is_uncertain
     return (LocationEvidence.DEFINITION if is_certain else LocationEvidence.CANDIDATES), candidates[:max_count]
 
 
@@ -203,10 +205,10 @@ def _select_by_ordinal(name: Name, candidates: list[Candidate]) -> list[Candidat
 def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
     """The definitions with the symbol's path, or else definitions that differ only in parts that the source omits."""
     paths = [(c, path_of(c[1].name)) for c in candidates]
-    if same := [c for c, path in paths if path == key]:
+    if same := [c for c, path in paths if _is_path_of(path, key)]:
         return same
     named = _strip_anonymous(key)
-    if same := [c for c, path in paths if _strip_anonymous(path) == named]:
+    if same := [c for c, path in paths if _is_path_of(_strip_anonymous(path), named)]:
         return same
     # A definition's name omits inline namespaces. A symbol does not mark them: only a name like `v1` identifies one.
     unversioned = tuple(part for part in named if not VERSION_NAMESPACE.fullmatch(part))
@@ -221,6 +223,13 @@ def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iter
 
 
 VERSION_NAMESPACE = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
+
+
+def _is_path_of(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
+    """Whether a definition's path is that of a symbol, where `ANY_SCOPE` matches any namespace."""
+    if path == key or ANY_SCOPE not in path:
+        return path == key
+    return len(path) == len(key) and all(part in (ANY_SCOPE, own) for part, own in zip(path, key, strict=True))
 
 
 def _strip_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,7 +13,11 @@ _PLAIN = compiled_on_use(r"[\w:]+")
 # nanobind renamed the function that NB_MODULE defines; the extractor uses the older name.
 _CONVERSION = compiled_on_use(r"operator (?!new\b|delete\b|co_await\b)")
 _NANOBIND_MODULE = compiled_on_use(r"nanobind_\w+_exec")
+_PYBIND11_MODULE = "pybind11_exec_"
 _MACRO_DEFINED = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+|TestBody")
+
+ANY_SCOPE = "*"
+"""A part of a definition's name that depends on the build: a macro with several values stands for a namespace."""
 
 
 def short_name(name: str) -> str:
@@ -23,7 +27,7 @@ def short_name(name: str) -> str:
     their class. So one lookup finds all candidates for `match`: `xla::Foo::~Foo()` -> `Foo`,
     `f(int)::$_4::operator()(char) const` -> `f`.
     """
-    if _PLAIN.fullmatch(name) and not name.endswith("_exec"):
+    if _PLAIN.fullmatch(name) and not name.endswith("_exec") and _PYBIND11_MODULE not in name:
         return name.rpartition(":")[2]
     if "::" not in name and "." in name and "(" not in name:
         return name.rpartition(".")[2]
@@ -38,6 +42,8 @@ def key_of(name: Name) -> tuple[str, ...]:
 def _normalise_part(part: str) -> str:
     if part.startswith("operator ") and _CONVERSION.match(part):
         return "operator type"  # a template has its parameter here in place of the type
+    if part.startswith(_PYBIND11_MODULE):
+        return f"pybind11_init_{part.removeprefix(_PYBIND11_MODULE)}"
     return f"{part}_impl" if _NANOBIND_MODULE.fullmatch(part) else part
 
 

@@ -108,6 +108,7 @@ class TextFrame:
     - `outward` are the callers, nearest first, if one line prints a location with its whole stack.
     - `number` is the printed frame number, if any.
     - `op_names` are the names of the ops of a compiled program's instruction; a fusion can have several.
+    - `compiled_module` is the XLA module that a text reports as slow to compile.
     - `ffi_target` and `ffi_stage` name the FFI handler that crashed, if the frame called one.
     """
 
@@ -134,6 +135,7 @@ class TextFrame:
     ffi_target: str = ""
     ffi_stage: str = ""
     op_names: tuple[str, ...] = ()
+    compiled_module: str = ""
 
     @property
     def call_address(self) -> int | None:

@@ -26,7 +26,8 @@ class Rule:
     `breaker` is the side that breaks it. `sentence` states the rule. `basis` says in our words how the header supports
     it; `declared` names the declarations in pjrt_c_api.h with that comment. `evidence` are the stacks and values that a
     finding shows. `message` completes "PJRT_Buffer_Destroy ...". Its fields are `noun` (what the violation is about),
-    `a_type` ("a buffer") and `earlier` (the function of the earlier call).
+    `a_type` ("a buffer") and `earlier` (the function of the earlier call). `is_live`: `framedex run --validate` also
+    judges it at the call, in `native/pjrt/live_rules/`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Rule:
     evidence: str
     message: str
     remedy: str
+    is_live: bool = False
 
     def format_message(self, noun: str, earlier: str | None = None) -> str:
         """Return the message about an object of the type `noun`, with the function of the earlier call."""
@@ -59,6 +61,7 @@ RULES = (
         evidence="The stack of the use, and that of the destruction.",
         message="was given {a_type} that {earlier} had destroyed",
         remedy="Destroy the object after its last use, or keep a reference count around it.",
+        is_live=True,
     ),
     Rule(
         name="double-destroy",
@@ -70,6 +73,7 @@ RULES = (
         evidence="The stacks of both destructions.",
         message="was given {a_type} that had been destroyed before",
         remedy="Let one owner destroy the object, and set its other pointers to null.",
+        is_live=True,
     ),
     Rule(
         name="unknown-destroy",
@@ -109,6 +113,7 @@ RULES = (
             "Use the result of the execution in place of the donated buffer, or do not donate it"
             " (`non_donatable_input_indices`)."
         ),
+        is_live=True,
     ),
     Rule(
         name="destroyed-in-use",
@@ -164,6 +169,7 @@ RULES = (
         evidence="The stack of the call.",
         message="was given null for {a_type}",
         remedy="Check the call that should have returned the object: it failed, or its result was lost.",
+        is_live=True,
     ),
     Rule(
         name="pointer-without-reference",
@@ -245,6 +251,7 @@ RULES = (
         evidence="The stack of the call; both sizes.",
         message="was given a struct that is too small: {noun}",
         remedy="Set `struct_size` to the `..._STRUCT_SIZE` constant of the header.",
+        is_live=True,
     ),
     Rule(
         name="struct-too-large",
@@ -317,6 +324,7 @@ RULES = (
         evidence="The stack of the call; the exception's type and text.",
         message="let the C++ exception {noun} through",
         remedy="Catch exceptions in each function, and return them as errors.",
+        is_live=True,
     ),
     # Results.
     Rule(
@@ -329,6 +337,7 @@ RULES = (
         evidence="The stack of the call; the names of the fields.",
         message="succeeded without filling {noun}",
         remedy="Fill every field marked `out`, or return an error. UNIMPLEMENTED is the code for a missing feature.",
+        is_live=True,
     ),
 )
 """All rules, by subject."""

@@ -96,6 +96,7 @@ class CppExtraction {
   void add_site(std::optional<CallSite> site);
 
   std::vector<std::string> macro_path(const std::string& macro, TSNode parameters) const;
+  void add_module_function(const std::string& macro, TSNode node, TSNode parameters);
   int add(std::string name, std::string lookup, const char* kind, TSNode node, TSNode parameters);
   TSNode child(TSNode node, TSFieldId field) const { return ts_node_child_by_field_id(node, field); }
 
@@ -264,7 +265,10 @@ bool CppExtraction::add_function(TSNode node) {
   const bool is_in_class = outer.kind == ScopeKind::kClass;
   const bool is_of_macro =
       name.path.size() == 1 && !is_in_class && is_shouted(name.path[0]) && is_null(child(node, syntax_.type));
-  if (is_of_macro) name.path = macro_path(name.path[0], declared.parameters);
+  if (is_of_macro) {
+    add_module_function(name.path[0], node, declared.parameters);
+    name.path = macro_path(name.path[0], declared.parameters);
+  }
   std::string path = name.is_global ? "" : outer.path;
   for (const std::string& part : name.path) path = joined(std::move(path), part);
   const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
@@ -292,6 +296,14 @@ std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSN
   if (macro == "NB_MODULE" && !arguments.empty()) return {"nanobind_" + arguments[0] + "_exec_impl"};
   if (macro == "PYBIND11_MODULE" && !arguments.empty()) return {"pybind11_init_" + arguments[0]};
   return {macro + text};
+}
+
+// Adds the function by which Python imports the module of `PYBIND11_MODULE(name, m) {`. Compilers inline the macro's
+// other function there.
+void CppExtraction::add_module_function(const std::string& macro, TSNode node, TSNode parameters) {
+  if (macro != "NB_MODULE" && macro != "PYBIND11_MODULE") return;
+  const std::vector<std::string> arguments = words(is_null(parameters) ? "" : text_of(source_, parameters));
+  if (!arguments.empty()) add("PyInit_" + arguments[0], "PyInit_" + arguments[0], "function", node, {});
 }
 
 bool CppExtraction::add_declaration(TSNode node) {

@@ -320,6 +320,13 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_word(c) || c == ':' || c == '$'; });
 }
 
+// Returns whether a text is a path of names, with kAnyScope among them.
+bool is_scope(std::string_view text) {
+  std::string names(text);
+  std::replace(names.begin(), names.end(), kAnyScope[0], '_');
+  return is_name(names);
+}
+
 // Returns `a` for `a __attribute__((visibility("hidden")))`.
 std::string_view without_attribute(std::string_view text) {
   const size_t end = word_end(text, 0), next = skip_space(text, end);
@@ -355,6 +362,17 @@ MacroEffect namespace_convention(std::string_view name) {
 bool is_weaker(const MacroTable::Macro& macro, const MacroTable::Macro& other) {
   return macro.effect >= MacroEffect::kFunction && other.effect != MacroEffect::kNone &&
          other.effect < MacroEffect::kFunction;
+}
+
+// Returns whether two definitions of a macro without parameters are different names. Then keeps the first of them: one
+// in capitals may be a macro itself.
+bool merge_names(MacroTable::Macro& macro, const MacroTable::Macro& other) {
+  if (macro.effect != MacroEffect::kName || other.effect != MacroEffect::kName || macro.path == other.path ||
+      (macro.path + other.path).find('$') != std::string::npos) {
+    return false;
+  }
+  macro.path = std::min(macro.path, other.path);
+  return true;
 }
 
 }  // namespace
@@ -411,7 +429,9 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
   } else {
     ++votes.special;
     if (macro.effect < MacroEffect::kFunction) shapes_.set(shape(name));
-    if (votes.macro.effect == MacroEffect::kNone || (!body.empty() && !is_weaker(macro, votes.macro))) {
+    if (merge_names(votes.macro, macro)) {
+      votes.has_several_names = true;
+    } else if (votes.macro.effect == MacroEffect::kNone || (!body.empty() && !is_weaker(macro, votes.macro))) {
       votes.macro = std::move(macro);
     }
   }
@@ -422,7 +442,12 @@ void MacroTable::merge(const MacroTable& other) {
     Votes& mine = votes_[name];
     mine.special += votes.special;
     mine.ordinary += votes.ordinary;
-    if (mine.macro.effect == MacroEffect::kNone || is_weaker(mine.macro, votes.macro)) mine.macro = votes.macro;
+    mine.has_several_names |= votes.has_several_names;
+    if (merge_names(mine.macro, votes.macro)) {
+      mine.has_several_names = true;
+    } else if (mine.macro.effect == MacroEffect::kNone || is_weaker(mine.macro, votes.macro)) {
+      mine.macro = votes.macro;
+    }
   }
   shapes_ |= other.shapes_;
 }
@@ -481,7 +506,7 @@ std::string MacroTable::path(const Macro& macro, std::string_view arguments) con
 std::string MacroTable::name(std::string_view word) const {
   if (votes_.empty() || !is_shouted(word)) return std::string(word);
   const Macro made = expanded({MacroEffect::kName, std::string(word)}, {});
-  return is_name(made.path) ? made.path : std::string(word);
+  return is_scope(made.path) ? made.path : std::string(word);
 }
 
 // Returns a macro with its arguments filled in and nested macros expanded. A macro that is only a call has the effect
@@ -540,6 +565,7 @@ std::string MacroTable::serialize() const {
       const bool names = is_name(macro.path) && macro.path.find('$') != std::string::npos;
       if (!names || macro.effect == MacroEffect::kBlank) continue;
     }
+    if (macro.effect == MacroEffect::kName && votes.has_several_names) macro.path = kAnyScope;
     text += name + ' ' + std::to_string(static_cast<int>(macro.effect)) + ' ' + macro.path + '\n';
   }
   return text;

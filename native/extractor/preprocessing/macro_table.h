@@ -9,6 +9,10 @@
 
 namespace framedex::extractor {
 
+// Part of a path in place of a name that a macro replaces by several: `#define NS a` here, `#define NS b` there. The
+// Python part matches it with any name (`framedex.sources.names.ANY_SCOPE`).
+inline constexpr std::string_view kAnyScope = "*";
+
 // The effect of a macro that a parser cannot handle.
 enum class MacroEffect {
   kNone,            // not special
@@ -47,7 +51,8 @@ class MacroTable {
   // Returns the name of the function whose body follows a macro call, `a_b_Test::TestBody`; empty if unknown.
   std::string function(std::string_view name, std::string_view arguments) const;
 
-  // Returns a word in place of a namespace's name, or the name that a macro replaces it by.
+  // Returns a word in place of a namespace's name, or the name that a macro replaces it by; kAnyScope if that name
+  // depends on the build.
   std::string name(std::string_view word) const;
 
   bool empty() const { return votes_.empty(); }
@@ -61,6 +66,7 @@ class MacroTable {
     Macro macro;
     int special = 0;
     int ordinary = 0;
+    bool has_several_names = false;
   };
   void learn_definition(std::string_view name, bool has_parameters, std::string_view parameters, std::string_view body);
   static bool is_special(const Votes& votes);

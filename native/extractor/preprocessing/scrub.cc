@@ -58,6 +58,7 @@ class Scrubber {
   size_t line_macro(size_t at, size_t name_end);
   size_t assignment(size_t at, size_t opening);
   void defining_macro(size_t at, size_t name_end);
+  size_t function_macro(size_t at, size_t name_end);
   size_t known_word(std::string_view name, size_t at);
   bool is_unknown_attribute(std::string_view name, size_t end) const;
   bool is_access(size_t end) const;
@@ -253,6 +254,7 @@ size_t Scrubber::word(size_t position) {
     }
     if (was_line_start && at(end) == '(') {
       defining_macro(position, end);
+      if (const size_t after = function_macro(position, end)) return after;
       if (const size_t after = line_macro(position, end)) return after;
     }
     if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
@@ -387,6 +389,19 @@ void Scrubber::defining_macro(size_t position, size_t name_end) {
     begin = end + 1;
   }
   result_.definitions.push_back(std::move(definition));
+}
+
+// Blanks all but the first argument of a macro that writes the head of a function, `TEST_XML(name, "<a/>") {`: a list
+// with a literal is not a parameter list. Returns the position after it, 0 for anything else.
+size_t Scrubber::function_macro(size_t position, size_t name_end) {
+  const Call arguments = call(name_end);
+  if (!arguments || arguments.commas.empty() || at(skip_space(source_, arguments.end + 1)) != '{') return 0;
+  const std::string_view name = source_.substr(position, name_end - position);
+  if (macros_.function(name, source_.substr(name_end + 1, arguments.end - name_end - 1)).empty()) return 0;
+  blank(arguments.commas[0], arguments.end);
+  last_ = ')';
+  previous_ = {};
+  return arguments.end + 1;
 }
 
 // Rewrites `MOCK_METHOD(int, f, (char a), (const, override));` as `int f (char a) ;`. Returns the position to continue

@@ -1,7 +1,7 @@
 """The parts of a program's key in JAX's persistent compilation cache, noted with the program.
 
 JAX hashes the program, versions, options and devices one after the other. It reports each part to a function that logs
-it (`jax._src.cache_key`). A hash of each part shows later which of them differed.
+it (`jax._src.cache_key`), even if no cache is configured. A hash of each part shows later which of them differed.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def note_cache_keys(cache_key: Any, notes: ProgramNotes) -> None:
 
     @functools.wraps(get)
     def get_key(*args: Any, **kwargs: Any) -> str:
+        if not _has_folder(cache_key):
+            return str(get(*args, **kwargs))
         parts[get_ident()] = []
         try:
             key: str = get(*args, **kwargs)
@@ -48,6 +50,12 @@ def note_cache_keys(cache_key: Any, notes: ProgramNotes) -> None:
 
     cache_key._log_cache_key_hash = log_cache_key_hash
     cache_key.get = get_key
+
+
+def _has_folder(cache_key: Any) -> bool:
+    """Return whether programs can be stored; true if unknown."""
+    setting = getattr(cache_key.config, "compilation_cache_dir", None)
+    return setting is None or getattr(setting, "value", "") not in (None, "")
 
 
 def _find_minimum(cache_key: Any) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .main_function import (
     remove_memory_kinds,
     signature_of,
 )
+from .planned_compiler import PlannedCompilation, compile_for_plan
 from .program import DEVICE_MEMORY, Program, Value
 from .rewriting import rewrite
 from .slow_compilation import report_if_slow
@@ -79,7 +81,11 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
         remove_layouts(module)
         remove_impossible_donations(module, signature)
         loaded = client.load(module, device_ids, settings)
-    return _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
+    program = _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
+    settings = _jax.CompileOptions.ParseFromString(options)
+    settings.device_assignment = assignment
+    planned = compile_for_plan(lambda: parse_program(code, code_format), settings, device_ids)
+    return program if planned is None else _with_planned_memory(program, loaded, planned)
 
 
 def _check_options(settings: Any) -> None:
@@ -167,6 +173,21 @@ def _program(
         result_handlers=[client.result_handler(value.type, value.dims, sharding) for value in result_values],
         sharding=sharding,
     )
+
+
+def _with_planned_memory(program: Program, loaded: Any, planned: PlannedCompilation) -> Program:
+    """Replace the memory of a program by that on the planned machine, and its optimised form by that of its compiler.
+
+    A program that is too large for the machine keeps the form of the CPU's executable `loaded`.
+    """
+    if planned.executable is not None:
+        memory = _memory(planned.executable.get_compiled_memory_stats())
+    else:
+        memory = dict(program.memory) | {"temp_size_in_bytes": planned.temporaries}
+    proto = (planned.executable or loaded).hlo_modules()[0].as_serialized_hlo_module_proto()
+    shape = (program.replicas, program.partitions)
+    optimized = module_with_config(proto, program.parameters, program.results, shape, b"")
+    return replace(program, memory=list(memory.items()), optimized=optimized)
 
 
 def _flatten_shapes(shapes: Sequence[Any]) -> list[Any]:

@@ -14,6 +14,8 @@ from jax._src.lax import linalg
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import func
 
+from .isolation import isolated
+
 _COMPLEX = {"complex<f32>": "complex64", "complex<f64>": "complex128"}
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "ui": "uint"}
 
@@ -99,13 +101,13 @@ def _call(operation: ir.Operation, module: ir.Module, function: Callable[..., An
 
 def trace(function: Callable[..., Any], arguments: Iterable[ir.Value[Any]]) -> Any:
     """Trace a JAX function for arguments of these types."""
-    with jax.enable_x64(True):
+    with isolated():
         return jax.jit(function, keep_unused=True).trace(*map(shape_of, arguments))
 
 
 def import_lowered(traced: Any, module: ir.Module) -> str:
     """Lower a traced function for the CPU, copy its functions into the module, and return the entry function's name."""
-    with jax.enable_x64(True):
+    with isolated():
         lowered = traced.lower(lowering_platforms=("cpu",))
     return _import_functions(str(lowered.compiler_ir()), module)
 

@@ -69,7 +69,7 @@ struct StreamHeader {
   uint64_t different;
   uint64_t missing_calls;  // calls that did not fit
   uint64_t segments;       // in the file; a ring reuses them in turn
-  uint64_t reserved[1];
+  uint64_t queries;        // of a thread: calls that were only counted, in flight mode; 0 without a seal: none
 
   uint64_t expected_check() const { return check_of(magic, offsetof(StreamHeader, check)); }
 };

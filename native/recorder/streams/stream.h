@@ -111,6 +111,7 @@ class Stream {
   }
 
   void count_missing_call() { seal(&header_->missing_calls, ++missing_calls_); }
+  void count_query() { seal(&header_->queries, ++queries_); }
   void count_verified(bool is_different) {
     different_ += is_different;
     seal(&header_->verified, ++verified_);
@@ -171,6 +172,7 @@ class Stream {
   uint64_t verified_ = 0;
   uint64_t different_ = 0;
   uint64_t missing_calls_ = 0;
+  uint64_t queries_ = 0;
   char* next_;          // start of the next record
   char* limit_;         // records up to here need no further check
   size_t pending_ = 0;  // size of the pending record

@@ -151,7 +151,7 @@ def _format_lines(markup: Markup, found: FoundFrame, known: tuple[str, str] | No
         yield f"call at {frame.call_address:#x}: source unknown"
     by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
     for candidate in (*by_name, *found.candidates)[:_MAX_SHOWN]:
-        yield f"or {_format_location(markup, candidate)}"
+        yield f"{found.conjunction} {_format_location(markup, candidate)}"
     for outer in found.outward[:_MAX_SHOWN]:
         yield f"from {_format_location(markup, outer)}"
     if len(found.outward) > _MAX_SHOWN:

@@ -10,6 +10,7 @@ import os
 import tokenize
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,7 +92,7 @@ class OpenDocuments:
         text = self._live_text(path)
         if text is None:
             return read_line(path, line)
-        lines = _normalize_newlines(text).split("\n")
+        lines = _split_lines(text)
         line = self.edits.shown_line(path, line)
         return lines[line - 1][:MAX_LINE_CHARACTERS] if 0 < line <= len(lines) else ""
 
@@ -128,6 +129,11 @@ def _file_uri(path: str) -> str:
 def _normalize_newlines(text: str) -> str:
     # LSP, Python and C++ agree on line ends; str.splitlines has more (form feeds, U+2028) and would miscount.
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+@lru_cache(maxsize=4)  # an answer has many lines of one text
+def _split_lines(text: str) -> list[str]:
+    return _normalize_newlines(text).split("\n")
 
 
 _MAX_COMPARED = 4 << 20

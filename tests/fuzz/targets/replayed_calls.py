@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from framedex.replay.plan import Plan
+from framedex.replay.plan import Action, Operation, Plan
 from framedex.replay.recorded_calls import _TRANSLATIONS, RecordedCapture, _Call, build_plan
 from tests.fuzz.inputs import text_of
 
@@ -40,11 +40,20 @@ def _call(row: int, line: str) -> _Call | None:
 
 
 def _check(plan: Plan, calls: list[_Call]) -> None:
-    """Each operation is one line, and its objects were created before."""
+    """Each operation is one line, and uses no object before the operation that creates it."""
     assert plan.text().count("\n") == 1 + len(plan.operations)
     assert len({each.row for each in plan.operations}) == len(plan.operations) <= len(calls)
+    buffers: set[int] = set()
+    executables: set[int | None] = set()
+    created_buffers = {buffer for each in plan.operations for buffer in each.results}
+    compiled = {each.executable for each in plan.operations if each.action is Action.COMPILE}
     for each in plan.operations:
-        assert "  " not in each.text()
-        assert not each.results or min(each.results) >= 0
+        assert Operation.parse(each.text()) == each
+        assert buffers.isdisjoint(each.results)
+        assert buffers.issuperset(created_buffers.intersection(each.inputs))
+        if each.action is Action.COMPILE:
+            executables.add(each.executable)
+        assert each.executable in executables or each.executable not in compiled
+        buffers.update(each.results)
         if each.inputs:
             plan.producer(each)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.binaries import dwarf
+from framedex.binaries import Binary, dwarf
 from framedex.binaries.dwarf import CachedLineTables, LineTables
+from tests.indexer.binaries.conftest import compiled
 
 TABLES = os.urandom(1 << 17)
 
@@ -104,3 +105,23 @@ def test_lines_are_found_without_a_writable_cache(
     lines = LineTables(debug_binary, 0)
     assert any(lines.find(address) for address in range(0x1000, 0x1400))
     assert lines.problem is None
+
+
+def test_a_split_off_part_without_a_row_of_its_own_has_no_lines(tmp_path: Path) -> None:
+    # GCC writes no row at the start of a `.cold` part. The innermost of five functions would be missing there.
+    source = tmp_path / "owners.cpp"
+    source.write_text(
+        "#include <memory>\n"
+        "struct A { virtual ~A(); };\n"
+        "std::shared_ptr<A> make() { return std::shared_ptr<A>(new A); }\n"
+        "A::~A() {}\n"
+    )
+    library = compiled(source, "libowners.so", "-O2", "-g", "-shared", "-fPIC")
+    binary = Binary.open(library)
+    assert binary.symbols is not None
+    (part,) = (each for each in binary.symbols.containing("make", 9) if each.mangled.endswith(".cold"))
+    code = binary.code_around(part.start)
+    assert code is not None
+    addresses = [call.return_address - 1 for call in code.calls if part.start < call.return_address <= part.end]
+    frames = [[bool(frame.path) for frame in frames] for frames in binary.resolve(addresses)]
+    assert frames[:2] == [[False], [True] * 5]

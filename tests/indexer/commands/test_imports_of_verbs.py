@@ -34,6 +34,10 @@ PARSING = {"framedex_native", "framedex.model.sources", "framedex.sources", "imp
 NEEDS: dict[str, set[str]] = {
     "--version": set(),
     "--help": set(),
+    "run --help": {
+        *("framedex.binaries", "framedex.captures", "framedex.model.capture", "framedex_native", "subprocess"),
+        *("importlib.metadata", "importlib.resources", "email", "tempfile", "zipfile"),
+    },
     "captures": set(),
     "calls": set(),
     "calls --group": set(),
@@ -78,7 +82,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
     return project
 
 
-@pytest.mark.exhaustive(keep=["--version", "calls", "trace 1", "where demo.py:5", "resolve log.txt"])
+@pytest.mark.exhaustive(keep=["--version", "run --help", "calls", "trace 1", "where demo.py:5", "resolve log.txt"])
 @pytest.mark.parametrize("verb", NEEDS)
 def test_a_verb_imports_only_the_modules_it_uses(indexed: Project, verb: str) -> None:
     imported = _imported_by(indexed, *verb.split())

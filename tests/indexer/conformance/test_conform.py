@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.conformance import abi
 from framedex.conformance.runner import all_checks
+from tests.running import build_with_api
 
 Run = Callable[..., Result]
-SOURCE = Path(__file__).with_name("wrong_plugin.cc")
 _NAME_CHECK = "clients.platform_name"
 
 
@@ -25,8 +25,7 @@ _NAME_CHECK = "clients.platform_name"
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The compiled plug-in."""
     library = tmp_path_factory.mktemp("plugin") / "wrong.so"
-    subprocess.run(["g++", "-shared", "-fPIC", "-O0", "-g", "-o", library, SOURCE], check=True)
-    return library
+    return build_with_api("conformance_plugin.cc", library, "-shared", "-fPIC", "-O0")
 
 
 @pytest.fixture
@@ -44,6 +43,11 @@ def check_of(result: Result, name: str) -> dict[str, Any]:
     """The entry of a check in the JSON document."""
     found: dict[str, Any] = next(each for each in json.loads(result.stdout)["checks"] if each["name"] == name)
     return found
+
+
+def all_functions() -> set[str]:
+    """The described functions, of the table and of extensions."""
+    return {*abi.functions(), *(each.name for table in abi.extensions().values() for each in table.functions.values())}
 
 
 def test_a_plugin_that_keeps_the_rules_passes(conform: Run) -> None:
@@ -86,7 +90,12 @@ def test_a_failed_prerequisite_fails_a_run_of_skipped_checks(conform: Run) -> No
 
     statuses = {each["name"]: each["status"] for each in json.loads(result.stdout)["checks"]}
     assert (result.exit_code, statuses) == (1, {"clients.create": "crash", "clients.process_index": "skipped"})
-    assert conform("crash", "--only", "table.version").exit_code == 0
+
+
+def test_only_needed_checks_run(conform: Run) -> None:
+    result = conform("crash", "--only", "table.version", "--json")
+
+    assert (result.exit_code, [each["name"] for each in json.loads(result.stdout)["checks"]]) == (0, ["table.version"])
 
 
 def test_a_hang_is_a_result_with_its_native_stack(conform: Run) -> None:
@@ -115,14 +124,18 @@ def test_a_null_slot_is_named_and_a_check_of_it_is_unsupported(conform: Run) -> 
     assert result.exit_code == 1
     assert "Null slots: PJRT_Client_PlatformVersion." in result.stdout
     assert "PJRT_Client_PlatformVersion: null, needed by" in result.stdout
-    assert "2 checks: 1 unsupported, 1 fail" in result.stdout
+    assert "3 checks: 1 pass, 1 unsupported, 1 fail" in result.stdout
 
 
 def test_comparison_shows_different_results(conform: Run, plugin: Path) -> None:
-    result = conform("null", "--compare", str(plugin), "--only", "table.*")
+    other = plugin.with_name("right.so")
+    other.write_bytes(plugin.read_bytes().replace(b"WRONG\0", b"RIGHT\0"))
+
+    result = conform("null", "--compare", str(other), "--only", "table.*")
 
     assert result.exit_code == 1
-    assert "0 checks with different results" in result.stdout
+    assert "1 check with different results\n  table.null_slots  fail  pass\n" in result.stdout
+    assert "0 checks with different results" in conform("null", "--compare", str(plugin), "--only", "table.*").stdout
 
 
 def test_files_of_results(conform: Run, tmp_path: Path) -> None:
@@ -212,15 +225,20 @@ def test_each_check_has_a_rule_and_a_name_of_its_own() -> None:
 
     assert len({check.name for check in checks}) == len(checks) >= 400
     assert all(check.rule.endswith((".", '".')) for check in checks)
-    assert len({name for check in checks for name in check.covers if "_" in name}) >= 140
+
+
+def test_checks_cover_functions_of_the_api() -> None:
+    covered = {name for check in all_checks() for name in check.covers}
+
+    assert covered <= all_functions()
+    assert len(covered) >= 140
 
 
 def test_the_functions_that_jax_needs_are_functions_of_the_api() -> None:
     file = Path(abi.__file__).with_name("needed_functions.json")
     releases = json.loads(file.read_text())["releases"]
-    of_extensions = {each.name for table in abi.extensions().values() for each in table.functions.values()}
 
     assert list(releases) == ["0.8.3", "0.9.2", "0.10.2", "0.11.0", "0.12.0.1"]
     for release in releases.values():
-        assert release["functions"].keys() <= abi.functions().keys() | of_extensions
+        assert release["functions"].keys() <= all_functions()
         assert release["functions"]["PJRT_Client_Create"] == release["programs"]

@@ -15,6 +15,7 @@ import pytest
 
 from framedex.captures import read_capture
 from framedex.index import Index, Store
+from framedex.index.write import aggregates
 from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources, ingest_captures, release_maps
 from framedex.ingest.report import IndexingReport
 from framedex.ingest.source_maps import import_map
@@ -239,6 +240,16 @@ def test_without_release_maps_indexing_continues_warns_once_and_recovers_later(
         monkeypatch.setattr(release_maps, "find_release_maps", lambda: SHIPPED)
         report = ingest_captures(store, [recorded], [], SilentProgress())
         assert report.sources.problems == [] and report.totals.native_released > 5
+
+
+def test_line_totals_are_computed_once(recorded: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frames have their lines when calls are counted by line."""
+    rebuilt = []
+    monkeypatch.setattr(aggregates, "rebuild_line_totals", lambda *_: rebuilt.append(True))
+    with Store(index) as store:
+        report = ingest_captures(store, [recorded], [], SilentProgress())
+
+    assert report.totals.native_released > 5 and not rebuilt
 
 
 def test_locations_stay_if_the_maps_are_damaged_later(

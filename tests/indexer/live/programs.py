@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from click.testing import CliRunner
 
@@ -25,6 +26,7 @@ from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 _POLL_S = 0.02
+Found = TypeVar("Found")
 _STABLE_LOOKS = 5  # a thread that compiles also sleeps for moments
 _WAITING = ("blocks", "waits", "sleeps", "polls")  # comments of lines whose thread does not run
 _ASLEEP = {Activity.FUTEX, Activity.SLEEP, Activity.INPUT}
@@ -74,7 +76,18 @@ class LiveProgram:
         return done.stdout
 
 
-def wait_for(look: Callable[[], Look], holds: Callable[[Look], bool]) -> Look:
+@contextmanager
+def started_process(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process and the first line of its output; it is killed at the end."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process, process.stdout.readline()
+        finally:
+            process.kill()
+
+
+def wait_for(look: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:
     """Poll until the condition holds. Raises AssertionError with the last result if it never does."""
     end = time.monotonic() + TIMEOUT
     while not holds(found := look()):

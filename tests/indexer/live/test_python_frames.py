@@ -7,8 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from framedex.live.model import Activity, LiveFrame, Look
 from framedex.live.python_frames import handler_depth, line_at
 from framedex.live.targets import Target
 from tests import pythons
-from tests.indexer.live.programs import wait_for
+from tests.indexer.live.programs import started_process, wait_for
 from tests.running import PROGRAMS, TIMEOUT
 from tests.tiers import exhaustive_unless
 
@@ -32,23 +30,12 @@ def interpreter(request: pytest.FixtureRequest) -> str:
     return found.path
 
 
-@contextmanager
-def _started(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process and the first line of its output; it is killed at the end."""
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield process, process.stdout.readline()
-        finally:
-            process.kill()
-
-
 def _look(process: subprocess.Popen[str]) -> Look:
     return look_at(Target(process.pid, True, None))
 
 
 def test_frames_of_all_threads_are_those_that_the_process_reports(interpreter: str) -> None:
-    with _started(interpreter, str(PROGRAMS / "live_frames.py")) as (process, line):
+    with started_process(interpreter, str(PROGRAMS / "live_frames.py")) as (process, line):
         truth = {int(tid): [LiveFrame(*frame) for frame in frames] for tid, frames in json.loads(line).items()}
 
         look = _look(process)
@@ -74,7 +61,7 @@ threading.Event().wait()
 
 
 def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) -> None:
-    with _started(interpreter, "-c", NAMED_MAIN) as (process, _):
+    with started_process(interpreter, "-c", NAMED_MAIN) as (process, _):
         look = _look(process)
 
         assert "main" in {thread.name for thread in look.threads}
@@ -97,7 +84,7 @@ def test_library_files_are_not_the_users(file: str, is_users: bool) -> None:
 
 
 def test_a_stopped_process_has_the_same_frames(interpreter: str) -> None:
-    with _started(interpreter, str(PROGRAMS / "live_frames.py")) as (process, _):
+    with started_process(interpreter, str(PROGRAMS / "live_frames.py")) as (process, _):
         before = _look(process)
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED)
@@ -114,7 +101,7 @@ def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str
     """Every frame is on the line that calls the next inner one."""
     seen: set[int] = set()
     unmarked = 0
-    with _started(interpreter, str(PROGRAMS / "live_motion.py")) as (process, _):
+    with started_process(interpreter, str(PROGRAMS / "live_motion.py")) as (process, _):
         end = time.monotonic() + TIMEOUT
         while len(seen) < 20 or unmarked < 300:
             assert time.monotonic() < end, (seen, unmarked)
@@ -136,7 +123,7 @@ def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str
 
 def test_threads_that_start_and_end_do_not_hide_others(interpreter: str) -> None:
     """As long as the process lives, its main thread has its frames."""
-    with _started(interpreter, str(PROGRAMS / "live_threads.py")) as (process, _):
+    with started_process(interpreter, str(PROGRAMS / "live_threads.py")) as (process, _):
         look_at_event = wait_for(lambda: _look(process), lambda look: _main_functions(look)[:2] == EVENT_WAIT)
         seen: set[int] = set()
         end = time.monotonic() + TIMEOUT
@@ -163,7 +150,7 @@ def _calling_line(number: int) -> int:
 
 @pytest.mark.exhaustive
 def test_a_process_that_is_not_python_has_threads_without_frames() -> None:
-    with _started("sh", "-c", "echo ready; read line") as (process, _):
+    with started_process("sh", "-c", "echo ready; read line") as (process, _):
         look = _look(process)
 
         assert [thread.tid for thread in look.threads] == [process.pid]

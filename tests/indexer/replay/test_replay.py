@@ -22,7 +22,7 @@ from tests.running import PROGRAMS, Run, plain_environment, run
 PROGRAM = PROGRAMS / "replayed.py"
 EQUAL = [
     "jitted", "donated", "sharded", "scanned", "random_numbers", "several_results", "threads", "element_types",
-    "strided", "copied", "trained", "linear_algebra",
+    "strided", "copied", "trained", "linear_algebra", "all_equal",
 ]  # fmt: skip
 FAULT = """\
 import os
@@ -59,7 +59,7 @@ def recorded(name: str, contents: str = "all") -> Path:
 
 
 def replay(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli, ["replay", *map(str, arguments)])
+    return CliRunner().invoke(cli, ["replay", "--no-bisect", *map(str, arguments)])
 
 
 def answer(*arguments: str | Path) -> dict[str, Any]:
@@ -81,6 +81,7 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if text in line)
 
 
+@pytest.mark.exhaustive(keep=["all_equal"])
 @pytest.mark.parametrize("name", EQUAL)
 def test_a_replay_at_the_same_plugin_gives_the_same_bits(name: str) -> None:
     capture = recorded(name)

@@ -40,8 +40,8 @@ def test_definitions_have_the_same_names_as_symbols(tmp_path: Path) -> None:
         ("void f() { struct Local { void m() {} }; }", ["f", "f::Local", "f::Local::m"]),
         ("TEST_F(Suite, Name) { int x; }", ["Suite_Name_Test::TestBody"]),
         ("namespace jax { NB_MODULE(_jax, m) { m.def(\"f\", [](int a) {}); } }",
-         ["jax::nanobind__jax_exec_impl", "jax::nanobind__jax_exec_impl::(lambda)"]),
-        ("PYBIND11_MODULE(ext, m) { }", ["pybind11_init_ext"]),
+         ["PyInit__jax", "jax::nanobind__jax_exec_impl", "jax::nanobind__jax_exec_impl::(lambda)"]),
+        ("PYBIND11_MODULE(ext, m) { }", ["PyInit_ext", "pybind11_init_ext"]),
         ("auto f() -> int requires C<int> { return 1; }", ["f"]),
     ]  # fmt: skip
     for text, expected in cases:

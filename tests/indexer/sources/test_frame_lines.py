@@ -96,3 +96,31 @@ def test_definitions_with_matching_calls_come_first_and_all_stay_candidates(
         [of_source], bodies, binary, code.calls[2].return_address, ["elsewhere(int)"], is_certain=False
     )
     assert {place.how for place in lone} == {LocationEvidence.CANDIDATES}
+
+
+def test_calls_of_a_module_are_found_in_both_functions_that_its_macro_writes(tmp_path: Path) -> None:
+    """As pybind11 2 writes them; compilers inline the second into the first."""
+    source = tmp_path / "module.cc"
+    source.write_text(
+        "#define PYBIND11_MODULE(name, variable) \\\n"
+        "  static void pybind11_init_##name(int&); \\\n"
+        '  extern "C" void PyInit_##name() { int m = 0; pybind11_init_##name(m); } \\\n'
+        "  void pybind11_init_##name(int& variable)\n"
+        "void add(int&);\n"
+        "PYBIND11_MODULE(shop, m) {\n"
+        "  add(m);\n"
+        "}\n"
+    )
+    subprocess.run(["g++", "-O2", "-fPIC", "-shared", source, "-o", tmp_path / "m.so"], check=True)
+    binary = Binary.open(tmp_path / "m.so")
+    definitions = parse_file(source).definitions
+    (own,) = (each for each in definitions if each.name == "PyInit_shop")
+    (symbol,) = (each for each in binary.symbols or () if each.mangled == "PyInit_shop")
+    code = binary.code_around(symbol.start)
+    assert code is not None
+    bodies = FunctionBodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
+    call = next(each for each in code.calls if binary.function_at(each.target) == "add(int&)")
+
+    found = FrameLines().find(str(source), (own.line, own.end_line), bodies, binary, call.return_address, ["add(int&)"])
+
+    assert found is not None and found.lines == (7,)

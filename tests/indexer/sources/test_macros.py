@@ -115,6 +115,12 @@ def test_macros_with_arguments_open_namespaces_defined_in_a_header(tmp_path: Pat
     assert names_in_tree(tmp_path, macros, text) == ["lib::detail::f", "lib::g", "lib::h", "a::b::k"]
 
 
+def test_a_namespace_whose_macro_has_several_values_may_have_any_name(tmp_path: Path) -> None:
+    text = "namespace lib { namespace IMPL {\nvoid f() {}\n} }\n"
+    assert names_in_tree(tmp_path, "#define IMPL haswell\n", text) == ["lib::haswell::f"]
+    assert names_in_tree(tmp_path, "#define IMPL haswell\n#define IMPL fallback\n", text) == ["lib::*::f"]
+
+
 def test_without_a_header_namespaces_open_by_convention(tmp_path: Path) -> None:
     text = "LIB_NAMESPACE_BEGIN(detail)\nvoid f() {}\nLIB_NAMESPACE_END(detail)\nvoid g() {}\n"
     assert names_in_tree(tmp_path, "", text) == ["detail::f", "g"]
@@ -134,6 +140,13 @@ def test_without_a_header_namespaces_open_by_convention(tmp_path: Path) -> None:
             "#define CASES(a, b) CASES_(a, b, Base)",
             "CASES(Foo, bar) {}",
             "Foo_bar_Case::run",
+        ),
+        (
+            "#define CASE(name) struct name##_case { void run(); }; void name##_case::run()\n"
+            "#define CASE_FLAGS(name, text, flags) struct data_##name { int i = parse(text, flags); }; CASE(name)\n"
+            "#define CASE_TEXT(name, text) CASE_FLAGS(name, text, 1)",
+            'CASE_TEXT(second, "<a/>")\n{\n  check(2);\n}',
+            "second_case::run",
         ),
     ],
 )

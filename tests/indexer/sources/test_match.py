@@ -277,3 +277,14 @@ def test_an_unparsable_parameter_may_have_any_type(parameter: str) -> None:
     symbol = NativeSymbol("ns::f", "ns::f(int)", "", None, 0, inlined=False, unit=None)
     written = ("a.h", Definition("ns::f", "function", f"({parameter})", 3, 5))
     assert match_symbol(symbol, [written])[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
+
+
+def test_a_definition_in_a_namespace_of_any_name_is_never_certain() -> None:
+    known = ("single.cc", Definition("lib::haswell::parse", "function", "(int x)", 5, 8))
+    unknown = ("lib.cc", Definition("lib::*::parse", "function", "(int x)", 7, 11))
+    other = ("lib.cc", Definition("other::*::parse", "function", "(int x)", 17, 21))
+    symbol = "lib::haswell::parse(int)"
+
+    assert found([known, unknown, other], symbol) == (LocationEvidence.CANDIDATES, [("lib.cc", 7), ("single.cc", 5)])
+    assert found([unknown, other], symbol) == (LocationEvidence.CANDIDATES, [("lib.cc", 7)])
+    assert found([known, other], symbol) == (LocationEvidence.DEFINITION, [("single.cc", 5)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,8 @@ from click.testing import CliRunner
 
 import framedex_native
 from framedex.commands.main import cli
-from framedex.index import Store
-from framedex.ingest import SilentProgress, ingest_captures
 from framedex.validation import RULES, RULES_BY_NAME, Side
+from tests.indexer.unplaced import index_without_sources
 from tests.running import TIMEOUT, Run, build_with_api, mock_environment, run
 
 # The rules that a client breaks with one call, or with two: their functions on the stacks are `second` and `first`.
@@ -79,9 +79,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def check(ran: Run, folder: Path) -> Checked:
     """Index the capture of a run, and check it."""
-    index = folder / "index.db"
-    with Store(index) as store:
-        ingest_captures(store, [ran.capture], [], SilentProgress())
+    index = index_without_sources(folder / "index.db", ran.capture)
     done = CliRunner().invoke(cli, ["--index", str(index), "check", "--stacks", "--json"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
@@ -141,9 +139,44 @@ def test_a_wrong_plugin_is_found(client: Path, plugin: Path, tmp_path: Path, rul
     assert "main" in checked.stacks[finding["call"]]
 
 
+@pytest.mark.parametrize("rule", [rule.name for rule in RULES if rule.is_live])
+def test_a_live_rule_ends_the_program_with_its_finding(client: Path, plugin: Path, tmp_path: Path, rule: str) -> None:
+    environment = {"FRAMEDEX_VALIDATE": "abort"}
+    if rule in WITH_PLUGIN:
+        environment |= {"FRAMEDEX_PLUGIN": str(plugin), "REAL_PLUGIN": str(framedex_native.library_path())}
+        environment["BROKEN_RULE"] = rule
+    ran = run_client(client, f"against {rule}" if rule in WITH_PLUGIN else rule, tmp_path, **environment)
+
+    assert ran.status == -signal.SIGABRT
+    assert f"framedex: {rule}, broken by the {RULES_BY_NAME[rule].breaker}: PJRT_" in ran.stderr
+    assert rule in check(ran, tmp_path).findings
+
+
+def test_a_finding_is_reported_once_for_each_stack(client: Path, tmp_path: Path) -> None:
+    ran = run_client(client, "use-after-destroy in loops", tmp_path, FRAMEDEX_VALIDATE="report")
+
+    assert ran.status == 0
+    assert ran.stderr.count("framedex: use-after-destroy, broken by the client: PJRT_Buffer_IsOnCpu, buffer 0x") == 2
+
+
+def test_a_correct_client_has_no_live_finding(client: Path, tmp_path: Path) -> None:
+    ran = run_client(client, "none", tmp_path, FRAMEDEX_VALIDATE="abort")
+
+    assert (ran.status, "framedex: " in ran.stderr) == (0, False)
+
+
+def test_objects_are_unknown_after_an_unrecorded_call(client: Path, tmp_path: Path) -> None:
+    variables = {"FRAMEDEX_VALIDATE": "abort", "FRAMEDEX_EXCLUDE": "PJRT_Buffer_IsDeleted"}
+
+    assert run_client(client, "use-after-destroy, unseen", tmp_path, **variables).status == 0
+
+
 @pytest.mark.exhaustive(keep=["threads.py", "host_callbacks.py"])
 @pytest.mark.parametrize(
     "program", ["arrays.py", "conversation.py", "host_callbacks.py", "inside_jit.py", "memory.py", "threads.py"]
 )
 def test_jax_breaks_no_rule(tmp_path: Path, program: str) -> None:
-    assert check(run(program, folder=tmp_path), tmp_path).findings == {}
+    ran = run(program, folder=tmp_path, FRAMEDEX_VALIDATE="abort")
+
+    assert ran.status == 0, ran.stderr
+    assert check(ran, tmp_path).findings == {}

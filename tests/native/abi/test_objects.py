@@ -12,17 +12,20 @@ from tests.pythons import ROOT
 TABLE = ROOT / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 
-def test_the_committed_table_matches_the_data() -> None:
-    make = "import generate_objects as g, pjrt_abi; print(g.table(pjrt_abi.load(g.DATA)), end='')"
-    made = subprocess.run(
+def generated(text: str) -> str:
+    """The value of an expression about the generator `g` and the `abi`."""
+    make = f"import generate_objects as g, pjrt_abi; abi = pjrt_abi.load(g.DATA); print({text}, end='')"
+    return subprocess.run(
         [sys.executable, "-c", make],
         cwd=ROOT / "native" / "abi",
         capture_output=True,
         text=True,
         check=True,
-    )
+    ).stdout
 
-    assert made.stdout == TABLE.read_text(), "run `python native/abi/generate_objects.py`"
+
+def test_the_committed_table_matches_the_data() -> None:
+    assert generated("g.table(abi)") == TABLE.read_text(), "run `python native/abi/generate_objects.py`"
 
 
 def roles(function: str) -> dict[str, tuple[str, ObjectRole]]:
@@ -79,3 +82,11 @@ def test_extensions_have_objects() -> None:
 
 def test_a_function_outside_the_api_has_no_objects() -> None:
     assert find_boundary_function("DeviceMemory::Allocate").objects == ()
+
+
+def test_queries_have_no_effect_and_do_not_wait() -> None:
+    queries = {*generated("*g.queries(abi)").split()}
+
+    assert queries >= {"PJRT_Memory_Kind", "PJRT_Buffer_Memory", "PJRT_Buffer_IsDeleted", "PJRT_Event_IsReady"}
+    others = {"PJRT_Event_Await", "PJRT_Event_OnReady", "PJRT_Buffer_UnsafePointer", "PJRT_Buffer_Delete"}
+    assert not queries & (others | {"PJRT_Buffer_ReadyEvent", "PJRT_LoadedExecutable_Execute"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,23 @@ def test_a_ring_keeps_the_newest_calls_complete(tmp_path: Path, puts: int) -> No
     assert read.problems == ()
     assert {stack.outcome for stack in read.stacks} == {MergeOutcome.MERGED}
     assert sum(file.stat().st_size for file in ended.capture.glob("*.ring.fdx")) <= 4 * SEGMENT
+
+
+def test_in_flight_mode_calls_without_effect_are_only_counted(tmp_path: Path) -> None:
+    (tmp_path / "every").mkdir()
+    every = run("many_puts.py", "50", folder=tmp_path / "every").capture
+    flight = run("many_puts.py", "50", folder=tmp_path, FRAMEDEX_FLIGHT="1").capture
+    # An object's own table is traced only if the call that returned the object is recorded.
+    functions = Counter(call.function for call in calls_of(every) if "_FunctionTable." not in call.function)
+    recorded = Counter(call.function for call in calls_of(flight))
+    read = read_capture(flight)
+    assert functions.keys() - recorded.keys() >= {"PJRT_Memory_Kind", "PJRT_Buffer_Memory", "PJRT_Buffer_IsDeleted"}
+    assert {name: recorded[name] for name in recorded} == {name: functions[name] for name in recorded}
+    assert recorded.keys() >= {PUT, "PJRT_Event_OnReady", "PJRT_Event_Destroy", "PJRT_Buffer_Destroy"}
+    assert read.stops.queries == functions.total() - recorded.total()
+    assert read.metadata.selected_by == ("FRAMEDEX_FLIGHT",)
+    assert not read.stops and read.problems == ()
+    assert list(flight.glob("*.ring.fdx"))
 
 
 @pytest.mark.exhaustive(keep=["FRAMEDEX_LIMIT-1GiB-FRAMEDEX_LIMIT=1GiB is not a positive whole number"])

@@ -36,3 +36,7 @@ if PART == "second":
     compilation_cache.reset_cache()
     jax.clear_caches()
     run(4)  # case: gone
+    jax.config.update("jax_compilation_cache_dir", None)
+    compilation_cache.reset_cache()
+    jax.clear_caches()
+    run(4)  # case: no cache

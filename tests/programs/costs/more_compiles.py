@@ -121,6 +121,11 @@ def inner(x, n=2):
     return x * n
 
 
+@functools.partial(jax.jit, static_argnames="is_training")
+def stepping(x, is_training):
+    return x * 3.0 if is_training else x
+
+
 @jax.jit
 def random(key):
     return jax.random.normal(key, (3,))
@@ -167,6 +172,9 @@ for size in (2, 3):
     outer(ones(size))  # case: nested
 for size in (2, 3):
     jax.grad(jax.jit(loss))(ones(size))
+for is_training in (True, False):
+    stepping(ones(3), is_training)
+stepping(ones(2), True)  # case: nearest
 for key in (jax.random.PRNGKey(0), jax.random.key(0)):
     random(key)  # case: random
 for size in (2, 2):

@@ -1,6 +1,6 @@
 """Waits whose end is not visible in calls: `barrier` waits for a callback, `deadlock` until the process is killed.
 
-In `killed`, a callback ends the process, while `effects_barrier` waits for it.
+In `exits`, the process exits during a deadlock. In `killed`, a callback ends it, while `effects_barrier` waits for it.
 """
 
 import os
@@ -31,16 +31,28 @@ def barrier():
 
 
 def killed():
+    def end(_):
+        time.sleep(0.3)
+        os.kill(os.getpid(), signal.SIGKILL)
+
     @jax.jit
     def step(x):
-        jax.debug.callback(lambda _: os.kill(os.getpid(), signal.SIGKILL), x.sum())
+        jax.debug.callback(end, x.sum())
         return x + 1
 
-    step(jnp.ones(4))
+    step(jnp.ones(4))  # its callback ends the process
     jax.effects_barrier()
 
 
 def deadlock():
+    wait_forever(os.kill, os.getpid(), signal.SIGKILL)
+
+
+def exits():
+    wait_forever(os._exit, 0)
+
+
+def wait_forever(end, *arguments):
     def log(value):
         with lock:
             return np.float32(value)
@@ -50,9 +62,9 @@ def deadlock():
         return io_callback(log, jax.ShapeDtypeStruct((), jnp.float32), x.sum())
 
     with lock:
-        result = step(jnp.ones(4))
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGKILL)).start()
-        result.block_until_ready()  # never ends
+        result = step(jnp.ones(4))  # never ends
+        threading.Timer(0.3, end, arguments).start()
+        result.block_until_ready()  # waits forever
 
 
 globals()[sys.argv[1]]()

@@ -200,4 +200,16 @@ def ragged_products_and_their_gradients():
     close(gradient[:, :, 0], np.stack([a[:3].sum(0), np.zeros(5, np.float32), a[3:].sum(0)]), 1e-4)
 
 
+@check
+def decompositions_that_no_tpu_has():
+    a = matrix("float32", 3, 3)
+    for decompose in (jnp.linalg.eig, jax.scipy.linalg.schur, jax.scipy.linalg.sqrtm, jax.scipy.linalg.hessenberg):
+        try:
+            decompose(a)
+        except NotImplementedError as error:
+            assert "not found for platform tpu" in str(error), error
+        else:
+            raise AssertionError(decompose)
+
+
 finish()

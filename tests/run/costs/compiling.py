@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ NOTED = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
 
 _FINISHED = re.compile(r"Finished XLA compilation of \w+\((.+)\) in ")
 
+_EXPLAINED = re.compile(r"TRACING CACHE MISS at (?P<path>[^:\n]+):(?P<line>\d+).*:\n(?P<text>(?:  .*\n)*)")
+
 
 @dataclass(frozen=True)
 class Recorded:
@@ -31,6 +34,8 @@ class Recorded:
     index: Path
     logged: Counter[str]
     """Compilations by function, from the log of `jax_log_compiles`."""
+    explained: Mapping[int, str]
+    """JAX's explanations by line of the program, with JAX_EXPLAIN_CACHE_MISSES=1."""
 
     def invoke(self, *arguments: str) -> Result:
         """Run the verb."""
@@ -61,4 +66,8 @@ def recorded_and_indexed(folder: Path, program: str, *arguments: str, **environm
     ran = run(program, *arguments, folder=folder, **environment)
     assert ran.status == 0, ran.stderr
     index_without_sources(folder / "index.db", *ran.captures)
-    return Recorded(PROGRAMS / program, folder / "index.db", Counter(_FINISHED.findall(ran.stderr)))
+    explained: dict[int, str] = {}
+    for miss in _EXPLAINED.finditer(ran.stderr):
+        if miss["path"] == str(PROGRAMS / program):
+            explained[int(miss["line"])] = explained.get(int(miss["line"]), "") + miss["text"]
+    return Recorded(PROGRAMS / program, folder / "index.db", Counter(_FINISHED.findall(ran.stderr)), explained)

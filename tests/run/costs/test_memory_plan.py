@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from framedex.commands.launching.memory_plan import simulated_memory
+from framedex.commands.launching.options import MockMachine
 from tests.run.costs.cases import line_marked
 from tests.run.invoking import FRAMEDEX, framedex_run
 from tests.running import TIMEOUT, plain_environment, run
@@ -126,6 +128,12 @@ def test_each_device_of_a_mesh_has_its_part(tmp_path: Path) -> None:
     assert {device["peak"] for device in document["devices"]} == {2 << 30}
 
 
+def test_only_the_devices_of_one_host_share_its_address_space() -> None:
+    machine = MockMachine(devices=256, memory=16 << 30)
+    assert simulated_memory(machine, hosts=1) == 128 << 30
+    assert simulated_memory(machine, hosts=64) == 64 * machine.memory
+
+
 def test_a_failing_program_is_reported_with_its_plan(tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("import jax\nx = jax.device_put(1.0)\nraise SystemExit(3)\n")
     done = plan(tmp_path, "fails.py")
@@ -181,6 +189,8 @@ def test_jax_does_not_continue_on_the_cpu_without_the_planned_machine(tmp_path: 
         (["memory", "--hbm", "1GiB"], "need --plan SCRIPT"),
         (["memory", "--plan", "missing.py"], "There is no script 'missing.py'"),
         (["memory", "--plan", "train.py", "--capture", "1"], "leave out --capture"),
+        (["memory", "--plugin", "libtpu"], "need --plan SCRIPT"),
+        (["memory", "--plan", "train.py", "--plugin", "libtpu"], "--plugin needs the machine's shape"),
         (["memory", "--plan", "train.py", "--device", "v99"], "there is no TPU kind 'v99'"),
     ],
 )

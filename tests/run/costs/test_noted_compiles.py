@@ -27,7 +27,32 @@ def more() -> Recorded:
 
 
 def _record(folder: Path, program: str) -> Recorded:
-    return recorded_and_indexed(folder, program, FRAMEDEX_DEVICES="4", **NOTED)
+    return recorded_and_indexed(folder, program, FRAMEDEX_DEVICES="4", JAX_EXPLAIN_CACHE_MISSES="1", **NOTED)
+
+
+# The causes that agree with an explanation of JAX, or say more. JAX reports cached functions that it has forgotten, and
+# functions with other values from outside, as functions that it has never seen.
+CAUSES_BY_EXPLANATION = {
+    "different input types": {ChangeCause.SHAPE, ChangeCause.DTYPE, ChangeCause.WEAK_TYPE, ChangeCause.ARGUMENTS},
+    "different input pytree": {ChangeCause.STATIC_DATA, ChangeCause.ARGUMENTS, ChangeCause.STATIC},
+    "Tracing context doesn't match": {ChangeCause.SETTING},
+    "but seen another function": {ChangeCause.FUNCTION, ChangeCause.CONSTANTS, ChangeCause.SAME, ChangeCause.SHAPE},
+}
+
+
+@pytest.mark.exhaustive(keep=["more"])
+@pytest.mark.parametrize("name", ["recorded", "more"])
+def test_each_cause_is_that_of_jax_or_a_more_exact_one(name: str, request: pytest.FixtureRequest) -> None:
+    found: Recorded = request.getfixturevalue(name)
+    compared = 0
+    for row in found.rows():
+        text = found.explained.get(row.line.location.line, "") if row.line is not None else ""
+        expected = [causes for words, causes in CAUSES_BY_EXPLANATION.items() if words in text]
+        if row.changes and expected:
+            causes = {change.cause for change in row.changes}
+            assert all(causes & each for each in expected), (row.line, text, row.changes)
+            compared += 1
+    assert compared >= 12
 
 
 @pytest.mark.exhaustive(keep=["more"])
@@ -120,6 +145,7 @@ def test_a_line_has_facts_only_known_to_jax(
         ("ahead_of_time", 2, [CompileChange(ChangeCause.STATIC, "n", ("2", "3"))]),
         ("weak", 2, [CompileChange(ChangeCause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
         ("nested", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
+        ("nearest", 1, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[3]", "float32[2]"))]),
         ("random", 2, [CompileChange(ChangeCause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
     ],
 )

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from framedex.captures import CaptureStream
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.write.costs.activity import CaptureActivity
-from framedex.index.write.costs.timeline import KindColumns, ThreadCalls
+from framedex.index.write.costs.timeline import CallbackTimes, KindColumns, ThreadCalls
 from framedex.index.write.costs.waits import delete_waits, write_waits
 from framedex.model import Loop, LoopStep, WaitReason, Waits, WaitsAndLoops
 from tests import tiers
@@ -356,6 +357,7 @@ def test_damage_does_not_raise(recorded: Recorded, seed: int) -> None:
         with closing(sqlite3.connect(recorded.index)) as whole:
             whole.backup(connection)
         (calls,) = connection.execute("SELECT max(id) FROM call_rows").fetchone()
+        callbacks = _callbacks(connection, capture)
         for _ in range(500):
             call, place, value = choose.randrange(calls), choose.randrange(calls), choose.choice(odd)
             connection.execute(
@@ -368,7 +370,7 @@ def test_damage_does_not_raise(recorded: Recorded, seed: int) -> None:
             connection.execute("UPDATE arguments SET json = ? WHERE id = ?", (text, choose.randrange(calls)))
         connection.execute("DELETE FROM call_rows WHERE id % 7 = ?", (seed,))
 
-        write_waits(connection, capture, CaptureActivity.read(connection, capture))
+        write_waits(connection, capture, CaptureActivity.read(connection, capture, callbacks))
 
         for duration, longest, waits in connection.execute("SELECT duration, longest, waits FROM waits"):
             assert 0 <= longest <= duration <= longest * waits
@@ -380,10 +382,17 @@ def test_rewriting_waits_gives_the_same_rows(recorded: Recorded, tmp_path: Path)
     capture = recorded.captures["waits"]
     with closing(sqlite3.connect(copy)) as connection:
         before = _written(connection)
-        write_waits(connection, capture, CaptureActivity.read(connection, capture))
+        write_waits(connection, capture, CaptureActivity.read(connection, capture, _callbacks(connection, capture)))
         assert _written(connection) == before
         delete_waits(connection, capture)
         assert {row[1] for row in _written(connection)} == {*recorded.captures.values()} - {capture}
+
+
+def _callbacks(connection: sqlite3.Connection, capture: int) -> CallbackTimes:
+    path, first_call = connection.execute("SELECT path, first_call FROM captures WHERE id = ?", (capture,)).fetchone()
+    stream = CaptureStream(Path(path))
+    stream.next(stream.calls)
+    return CallbackTimes.from_rows(stream.callbacks(), first_call)
 
 
 def _written(connection: sqlite3.Connection) -> set[tuple[object, ...]]:

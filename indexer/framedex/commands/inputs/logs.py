@@ -98,7 +98,7 @@ def notes_on_bare_addresses(frames: Iterable[FoundFrame]) -> Iterator[str]:
         yield (
             f"{words.count(bare, 'frame')} {'has' if bare == 1 else 'have'} only an address, and the text does not"
             " name the binary that was loaded there. To name them, print the stack with its modules, take it from a"
-            " core dump (`gdb PROGRAM CORE -batch -ex bt`), or record the program (`framedex run SCRIPT`)."
+            " core dump (`framedex core CORE`), or record the program (`framedex run SCRIPT`)."
         )
 
 

@@ -46,7 +46,7 @@ READ_ONLY_KEY = "framedex.read-only"
 
 def note_incomplete_captures(*captures: CaptureRow) -> None:
     """Note which of these captures are incomplete, changed, partly unreadable, imported or shared."""
-    from framedex.capturetext import doubts, is_of_samples, is_shared, stopped_early
+    from framedex.capturetext import doubts, is_of_samples, is_shared, stopped_early, unrecorded_queries
 
     _note_captures(
         (capture for capture in captures if is_of_samples(capture.metadata_text)),
@@ -58,6 +58,8 @@ def note_incomplete_captures(*captures: CaptureRow) -> None:
     for capture in captures:
         if capture.stops:
             note(f"Capture {capture.id} is incomplete. {stopped_early(capture.stops)}")
+        if queries := unrecorded_queries(capture.stops):
+            note(f"Capture {capture.id}: {queries}")
         if doubts(capture.problems):
             note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` says why.")
 

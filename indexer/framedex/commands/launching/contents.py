@@ -11,6 +11,7 @@ from framedex.commands.launching.options import ByteSize
 
 _FLAG = "--contents"
 _CHOICES = ("inputs", "hash", "all")
+_DEFAULTS = {_FLAG: "all", "--validate": "report"}  # values of options that are given without one
 
 _OPTIONS = (
     click.option(
@@ -54,7 +55,7 @@ class ProgramCommand(click.Command):
     """A command whose options precede a program: `--contents PROGRAM` means `--contents=all PROGRAM`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give `--contents` its default value, then parse the arguments."""
+        """Give options with an optional value their default value, then parse the arguments."""
         with_values = {
             name
             for each in self.params
@@ -63,7 +64,7 @@ class ProgramCommand(click.Command):
         }
         place = 0
         while place < len(args) and args[place].startswith("-") and args[place] not in ("-", "--"):
-            if args[place] == _FLAG:
-                args[place] = f"{_FLAG}={_CHOICES[-1]}"
+            if default := _DEFAULTS.get(args[place]):
+                args[place] += f"={default}"
             place += 2 if args[place] in with_values else 1
         return super().parse_args(ctx, args)

@@ -2,7 +2,8 @@
 
 The mock TPU compiles each function for the machine and counts its arguments, results and temporaries. Results are
 zeros, so a loop that ends when a value has converged may not end. The simulated devices have far more memory than the
-machine: the program ends, and the plan shows by how much the machine's memory is exceeded.
+machine: the program ends, and the plan shows by how much the machine's memory is exceeded. A real TPU compiler can
+replace the mock's: native/framedex_native/mock_tpu/planned_compiler.py.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from framedex.commands.launching.options import (
 )
 from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.program import parse_program
-from framedex.commands.launching.runtimes import Runtime
+from framedex.commands.launching.runtimes import Runtime, find_plugin
 from framedex.commands.output.console import exit_nothing_found, note, print_json, print_lines
 from framedex.commands.output.documents import memory_document
 from framedex.commands.output.render_calls import python_line
@@ -46,7 +47,7 @@ _DEFAULT_DEVICE = "v5e"
 _HEADROOM = 64
 """The memory of a simulated device, as a multiple of the machine's."""
 _ADDRESS_SPACE_BYTES = 1 << 45
-"""The limit of all simulated memory: the address space of a process has 2**47 bytes."""
+"""The limit of all simulated memory of one host: the address space of a process has 2**47 bytes."""
 _MAX_DEVICE_BYTES = 1 << 44
 
 
@@ -54,7 +55,8 @@ _MAX_DEVICE_BYTES = 1 << 44
 class MemoryPlan:
     """The predicted memory of a program: its peak on the fullest device (bytes), and the line with most of it.
 
-    `peak` includes an allocation that failed. `memory` is that of each of the machine's `devices` in bytes, `status`
+    `peak` includes an allocation that failed. `compiler` is the plug-in that compiled, empty for XLA's compiler for the
+    CPU. `memory` is that of each of the machine's `devices` in bytes, `status`
     the program's exit status, negative after a signal.
     """
 
@@ -65,12 +67,14 @@ class MemoryPlan:
     devices: int
     memory: int
     status: int
+    compiler: str
 
 
 def print_plan(
     script: str,
     arguments: Sequence[str],
     machine: Mapping[str, Any],
+    plugin: str | None,
     chosen: CaptureSelection | None,
     limit: int,
     *,
@@ -80,11 +84,11 @@ def print_plan(
     """Print whether a program fits into the memory of a machine, and its memory by line. Exit with 1 if it does not."""
     if chosen is not None:
         raise click.UsageError("--plan records the program itself: leave out --capture.")
-    variables = machine_variables({**machine, "dry_run": "1"})
+    variables = machine_variables({**machine, "dry_run": "1"}) | _compiler_variables(plugin, machine["device"])
     library, environment = framedex_native.library_path(), os.environ | variables
     check_mock(library, environment, Runtime.PJRT)
     size = read_mock_machine(library, environment)
-    with _recorded_dry_run(script, arguments, variables, size) as (index, outcome):
+    with _recorded_dry_run(script, arguments, variables, size, machine["hosts"] or 1) as (index, outcome):
         status = outcome.status
         answer, devices = index.answer_of(), index.memory(all_lines=all_lines)
         if not devices:
@@ -94,7 +98,7 @@ def print_plan(
         peak = _needed_bytes(fullest)
         fits = peak <= size.memory and not any(device.failures for device in devices)
         line = max(fullest.lines, key=lambda line: line.at_peak).line if fullest.lines else None
-        plan = MemoryPlan(script, fits, peak, line, size.devices, size.memory, status)
+        plan = MemoryPlan(script, fits, peak, line, size.devices, size.memory, status, plugin or "")
     if as_json:
         print_json({"plan": asdict(plan), **memory_document(answer, devices, limit)})
     else:
@@ -109,19 +113,33 @@ def print_plan(
 
 @contextmanager
 def _recorded_dry_run(
-    script: str, arguments: Sequence[str], variables: Mapping[str, str], size: MockMachine
+    script: str, arguments: Sequence[str], variables: Mapping[str, str], size: MockMachine, hosts: int
 ) -> Iterator[tuple[Index, Outcome]]:
     """Record a dry run of a program; yield its index, and its outcome. Its output goes to stderr."""
     program = parse_program((script, *arguments), find_interpreter(sys.executable), is_named=False)  # noqa: TID251
     check_python(program.python)
     runtime = find_runtime(program.python)
-    simulated = max(size.memory, min(size.memory * _HEADROOM, _ADDRESS_SPACE_BYTES // size.devices, _MAX_DEVICE_BYTES))
-    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(simulated)}
+    settings = {**variables, **mandatory_platform("tpu"), "FRAMEDEX_HBM": str(simulated_memory(size, hosts))}
     with TemporaryDirectory(prefix="framedex-plan-") as folder:
         captures, output = Path(folder, "captures"), sys.stderr.fileno()
         outcome = launch(Launch(program.python, program.arguments, captures, settings, runtime=runtime, stdout=output))
         with temporary_index(outcome.captures) as index:
             yield index, outcome
+
+
+def _compiler_variables(plugin: str | None, device: str | None) -> dict[str, str]:
+    """The environment variable for a plug-in that compiles. Raises click.UsageError without the machine's shape."""
+    if plugin is None:
+        return {}
+    if ":" not in (device or ""):
+        raise click.UsageError("--plugin needs the machine's shape, such as --device v5e:2x2.")
+    return {"FRAMEDEX_PLAN_COMPILER": os.fspath(find_plugin(plugin, sys.executable).path)}  # noqa: TID251
+
+
+def simulated_memory(machine: MockMachine, hosts: int) -> int:
+    """Return the memory of a simulated device in bytes: more than the machine's, as far as one host can hold it."""
+    own_share = _ADDRESS_SPACE_BYTES // (machine.devices // hosts)
+    return max(machine.memory, min(machine.memory * _HEADROOM, own_share, _MAX_DEVICE_BYTES))
 
 
 def _needed_bytes(device: DeviceMemory) -> int:
@@ -135,7 +153,8 @@ def _format_end(status: int) -> str:
 
 def _verdict_lines(plan: MemoryPlan, device: str) -> Iterator[Line]:
     machine = f"{device}, {words.count(plan.devices, 'device')} of {words.size(plan.memory)}"
-    yield (Span(f"Plan of {printable(plan.script)} on {printable(machine)}: compiled, but not run", "head"),)
+    compiler = printable(plan.compiler) or "XLA's compiler for the CPU"
+    yield (Span(f"Plan of {printable(plan.script)} on {printable(machine)}: compiled by {compiler}, not run", "head"),)
     if plan.fits:
         verdict = Span(f"fits: {words.size(plan.peak)} on one device, {words.size(plan.memory - plan.peak)} left")
     else:

@@ -104,12 +104,18 @@ _RECORDING_OPTIONS = (
     ),
     click.option("--ring", is_flag=True, help="At the limit, overwrite the oldest calls."),
     click.option(
+        "--flight",
+        is_flag=True,
+        help="Record for production: overwrite the oldest calls at --limit (default: 64MiB), and only count calls that"
+        " have no effect.",
+    ),
+    click.option(
         "--on-crash",
         type=click.Choice(["stack", "off"]),
         help="On a fatal signal, keep the native and Python stack in the capture. Default: stack.",
     ),
 )
-RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring", "on_crash")
+RECORDING_PARAMETERS = ("include", "exclude", "sample", "limit", "ring", "flight", "on_crash")
 """The parameter names of these options."""
 
 
@@ -125,7 +131,7 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
 
     Raises click.UsageError for --ring without --limit.
     """
-    if chosen["ring"] and chosen["limit"] is None:
+    if chosen["ring"] and chosen["limit"] is None and not chosen["flight"]:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
     texts = {
         "FRAMEDEX_INCLUDE": ",".join(chosen["include"]),
@@ -133,6 +139,7 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
         "FRAMEDEX_SAMPLE": _number(chosen["sample"]),
         "FRAMEDEX_LIMIT": _number(chosen["limit"]),
         "FRAMEDEX_RING": "1" if chosen["ring"] else "",
+        "FRAMEDEX_FLIGHT": "1" if chosen["flight"] else "",
         "FRAMEDEX_ON_CRASH": {"stack": "1", "off": "0"}.get(chosen["on_crash"] or "", ""),
     }
     return {name: text for name, text in texts.items() if text}

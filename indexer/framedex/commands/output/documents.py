@@ -40,7 +40,8 @@ and callees.
                 "held": [{"line": line | null, "buffers", "size"}]}]}]}
     waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line": line | null, "outward": [line],
                 "how": "result" | "copy to the host" | "run", "thread", "count", "unsure": int, "total_duration",
-                "longest_duration", "longest_call", "first_call", "latest_call", "unended": int}],
+                "longest_duration", "longest_call", "first_call", "latest_call", "unended": int,
+                "longest_event": str | null, "longest_run": int | null, "dispatched_in": line | null}],
                 "unseen", "unseen_times": int, "unseen_call", "ended_by": [str], "loops": [{"capture", "thread",
                 "line": line | null, "rounds", "start", "duration", "median_duration", "compile", "dispatch",
                 "transfer", "wait", "steps": [{"number", "start", "duration", "compile", "dispatch", "transfer",
@@ -136,7 +137,7 @@ Document = dict[str, Any]
 def capture_document(capture: CaptureRow) -> Document:
     """A capture, with its problems as sentences."""
     return asdict(capture) | {
-        "stops": asdict(capture.stops) if capture.stops else None,
+        "stops": asdict(capture.stops) if capture.stops or capture.stops.queries else None,
         "problems": all_problems(capture.stops, capture.problems),
     }
 

@@ -112,7 +112,7 @@ class SourceNotes:
         if shows_file and self._terminal.links:
             name = Span(f"{os.path.basename(places[0].path)}:{places[0].line}", "place", places[0])  # noqa: PTH119
             return (name,)
-        return _alternative_spans(places)
+        return _alternative_spans(places, found.conjunction)
 
     def _is_linked_by_editor(self, frame: TextFrame) -> bool:
         return frame.format in _FILE_LINES and not self._terminal.links
@@ -187,11 +187,11 @@ def _can_be_opened(location: Location) -> bool:
     return location.url is not None or source_is_here(location)
 
 
-def _alternative_spans(locations: Sequence[Location]) -> Line:
-    """The candidate locations, joined by "or", with the labels only after the last one."""
+def _alternative_spans(locations: Sequence[Location], conjunction: str) -> Line:
+    """The candidate locations, joined by a conjunction, with the labels only after the last one."""
     shown = locations[:_MAX_CANDIDATES]
     if not shown:
         return ()
-    alternatives = chain.from_iterable((*location_line(place, []), Span(" or ")) for place in shown[:-1])
+    alternatives = chain.from_iterable((*location_line(place, []), Span(f" {conjunction} ")) for place in shown[:-1])
     more = len(locations) - len(shown)
     return (*alternatives, *location_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.capturetext import all_problems, is_of_samples
+from framedex.capturetext import all_problems, is_of_samples, unrecorded_queries
 from framedex.commands.output.proposals import proposal_line, trace_command
 from framedex.commands.output.terminal import Line, Span, location_line, text_line
 from framedex.model import LocationEvidence
@@ -50,6 +50,8 @@ def capture_lines(captures: Sequence[CaptureRow], folders: Mapping[str, CaptureF
             Span(printable(capture.path), "dim"),
         )
         yield from problem_lines(all_problems(capture.stops, capture.problems))
+        if queries := unrecorded_queries(capture.stops):
+            yield text_line(f"     {queries}", "dim")
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:

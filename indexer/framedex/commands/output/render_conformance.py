@@ -20,13 +20,13 @@ _STYLES = {Status.PASS: "native", Status.UNSUPPORTED: "dim", Status.SKIPPED: "di
 def report_lines(report: Report, *, with_all: bool) -> Iterator[Line]:
     """The plug-in, its failures (or all checks), the number of results, and the level for each JAX release."""
     yield from _heading_lines(report)
-    for group, members in groupby(zip(report.checks, report.results, strict=True), lambda pair: pair[0].group):
-        shown = [pair for pair in members if with_all or pair[1].status in FAILURES]
+    for group, members in groupby(report.results, lambda result: result.check.group):
+        shown = [result for result in members if with_all or result.status in FAILURES]
         if shown:
             yield ()
             yield (Span(group, "head"),)
-            for check, result in shown:
-                yield from _result_lines(check, result)
+            for result in shown:
+                yield from _result_lines(result)
     yield ()
     yield (Span(f"{words.count(len(report.results), 'check')}: {_counts_text(report)}"),)
     yield from _level_lines(report)
@@ -40,11 +40,11 @@ def _heading_lines(report: Report) -> Iterator[Line]:
     yield (Span(f"extensions: {printable(extensions)}"),)
 
 
-def _result_lines(check: Check, result: CheckResult) -> Iterator[Line]:
+def _result_lines(result: CheckResult) -> Iterator[Line]:
     style = _STYLES.get(result.status, "error")
-    yield (Span(f"  {result.status.value:<11} ", style), Span(printable(check.name)))
+    yield (Span(f"  {result.status.value:<11} ", style), Span(printable(result.check.name)))
     if result.status in FAILURES:
-        yield (Span(f"              {printable(check.rule)}", "dim"),)
+        yield (Span(f"              {printable(result.check.rule)}", "dim"),)
     if result.detail:
         yield (Span(f"              {printable(result.detail.splitlines()[0])}"),)
     for text in stack_texts(result)[:_SHOWN_FRAMES]:
@@ -74,8 +74,8 @@ def comparison_lines(first: Report, second: Report) -> Iterator[Line]:
         yield (Span(f"{printable(name)}: PJRT C API {version}, {_counts_text(report)}"),)
         if only := [each for each in report.extensions if each not in other.extensions]:
             yield (Span(f"  extensions that the other lacks: {', '.join(only)}"),)
-    of_second = {result.name: result.status.value for result in second.results}
-    pairs = [(result.name, result.status.value, of_second.get(result.name, "")) for result in first.results]
+    of_second = {each.check.name: each.status.value for each in second.results}
+    pairs = [(each.check.name, each.status.value, of_second.get(each.check.name, "")) for each in first.results]
     cells = [(name, one, two) for name, one, two in pairs if one != two]
     yield ()
     yield (Span(f"{words.count(len(cells), 'check')} with different results"),)

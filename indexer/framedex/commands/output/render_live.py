@@ -40,11 +40,7 @@ _ACTIVITIES = {
 
 def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
     """The process, and each thread with Python or with calls in progress; the others are counted."""
-    yield (Span(f"{_process_text(look)}", "head"),)
-    if look.capture is not None:
-        yield text_line(f"capture  {_short_path(look.capture)}", "dim")
-    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
-        yield text_line(problem, "error")
+    yield from process_lines(look)
     yield from _crash_lines(look)
     shown = [thread for thread in look.threads if is_interesting(thread, look)]
     for thread in shown:
@@ -57,6 +53,15 @@ def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
         yield text_line(
             f"{words.count(others, 'other thread')} without Python and without calls in progress{state}", "dim"
         )
+
+
+def process_lines(look: Look) -> Iterator[Line]:
+    """The process, its capture, and the reason if a part of it is not readable."""
+    yield (Span(f"{_process_text(look)}", "head"),)
+    if look.capture is not None:
+        yield text_line(f"capture  {_short_path(look.capture)}", "dim")
+    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
+        yield text_line(problem, "error")
 
 
 def is_interesting(thread: LiveThread, look: Look) -> bool:
@@ -99,15 +104,20 @@ def age(look: Look, since_ns: int) -> str:
 
 def _thread_lines(thread: LiveThread, look: Look, *, all_frames: bool) -> Iterator[Line]:
     yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
+    yield from open_call_lines(thread, look)
+    if thread.python is not None and thread.python.is_changing:
+        yield text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
+    yield from frame_lines(python_frames(thread), all_frames=all_frames)
+
+
+def open_call_lines(thread: LiveThread, look: Look) -> Iterator[Line]:
+    """The calls in progress, innermost first."""
     for call in reversed(thread.open_calls):
         yield (
             Span(f"{'':{_INDENT}}in "),
             Span(printable(call.function), "native"),
             Span(f"  {_since_text(look, call)}"),
         )
-    if thread.python is not None and thread.python.is_changing:
-        yield text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
-    yield from frame_lines(python_frames(thread), all_frames=all_frames)
 
 
 def _since_text(look: Look, call: OpenCall) -> str:

@@ -6,11 +6,16 @@ The JSON document:
     {"capture", "command", "plugin", "against": str | null, "status", "platforms": [str], "executions", "programs",
     "compared","incomparable", "skipped", "seeded": int, "first": difference | null, "differences": [difference],
     "non_finite": [array | {"nans", "infinities"}], "omitted": [call | {"reason"}], "failed": [call | {"code",
-    "message", "other"}], "crashes": [{"call": call | null, "reason", "output", "other"}], "unsteady": [call]}
+    "message", "other"}], "crashes": [{"call": call | null, "reason", "output", "other"}], "unsteady": [call],
+    "bisection": {"call", "problem", "origin": origin | null} | null}
 
     call        {"row", "function", "program", "execution": number from 1 | null, "line": PythonLine | null}
     array       {"call", "device", "index", "type", "shape"}
     difference  array and {"computed_by": call | null, "comparison": Comparison | null}
+    origin      {"op": op | null, "argument": number | null, "index", "element": element, "operands": [element],
+                "loops": [op | {"iteration"}]}
+    op          {"kind", "name", "frames": [{"path", "line", "function"}], "line": PythonLine | null}
+    element     {"type", "shape", "texts": [here, reference]}
     ```
 
 A row is the position of a call in the capture, by its start.
@@ -27,13 +32,17 @@ from framedex import words
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.plaintext import printable
+from framedex.replay.call_lines import program_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from framedex.model import PythonLine
-    from framedex.replay.call_lines import CallLines
     from framedex.replay.comparison import Comparison
-    from framedex.replay.judging import Difference, NonFinite, Verdict
+    from framedex.replay.judging import Bisection, Difference, NonFinite, Verdict
+    from framedex.replay.origins import Origin, OriginOp
     from framedex.replay.plan import Plan
+    from framedex.replay.recording_file import LinesOfCalls
 
 _RECORD = "Record contents: `framedex run --contents PROGRAM.py`"
 _LABEL = 11
@@ -47,14 +56,15 @@ _TYPES = {"PRED": "bool", **{f"S{bits}": f"s{bits}" for bits in (8, 16, 32, 64)}
 class ReplayAnswer:
     """A judged replay.
 
-    `numbers` has the number of each execution in the capture by row, from 1. `command` is the recorded one. `plugin`
-    and `against` are names.
+    `numbers` has the number of each execution in the capture by row, from 1. `path` is the capture's, and `command` the
+    recorded one. `plugin` and `against` are names.
     """
 
     plan: Plan
     numbers: Mapping[int, int]
-    lines: CallLines
+    lines: LinesOfCalls
     verdict: Verdict
+    path: Path
     command: str
     plugin: str
     against: str | None
@@ -71,7 +81,7 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
     verdict = answer.verdict
     yield (
         Span("capture".ljust(_LABEL), "dim"),
-        Span(f"{answer.plan.capture.name}: {printable(answer.command)}", "head"),
+        Span(printable(f"{answer.path.name}: {answer.command}"), "head"),
     )
     yield _labelled("plug-in", _plugin_text(answer))
     yield _labelled("replayed", _replayed_text(answer))
@@ -81,6 +91,7 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
     yield _labelled("compared", _compared_text(answer))
     yield from _difference_lines(answer)
     yield from _non_finite_lines(answer)
+    yield from _bisection_lines(answer)
     yield from _problem_lines(answer)
     if verdict.unsteady:
         yield ()
@@ -136,7 +147,7 @@ def _difference_lines(answer: ReplayAnswer) -> Iterator[Line]:
 
 
 def _producer_text(answer: ReplayAnswer, difference: Difference) -> str:
-    array = f"{_TYPES.get(difference.type, difference.type.lower())}[{difference.shape.replace('x', ',')}]"
+    array = _array_text(difference.type, difference.shape)
     if difference.execution is None:
         return f"{array}, sent and read without an execution"
     number = answer.numbers.get(difference.execution)
@@ -189,8 +200,45 @@ def _non_finite_lines(answer: ReplayAnswer) -> Iterator[Line]:
     heading = heading or f"no NaN; first infinity: {answer.program(first.row)}, execution {number}"
     yield (Span(printable(heading), "error"),)
     yield python_line(answer.lines.line(first.row), _INDENT)
-    array = f"{first.type.lower()}[{first.shape.replace('x', ',')}]"
+    array = _array_text(first.type, first.shape)
     yield text_line(f"{'':{_INDENT}}{' and '.join(counts)} in result {first.index} on device {first.device}, {array}")
+
+
+def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
+    bisection = answer.verdict.bisection
+    if bisection is None:
+        return
+    origin = bisection.origin
+    if origin is None:
+        yield text_line(f"{'':{_INDENT}}the op where it begins is unknown: {_first_line(bisection.problem)}", "dim")
+        return
+    yield ()
+    execution = f"{answer.program(bisection.row)}, execution {answer.numbers.get(bisection.row)}"
+    if origin.op is None:
+        yield (Span(printable(f"it begins before this program: argument {origin.argument} of {execution}"), "error"),)
+    else:
+        yield (Span(printable(f"begins at {_op_text(origin.op)} in {execution}"), "error"),)
+        yield python_line(program_line(origin.op.frames), _INDENT)
+    yield text_line(f"{'':{_INDENT}}{_element_text(origin)}")
+    for loop, iteration in reversed(origin.loops):
+        head = Span(f"{'':{_INDENT}}iteration {iteration:,} of {_op_text(loop)} at ", "dim")
+        yield (head, *python_line(program_line(loop.frames), 0))
+
+
+def _op_text(op: OriginOp) -> str:
+    return f"{op.kind.rpartition('.')[2]} ({op.name})" if op.name else op.kind.rpartition(".")[2]
+
+
+def _element_text(origin: Origin) -> str:
+    sides = ("here {}, reference {}" if len(origin.element.texts) > 1 else "{}").format(*origin.element.texts)
+    shape = _array_text(origin.element.type, origin.element.shape)
+    from_text = ", ".join(" or ".join(dict.fromkeys(each.texts)) for each in origin.operands)
+    place = f"{shape} at {_index_text(origin.index, origin.element.shape)}: {sides}"
+    return f"{place}, from {from_text}" if from_text else place
+
+
+def _array_text(kind: str, shape: str) -> str:
+    return f"{_TYPES.get(kind, kind.lower())}[{shape.replace('x', ',')}]"
 
 
 def _problem_lines(answer: ReplayAnswer) -> Iterator[Line]:
@@ -237,7 +285,7 @@ def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
     verdict, plan = answer.verdict, answer.plan
     first = verdict.first_difference
     return {
-        "capture": str(plan.capture),
+        "capture": str(answer.path),
         "command": answer.command,
         "plugin": answer.plugin,
         "against": answer.against,
@@ -265,6 +313,7 @@ def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
             for each in verdict.crashes
         ],
         "unsteady": [_call_document(answer, row) for row in verdict.unsteady],
+        "bisection": None if verdict.bisection is None else _bisection_document(answer, verdict.bisection),
     }
 
 
@@ -289,3 +338,18 @@ def _difference_document(answer: ReplayAnswer, each: Difference) -> dict[str, An
         "computed_by": None if each.execution is None else _call_document(answer, each.execution),
         "comparison": None if each.comparison is None else asdict(each.comparison),
     }
+
+
+def _bisection_document(answer: ReplayAnswer, bisection: Bisection) -> dict[str, Any]:
+    origin = bisection.origin
+    document: dict[str, Any] = {"call": _call_document(answer, bisection.row), "problem": bisection.problem}
+    if origin is None:
+        return document | {"origin": None}
+    loops = [_op_document(loop) | {"iteration": iteration} for loop, iteration in origin.loops]
+    op = None if origin.op is None else _op_document(origin.op)
+    return document | {"origin": asdict(origin) | {"op": op, "loops": loops}}
+
+
+def _op_document(op: OriginOp) -> dict[str, Any]:
+    line = program_line(op.frames)
+    return asdict(op) | {"line": None if line is None else asdict(line)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +22,18 @@ from framedex.commands.inputs.logs import (
     unreadable_error,
 )
 from framedex.commands.output.console import exit_nothing_found, json_option, note, print_json, print_lines
-from framedex.commands.output.proposals import proposal_line
-from framedex.commands.output.terminal import Line, Span, location_line
+from framedex.commands.output.render_stacks import found_frame_lines, frame_document
+from framedex.commands.output.terminal import Line, Span
+from framedex.errors import FramedexError
 from framedex.lazy import compiled_on_use
-from framedex.placetext import location_labels
-from framedex.plaintext import visible
+from framedex.plaintext import printable, visible
 from framedex.releases.statements import StatedReleases
 from framedex.text_stacks.detect import read
 from framedex.text_stacks.log_text import remove_escapes, remove_html
 from framedex.text_stacks.source_lookup.frame_context import find_callees, quoted_source
 
 if TYPE_CHECKING:
-    from framedex.text_stacks.model import TextFrame, TextStack
+    from framedex.text_stacks.model import TextStack
     from framedex.text_stacks.source_lookup.frame_context import FoundFrame
     from framedex.text_stacks.source_lookup.resolve import Resolver
 
@@ -42,6 +42,7 @@ _MAX_BYTES = 16 << 20
 """The number of last bytes of a log that are searched for stacks; releases may be stated anywhere."""
 
 _CHUNK_BYTES = 1 << 20
+_ELF_MAGIC = b"\x7fELF"
 _CRASHED_AT = compiled_on_use(r"(?:received|Aborted) at (?:time=)?(?P<time>1\d{9})\b")  # absl and glog
 
 
@@ -129,6 +130,10 @@ def _read_log(file: str) -> _Log:
         with nullcontext(standard_input().buffer) if file == "-" else Path(file).open("rb") as stream:
             while chunk := stream.read(_CHUNK_BYTES):
                 kept += chunk
+                if kept.startswith(_ELF_MAGIC):
+                    raise FramedexError(
+                        f"{printable(file)} is a binary file.", "For the stacks in a core file: framedex core FILE"
+                    )
                 if len(kept) >= 2 * _MAX_BYTES:
                     skipped += _skip_lines(kept, releases)
     except (OSError, ValueError) as error:
@@ -177,41 +182,8 @@ def _stack_lines(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -
     summary = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
     yield (Span(visible(stack.title or f"line {skipped + stack.first_line + 1}"), "head"), Span(summary, "dim"))
     for found in frames:
-        yield from _frame_lines(found)
+        yield from found_frame_lines(found)
     yield ()
-
-
-def _frame_lines(found: FoundFrame) -> Iterator[Line]:
-    frame = found.frame
-    style = frame.language.value if frame.language else ""
-    name = Span(f"  {visible(found.function or '(unknown)')}  ", style)
-    if found.location is not None and not found.is_found_by_name:
-        yield (name, *location_line(found.location))
-    elif frame.place is not None:
-        missing = "" if frame.place.path.startswith("<") else " [not here]"  # code without a file: `<string>`
-        yield (name, Span(f"{visible(frame.place.path)}:{frame.place.line}"), Span(missing, "dim"))
-    elif frame.module and frame.offset is not None:
-        doubt = " [doubtful]" if found.is_doubtful else ""
-        yield (name, Span(f"{visible(frame.module)}+{frame.offset:#x}{doubt}", "dim"))
-    else:
-        yield (name, Span(_format_address(frame), "dim"))
-    by_name = (found.location,) if found.location is not None and found.is_found_by_name else ()
-    for candidate in (*by_name, *found.candidates):
-        yield (Span("      or "), *location_line(candidate))
-    for place in found.outward:
-        yield (Span("      from "), *location_line(place, []))
-    shown_labels = location_labels(found.location) if found.location is not None else ()
-    for label in frame.labels:
-        if label not in shown_labels:
-            yield proposal_line(f"      {label}", "dim")
-
-
-def _format_address(frame: TextFrame) -> str:
-    """The address of a frame, and its binary by path or build-id if the text has it."""
-    address = f"{frame.address:#x}" if frame.address is not None else ""
-    if frame.build_id and frame.offset is not None:
-        return f"{address} (build-id {visible(frame.build_id)}+{frame.offset:#x})".lstrip()
-    return f"{address} in {visible(frame.module)}".lstrip() if frame.module else address
 
 
 def _stack_document(stack: TextStack, frames: Sequence[FoundFrame], skipped: int) -> dict[str, Any]:
@@ -221,20 +193,5 @@ def _stack_document(stack: TextStack, frames: Sequence[FoundFrame], skipped: int
         "first_line": skipped + stack.first_line + 1,
         "last_line": skipped + stack.last_line + 1,
         "innermost_first": stack.innermost_first,
-        "frames": [
-            {
-                "line": skipped + found.frame.first_line + 1,
-                "function": found.function,
-                "is_doubtful": found.is_doubtful,
-                "language": found.frame.language,
-                "location": asdict(found.location) if found.location else None,
-                "place": asdict(found.frame.place) if found.frame.place else None,
-                "candidates": [asdict(candidate) for candidate in found.candidates],
-                "module": found.frame.module,
-                "address": found.frame.address,
-                "labels": list(found.frame.labels),
-                "outward": [asdict(place) for place in found.frame.outward],
-            }
-            for found in frames
-        ],
+        "frames": [{"line": skipped + found.frame.first_line + 1} | frame_document(found) for found in frames],
     }

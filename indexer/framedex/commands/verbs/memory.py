@@ -32,6 +32,11 @@ _NOTHING_FOUND = (
     help="Predict the memory of SCRIPT on a simulated machine; arguments follow after --. Exit status 1: too little.",
 )
 @machine_size_options
+@click.option(
+    "--plugin",
+    metavar="PLUGIN",
+    help="Plan with this TPU compiler, such as `libtpu`, which needs no TPU. Default: XLA's compiler for the CPU.",
+)
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
@@ -42,6 +47,7 @@ def memory(
     limit: int,
     all_lines: bool,
     script: str | None,
+    plugin: str | None,
     as_json: bool,
     arguments: tuple[str, ...],
     **machine: Any,
@@ -56,15 +62,16 @@ def memory(
     a cache.
 
     --plan predicts the memory of a program on a machine that you do not have: `framedex memory --plan train.py --device
-    v5e:4x4 --hbm 16GiB`. It compiles the program's functions for that machine, but runs none of them.
+    v5e:4x4 --hbm 16GiB`. It compiles the program's functions for that machine, but runs none of them. With `--plugin
+    libtpu` the temporaries are those of the TPU's own compiler.
     """
     if script is not None:
         from framedex.commands.launching.memory_plan import print_plan
 
-        print_plan(script, arguments, machine, chosen, limit, all_lines=all_lines, as_json=as_json)
+        print_plan(script, arguments, machine, plugin, chosen, limit, all_lines=all_lines, as_json=as_json)
         return
-    if arguments or any(machine.values()):
-        raise click.UsageError("ARGUMENTS, --device, --devices, --hosts and --hbm need --plan SCRIPT.")
+    if arguments or plugin or any(machine.values()):
+        raise click.UsageError("ARGUMENTS, --device, --devices, --hosts, --hbm and --plugin need --plan SCRIPT.")
     with open_whole_runs(index_path, chosen, lambda index: index.captures_with_memory()) as (index, answer):
         found = index.memory(all_lines=all_lines)
     if as_json:

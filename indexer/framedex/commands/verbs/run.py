@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from framedex.commands.launching.boundaries import BoundaryType, boundary_variables
 from framedex.commands.launching.contents import (
     CONTENTS_PARAMETERS,
     ProgramCommand,
@@ -69,7 +70,20 @@ if TYPE_CHECKING:
     help="The Python that runs the program. Default: framedex's own.",
 )
 @click.option(
-    "--validate", is_flag=True, help="Afterwards, report broken rules of the PJRT C API on stderr, with their stacks."
+    "--validate",
+    type=click.Choice(("report", "abort")),
+    metavar="[=report|abort]",
+    help="Report broken rules of the PJRT C API on stderr: some at the call, all afterwards with their stacks. `abort`"
+    " ends the program at the first of them.",
+)
+@click.option(
+    "--boundary",
+    "boundaries",
+    multiple=True,
+    type=BoundaryType(),
+    metavar="[LIBRARY:]FUNCTION[,...]",
+    help="Also record calls of these functions of any library, such as 'libz.so:deflate'. A prototype names the"
+    " arguments: 'getenv(const char* name)'.",
 )
 @recording_options
 @contents_options
@@ -85,7 +99,8 @@ def run(
     is_module: bool,
     is_code: bool,
     python: str,
-    validate: bool,
+    validate: str | None,
+    boundaries: tuple[str, ...],
     program: tuple[str, ...],
     **others: Any,
 ) -> None:
@@ -115,7 +130,9 @@ def run(
     variables = machine_variables(others)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and similar options are for the mock TPU, not for a plug-in.")
-    settings = variables | recording
+    settings = variables | recording | boundary_variables(boundaries)
+    if validate:
+        settings["FRAMEDEX_VALIDATE"] = validate
     is_python_named = ctx.get_parameter_source("python") is not ParameterSource.DEFAULT
     if is_module or is_code:
         started = Program(find_interpreter(python), ("-m" if is_module else "-c", *program))

@@ -105,7 +105,8 @@ def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
         yield text_line(text, "error")
     if waiting.unseen:
         spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
-        text = f"Unknown: for {spent} a thread made no call until its program had ended. {_UNSEEN_NOTE} The longest: "
+        gap = "a thread made no call until its program, or the recording, had ended"
+        text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
         yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", whole=True))
 
 
@@ -124,6 +125,11 @@ def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
         )
         below = len(before) + 2
         yield from caller_lines(row.outward, below)
+        if row.longest_run is not None and row.dispatched_in not in (None, row.line):
+            of_wait = "the longest " if row.count > 1 else ""
+            text = f"{of_wait}for {row.longest_event or 'the result'} of the program dispatched in "
+            trace = (Span("  "), Span(trace_command(row.longest_run), "dim", whole=True))
+            yield (Span(f"{'':{below}}{text}", "dim"), *python_line(row.dispatched_in, 0), *trace)
         if row.unsure:
             reason = "measured until the thread's next call, because the end of the wait is unknown"
             yield text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")

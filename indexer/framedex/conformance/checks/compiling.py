@@ -1,7 +1,7 @@
 """Compilation: formats, options and errors."""
 
 from framedex.conformance import programs
-from framedex.conformance.client import Client, expect, expect_equal, expect_error, supported_compiler
+from framedex.conformance.client import Client, expect, expect_equal, expect_error, outcome_of, unsupported_if_error
 from framedex.conformance.model import check
 from framedex.conformance.plugin import PluginError
 
@@ -17,11 +17,7 @@ def add(client: Client) -> None:
 @check(_COMPILE)
 def empty_options(client: Client) -> None:
     """Compile options of zero bytes are an empty CompileOptionsProto: defaults, or an error."""
-    try:
-        client.compile(programs.ADD, b"")
-    except PluginError as error:
-        if error.code not in ("INVALID_ARGUMENT", "INTERNAL"):
-            raise
+    outcome_of(lambda: client.compile(programs.ADD, b""), "INVALID_ARGUMENT", "INTERNAL")
 
 
 @check(_COMPILE)
@@ -178,7 +174,7 @@ def malformed_for_topology(client: Client) -> str:
 def _compile_for_topology(client: Client, handle: int | None, code: str = programs.ADD) -> int:
     options = programs.compile_options()
     topology = client.call("PJRT_Client_TopologyDescription", client=client.handle).topology
-    with supported_compiler():
+    with unsupported_if_error("NOT_FOUND"):
         compiled: int = client.call(
             "PJRT_Compile", topology=topology, program=client.program(code), compile_options=options,
             compile_options_size=len(options), client=handle,

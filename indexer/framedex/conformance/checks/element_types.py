@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from framedex.conformance import abi, programs
-from framedex.conformance.client import Client, expect, expect_equal
+from framedex.conformance.client import Client, expect, expect_equal, unsupported_if_error
 from framedex.conformance.model import check
-from framedex.conformance.plugin import PluginError, UnsupportedError
 
 
 class ElementType(NamedTuple):
@@ -46,10 +45,8 @@ def _content(element: ElementType) -> bytes:
 def _put(client: Client, element: ElementType) -> int:
     """A buffer of this type. Raises UnsupportedError if the plug-in names the type as unsupported."""
     number = abi.enumerators("PJRT_Buffer_Type")[element.name]
-    try:
+    with unsupported_if_error():
         return client.put(_content(element), number, [3, 4])
-    except PluginError as error:
-        raise UnsupportedError(str(error)) from None
 
 
 @check("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_ToHostBuffer", each=[(each,) for each in TYPES])
@@ -67,10 +64,8 @@ def transfer(client: Client, element: ElementType) -> None:
 def program(client: Client, element: ElementType) -> None:
     """A program that returns its argument keeps the type and the content."""
     buffer = _put(client, element)
-    try:
+    with unsupported_if_error():
         loaded = client.compile(programs.identity(element.mlir, [3, 4]))
-    except PluginError as error:
-        raise UnsupportedError(str(error)) from None
     [[result]] = client.run(loaded, [[buffer]])
     number = client.call("PJRT_Buffer_ElementType", buffer=result).type
     expect_equal(number, abi.enumerators("PJRT_Buffer_Type")[element.name], "The type of the result")

@@ -4,12 +4,11 @@ import ctypes
 from typing import Any
 
 from framedex.conformance.abi import Struct
-from framedex.conformance.client import Client, expect, expect_equal, expect_error, pack_floats
+from framedex.conformance.client import Client, expect, expect_equal, expect_error, outcome_of, pack_floats
 from framedex.conformance.model import Stage, check
-from framedex.conformance.plugin import Plugin, UnsupportedError, addresses, integers, text
+from framedex.conformance.plugin import Plugin, UnsupportedError, addresses, integers, take_bytes, text
 
 _HANDLER = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 # ---- Memory descriptions
@@ -35,21 +34,19 @@ def memory_descriptions(client: Client) -> str:
 # ---- FFI
 
 
-@check("PJRT_FFI_Register_Handler", stage=Stage.TABLE)
+@check("PJRT_FFI_Register_Handler", stage=Stage.PLUGIN)
 def ffi_handler(plugin: Plugin) -> None:
     """An FFI handler can be registered, or the plug-in says why not."""
-    plugin.call("PJRT_Plugin_Initialize")
     handler = _HANDLER(lambda frame: None)
     _keep.append(handler)
     name, platform = b"framedex_conformance", b"Host"
-    try:
-        plugin.call_extension(
+    outcome_of(  # the handler here answers no metadata query, which XLA refuses
+        lambda: plugin.call_extension(
             "FFI", "register_handler", target_name=name, target_name_size=len(name), handler=handler,
             platform_name=platform, platform_name_size=len(platform), traits=0,
-        )  # fmt: skip
-    except Exception as error:  # the handler here answers no metadata query, which XLA refuses
-        if "INVALID_ARGUMENT" not in str(error) and "INTERNAL" not in str(error):
-            raise
+        ),
+        "INVALID_ARGUMENT", "INTERNAL",
+    )  # fmt: skip
 
 
 @check("PJRT_FFI_UserData_Add", "PJRT_ExecuteContext_Create")
@@ -57,13 +54,7 @@ def ffi_user_data(client: Client) -> str:
     """User data of an unknown type is accepted or an error, never a crash."""
     context = client.call("PJRT_ExecuteContext_Create").context
     data = Struct("PJRT_FFI_UserData", type_id=1, data=ctypes.create_string_buffer(8))
-    try:
-        client.plugin.call_extension("FFI", "user_data_add", context=context, user_data=data)
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        return str(error)[:80]
-    return "accepted"
+    return outcome_of(lambda: client.plugin.call_extension("FFI", "user_data_add", context=context, user_data=data))
 
 
 _keep: list[object] = []
@@ -72,10 +63,9 @@ _keep: list[object] = []
 # ---- Custom partitioner and transformations
 
 
-@check("PJRT_Register_Batch_Partitionable", stage=Stage.TABLE)
+@check("PJRT_Register_Batch_Partitionable", stage=Stage.PLUGIN)
 def batch_partitionable(plugin: Plugin) -> None:
     """A custom call can be registered as partitionable along its batch."""
-    plugin.call("PJRT_Plugin_Initialize")
     name = b"framedex_conformance"
     plugin.call_extension("Custom_Partitioner", "register_batch_partitionable", name=name, name_size=len(name))
 
@@ -83,13 +73,12 @@ def batch_partitionable(plugin: Plugin) -> None:
 # ---- Profiler
 
 
-@check(stage=Stage.TABLE)
+@check(stage=Stage.PLUGIN)
 def profiler(plugin: Plugin) -> str:
     """A profiler can be created, started, stopped, read and destroyed."""
     base = plugin.extensions().get("Profiler")
     if base is None:
         raise UnsupportedError("The plug-in has no extension Profiler.")
-    plugin.call("PJRT_Plugin_Initialize")
     table = Struct("PJRT_Profiler_Extension", at=base).profiler_api
     expect(table, "profiler_api is null.")
     functions = Struct("PLUGIN_Profiler_Api", at=table)
@@ -204,10 +193,9 @@ def shardings(client: Client) -> str:
 
 
 @check("PJRT_PhaseCompile_Get_Compiler", "PJRT_PhaseCompile_Get_PhaseNames", "PJRT_PhaseCompile_Destroy_Compiler",
-       stage=Stage.TABLE)  # fmt: skip
+       stage=Stage.PLUGIN)  # fmt: skip
 def phases(plugin: Plugin) -> str:
     """The compiler of phases names them."""
-    plugin.call("PJRT_Plugin_Initialize")
     compiler = plugin.call_extension("PhaseCompile", "phase_compile_get_compiler").phase_compiler
     found = plugin.call_extension("PhaseCompile", "phase_compile_get_phase_names", phase_compiler=compiler)
     sizes = integers(found.phase_names_sizes, found.num_phase_names, ctypes.c_size_t)
@@ -250,8 +238,10 @@ def runtime_abi_version_proto(client: Client) -> str:
     enter = client.plugin.call_extension
     own = enter("AbiVersion", "client_runtime_abi_version", client=client.handle).abi_version
     proto = enter("AbiVersion", "runtime_abi_version_to_proto", abi_version=own)
-    content = ctypes.string_at(proto.serialized_proto, proto.serialized_proto_size)
-    _DELETER(proto.serialized_proto_deleter)(proto.serialized_proto_holder)
+    content = take_bytes(
+        proto.serialized_proto, proto.serialized_proto_size, proto.serialized_proto_deleter,
+        proto.serialized_proto_holder,
+    )  # fmt: skip
     again = enter(
         "AbiVersion", "runtime_abi_version_from_proto", serialized_proto=content, serialized_proto_size=len(content)
     )
@@ -313,10 +303,9 @@ def host_memory_allocator(client: Client) -> None:
 # ---- Triton, GPU, cross-host transfers
 
 
-@check("PJRT_Triton_Compile", stage=Stage.TABLE)
+@check("PJRT_Triton_Compile", stage=Stage.PLUGIN)
 def triton_malformed(plugin: Plugin) -> str:
     """A malformed Triton module is an error."""
-    plugin.call("PJRT_Plugin_Initialize")
     return expect_error(
         lambda: plugin.call_extension(
             "Triton",
@@ -332,10 +321,9 @@ def triton_malformed(plugin: Plugin) -> str:
     )
 
 
-@check("PJRT_Gpu_Register_Custom_Call", stage=Stage.TABLE)
+@check("PJRT_Gpu_Register_Custom_Call", stage=Stage.PLUGIN)
 def gpu_custom_call(plugin: Plugin) -> None:
     """A custom call can be registered."""
-    plugin.call("PJRT_Plugin_Initialize")
     handler = _HANDLER(lambda frame: None)
     _keep.append(handler)
     name = b"framedex_conformance"
@@ -348,16 +336,12 @@ def gpu_custom_call(plugin: Plugin) -> None:
 @check("PJRT_Transfers_PJRT_Client_CrossHostSendBuffers")
 def cross_host_send_nothing(client: Client) -> str:
     """Sending no buffers to another host does nothing, or is an error."""
-    try:
-        client.plugin.call_extension(
+    return outcome_of(
+        lambda: client.plugin.call_extension(
             "CrossHostTransfers", "PJRT_Transfers_PJRT_Client_CrossHostSendBuffers", client=client.handle,
             num_buffers=0, send_events=None,
-        )  # fmt: skip
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        return str(error)[:80]
-    return "OK"
+        )
+    )  # fmt: skip
 
 
 @check("PJRT_Callback_InvokeCallback", "PJRT_Register_Callback")
@@ -365,27 +349,22 @@ def callback(client: Client) -> str:
     """A callback for slice failures can be registered, or the plug-in says why not."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(lambda arguments, user: None)
     client.alive.append(function)
-    try:
-        client.plugin.call_extension("Callback", "register_callback", client=client.handle, type=1, callback=function)
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        return str(error)[:80]
-    return "registered"
+    return outcome_of(
+        lambda: client.plugin.call_extension(
+            "Callback", "register_callback", client=client.handle, type=1, callback=function
+        )
+    )
 
 
-@check("PJRT_Clear_Xla_Transform_Fn", stage=Stage.TABLE)
+@check("PJRT_Clear_Xla_Transform_Fn", stage=Stage.PLUGIN)
 def clear_transform(plugin: Plugin) -> str:
     """Clearing an XLA transformation that was not registered reports that."""
-    plugin.call("PJRT_Plugin_Initialize")
     name = b"framedex_conformance"
-    try:
+
+    def clear() -> None:
         found = plugin.call_extension(
             "XlaTransform", "clear_xla_transform", stage=0, name=name, name_size=len(name), callbacks=None
         )
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        return str(error)[:80]
-    expect(not found.cleared, "cleared is true.")
-    return "not cleared"
+        expect(not found.cleared, "cleared is true.")
+
+    return outcome_of(clear)

@@ -4,9 +4,8 @@ import ctypes
 
 from framedex.conformance import programs
 from framedex.conformance.abi import Struct
-from framedex.conformance.client import Client, expect, expect_equal, pack_floats, pointers
+from framedex.conformance.client import Client, expect, expect_equal, pack_floats, pointers, unsupported_if_error
 from framedex.conformance.model import Stage, check
-from framedex.conformance.plugin import PluginError, UnsupportedError
 
 _CHANNEL = 1
 _SEND = ctypes.CFUNCTYPE(
@@ -16,10 +15,8 @@ _RECEIVE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def _compile(client: Client, code: str) -> int:
-    try:
+    with unsupported_if_error():
         return client.compile(code)
-    except PluginError as error:
-        raise UnsupportedError(str(error)) from None
 
 
 @check("PJRT_LoadedExecutable_Execute", stage=Stage.PROGRAM)

@@ -1,21 +1,22 @@
 """Serialised executables."""
 
-import ctypes
 from typing import Any
 
 from framedex.conformance import programs
 from framedex.conformance.client import Client, expect, expect_equal, expect_error
 from framedex.conformance.model import Stage, check
+from framedex.conformance.plugin import take_bytes
 
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _PROGRAM = Stage.PROGRAM
 
 
 def _serialized(client: Client, loaded: int) -> bytes:
     found = client.call("PJRT_Executable_Serialize", executable=client.executable(loaded))
-    content = ctypes.string_at(found.serialized_bytes, found.serialized_bytes_size)
+    content = take_bytes(
+        found.serialized_bytes, found.serialized_bytes_size, found.serialized_executable_deleter,
+        found.serialized_executable,
+    )  # fmt: skip
     expect(content, "The serialised executable is empty.")
-    _DELETER(found.serialized_executable_deleter)(found.serialized_executable)
     return content
 
 

@@ -1,13 +1,12 @@
 """Clients of other versions: smaller and larger structs."""
 
-from collections.abc import Callable
 from typing import Any
 
 from framedex.conformance import abi, programs
 from framedex.conformance.abi import Struct
-from framedex.conformance.client import F32, Client, expect, expect_equal, int64_array, pack_floats, tiled_layout
+from framedex.conformance.client import F32, Client, expect_equal, int64_array, outcome_of, pack_floats, tiled_layout
 from framedex.conformance.model import Stage, check
-from framedex.conformance.plugin import PluginError, make_named_values
+from framedex.conformance.plugin import make_named_values
 
 
 def _values(client: Client, name: str) -> dict[str, Any]:
@@ -47,8 +46,9 @@ def older_memory_statistics(client: Client, minor: int) -> str:
     """The smaller statistics of an older client are served, or an error; nothing is written behind their end."""
     size = abi.layout("PJRT_Executable_GetCompiledMemoryStats_Args").size_at(minor)
     executable = client.executable(client.add)
-    return _served_or_invalid(
-        lambda: client.call("PJRT_Executable_GetCompiledMemoryStats", struct_size=size, executable=executable)
+    return outcome_of(
+        lambda: client.call("PJRT_Executable_GetCompiledMemoryStats", struct_size=size, executable=executable),
+        "INVALID_ARGUMENT",
     )
 
 
@@ -57,14 +57,15 @@ def older_load(client: Client, minor: int) -> str:
     """The smaller struct of an older client that loads an executable is served, or an error."""
     found = client.call("PJRT_Executable_Serialize", executable=client.executable(client.add))
     size = abi.layout("PJRT_Executable_DeserializeAndLoad_Args").size_at(minor)
-    return _served_or_invalid(
+    return outcome_of(
         lambda: client.call(
             "PJRT_Executable_DeserializeAndLoad",
             struct_size=size,
             client=client.handle,
             serialized_executable=found.serialized_bytes,
             serialized_executable_size=found.serialized_bytes_size,
-        )
+        ),
+        "INVALID_ARGUMENT",
     )
 
 
@@ -72,7 +73,7 @@ def older_load(client: Client, minor: int) -> str:
 def older_error_buffer(client: Client) -> str:
     """PJRT_Client_CreateErrorBuffer of a client without payloads is served, or an error."""
     size = abi.layout("PJRT_Client_CreateErrorBuffer_Args").size_at(85)
-    return _served_or_invalid(
+    return outcome_of(
         lambda: client.call(
             "PJRT_Client_CreateErrorBuffer",
             struct_size=size,
@@ -85,19 +86,9 @@ def older_error_buffer(client: Client) -> str:
             shape_element_type=F32,
             shape_layout=tiled_layout(0),
             memory=client.default_memory(client.device),
-        )
+        ),
+        "INVALID_ARGUMENT",
     )
-
-
-def _served_or_invalid(call: Callable[[], object]) -> str:
-    try:
-        call()
-    except PluginError as error:
-        if error.code == "UNIMPLEMENTED":
-            raise
-        expect(error.code == "INVALID_ARGUMENT", f"The error is {error.code}, not INVALID_ARGUMENT.")
-        return error.code
-    return "served"
 
 
 @check("PJRT_LoadedExecutable_Execute", stage=Stage.PROGRAM, each=(56, 72, 80, 88, 112, 121, 136))
@@ -105,13 +96,12 @@ def execute_options(client: Client, size: int) -> str:
     """Execute options of an older client are served, or an error."""
     arguments = [client.floats(1, 2, 3, 4), client.floats(10, 20, 30, 40)]
     options = Struct("PJRT_ExecuteOptions", struct_size=size)
-    try:
+
+    def run() -> None:
         [[result]] = client.run(client.add, [arguments], options=options)
-    except PluginError as error:
-        expect(error.code == "INVALID_ARGUMENT", f"The error is {error.code}, not INVALID_ARGUMENT.")
-        return error.code
-    expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
-    return "served"
+        expect_equal(client.fetch_floats(result), [11, 22, 33, 44], "The result")
+
+    return outcome_of(run, "INVALID_ARGUMENT")
 
 
 @check("PJRT_LoadedExecutable_Execute", stage=Stage.PROGRAM)
@@ -128,11 +118,10 @@ def larger_execute_options(client: Client) -> None:
 def older_client_create(client: Client) -> str:
     """PJRT_Client_Create of a client without `kv_try_get_callback` is served, or an error."""
     size = abi.layout("PJRT_Client_Create_Args").size_at(47)
-    try:
-        client.call("PJRT_Client_Create", struct_size=size, create_options=make_named_values({}), num_options=0)
-    except PluginError as error:
-        return error.code
-    return "served"
+    options = make_named_values({})
+    return outcome_of(
+        lambda: client.call("PJRT_Client_Create", struct_size=size, create_options=options, num_options=0)
+    )
 
 
 @check("PJRT_Client_BufferFromHostBuffer")
@@ -150,17 +139,15 @@ def older_view(client: Client) -> str:
     client.wait_ready(source)
     pointer = client.call("PJRT_Buffer_OpaqueDeviceMemoryDataPointer", buffer=source).device_memory_ptr
     size = abi.layout("PJRT_Client_CreateViewOfDeviceBuffer_Args").size_at(47)
-    try:
+
+    def create() -> None:
         view = client.call(
             "PJRT_Client_CreateViewOfDeviceBuffer", struct_size=size, client=client.handle, device_buffer_ptr=pointer,
             dims=int64_array([4]), num_dims=1, element_type=F32, layout=None, device=client.device,
         ).buffer  # fmt: skip
-    except PluginError as error:
-        if error.code == "UNIMPLEMENTED":
-            raise
-        return error.code
-    expect_equal(client.fetch_floats(view), [1, 2, 3, 4], "The content")
-    return "served"
+        expect_equal(client.fetch_floats(view), [1, 2, 3, 4], "The content")
+
+    return outcome_of(create)
 
 
 @check("PJRT_Client_Compile")

@@ -97,10 +97,9 @@ def initialize(plugin: Plugin) -> None:
     plugin.call("PJRT_Plugin_Initialize")
 
 
-@check("PJRT_Plugin_Attributes", stage=Stage.TABLE)
+@check("PJRT_Plugin_Attributes", stage=Stage.PLUGIN)
 def attributes(plugin: Plugin) -> str:
     """The attributes of the plug-in have names and values."""
-    plugin.call("PJRT_Plugin_Initialize")
     found = plugin.call("PJRT_Plugin_Attributes")
     values = named_values(found.attributes, found.num_attributes)
     expect("" not in values, "An attribute has an empty name.")
@@ -109,12 +108,11 @@ def attributes(plugin: Plugin) -> str:
 
 @check(
     "PJRT_Plugin_Attributes",
-    stage=Stage.TABLE,
+    stage=Stage.PLUGIN,
     each=("xla_version", "stablehlo_current_version", "stablehlo_minimum_version"),
 )
 def attribute(plugin: Plugin, name: str) -> str:
     """A standard attribute has an integer, or a list of three integers for StableHLO's versions."""
-    plugin.call("PJRT_Plugin_Initialize")
     found = plugin.call("PJRT_Plugin_Attributes")
     values = named_values(found.attributes, found.num_attributes)
     if name not in values:
@@ -124,10 +122,9 @@ def attribute(plugin: Plugin, name: str) -> str:
     return str(value)
 
 
-@check("PJRT_Plugin_Attributes", stage=Stage.TABLE)
+@check("PJRT_Plugin_Attributes", stage=Stage.PLUGIN)
 def stablehlo_versions(plugin: Plugin) -> str:
     """The minimum StableHLO version is not above the current one."""
-    plugin.call("PJRT_Plugin_Initialize")
     found = plugin.call("PJRT_Plugin_Attributes")
     values = named_values(found.attributes, found.num_attributes)
     lowest, current = (values.get(f"stablehlo_{bound}_version") for bound in ("minimum", "current"))

@@ -3,12 +3,20 @@
 import ctypes
 
 from framedex.conformance.abi import Struct
-from framedex.conformance.client import F32, Client, expect, expect_equal, expect_error, int64_array, supported_compiler
+from framedex.conformance.client import (
+    F32,
+    Client,
+    expect,
+    expect_equal,
+    expect_error,
+    int64_array,
+    outcome_of,
+    unsupported_if_error,
+)
 from framedex.conformance.model import Stage, check
-from framedex.conformance.plugin import Plugin, PluginError, addresses, integers, named_values, text
+from framedex.conformance.plugin import Plugin, addresses, integers, named_values, take_bytes, text
 
 _PREFIX = "PJRT_TopologyDescription_"
-_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def _topology(client: Client) -> int:
@@ -85,10 +93,10 @@ def fingerprint(client: Client) -> str:
 
 def _serialized(client: Client) -> bytes:
     found = client.call(f"{_PREFIX}Serialize", topology=_topology(client))
-    content = ctypes.string_at(found.serialized_bytes, found.serialized_bytes_size)
-    if found.serialized_topology:
-        _DELETER(found.serialized_topology_deleter)(found.serialized_topology)
-    return content
+    return take_bytes(
+        found.serialized_bytes, found.serialized_bytes_size, found.serialized_topology_deleter,
+        found.serialized_topology,
+    )  # fmt: skip
 
 
 @check(f"{_PREFIX}Serialize")
@@ -101,7 +109,7 @@ def serialize(client: Client) -> str:
 def deserialize(client: Client) -> None:
     """A deserialised topology has the same devices."""
     content = _serialized(client)
-    with supported_compiler():
+    with unsupported_if_error("NOT_FOUND"):
         found = client.call(f"{_PREFIX}Deserialize", serialized_topology=content, serialized_topology_size=len(content))
     expect_equal(
         len(_descriptions(client, found.topology)),
@@ -119,29 +127,24 @@ def deserialize_malformed(client: Client) -> str:
     )
 
 
-@check(f"{_PREFIX}Create", f"{_PREFIX}Destroy", stage=Stage.TABLE)
+@check(f"{_PREFIX}Create", f"{_PREFIX}Destroy", stage=Stage.PLUGIN)
 def create_default(plugin: Plugin) -> str:
     """A topology without a name is that of this machine, or an error."""
-    plugin.call("PJRT_Plugin_Initialize")
     return _create(plugin, b"")
 
 
-@check(f"{_PREFIX}Create", stage=Stage.TABLE)
+@check(f"{_PREFIX}Create", stage=Stage.PLUGIN)
 def create_unknown(plugin: Plugin) -> str:
     """A topology with an unknown name is an error, or the name is ignored; never a crash."""
-    plugin.call("PJRT_Plugin_Initialize")
     return _create(plugin, b"framedex:unknown")
 
 
 def _create(plugin: Plugin, name: bytes) -> str:
-    try:
+    def create() -> None:
         found = plugin.call(f"{_PREFIX}Create", topology_name=name, topology_name_size=len(name), num_options=0)
-    except PluginError as error:
-        if error.code == "UNIMPLEMENTED":
-            raise
-        return error.code
-    plugin.call(f"{_PREFIX}Destroy", topology=found.topology)
-    return "created"
+        plugin.call(f"{_PREFIX}Destroy", topology=found.topology)
+
+    return outcome_of(create)
 
 
 @check(f"{_PREFIX}GetMemorySpaceKindIds", "PJRT_Memory_Kind_Id")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from framedex.fleet.store_queries import StoreConnection
 
 # With these settings, a recording leaves out other calls on each rank.
-_IGNORED_VARIABLES = frozenset({"FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
+_IGNORED_VARIABLES = frozenset({"FRAMEDEX_FLIGHT", "FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MAX_LISTED = 10_000  # missing ranks, one by one
 _MIN_RANKS = 2
 _SAME_BOOT = 1_000_000_000  # ns: tolerance for clock corrections during a job, and for reading two clocks

@@ -621,10 +621,12 @@ CREATE TABLE waits(
     node INTEGER,  -- the innermost node of the program itself on the waiting stack
     waits INTEGER,
     unsure INTEGER,  -- waits whose end only the thread's next call shows
-    unended INTEGER,  -- waits without a recorded end: they last at least until its last call
+    unended INTEGER,  -- waits without a recorded end: they last at least until the recording ended
     duration INTEGER,  -- ns
     longest INTEGER,  -- ns
     longest_call INTEGER,
+    longest_run INTEGER,  -- the call that ran the program which the longest wait was for; NULL if unknown
+    longest_event INTEGER REFERENCES object_rows(id),  -- the event that it was for; NULL if unknown
     first_call INTEGER,
     latest_call INTEGER,
     PRIMARY KEY (capture, thread, how, node)
@@ -1074,7 +1076,8 @@ CREATE VIEW memory_readable AS
 -- The waits of Python threads for the runtime.
 CREATE VIEW waits_readable AS
     SELECT w.capture, t.label AS thread, w.how, f.path, fr.line, fn.name AS function, w.waits, w.unsure, w.unended,
-           w.duration / 1e6 AS milliseconds, w.longest / 1e6 AS longest_milliseconds, w.longest_call
+           w.duration / 1e6 AS milliseconds, w.longest / 1e6 AS longest_milliseconds, w.longest_call,
+           w.longest_run
     FROM waits w JOIN threads t ON t.id = w.thread LEFT JOIN nodes n ON n.id = w.node
     LEFT JOIN nodes u ON u.id = n.user_node LEFT JOIN frames fr ON fr.id = u.frame
     LEFT JOIN functions fn ON fn.id = fr.function LEFT JOIN files f ON f.id = fr.file;

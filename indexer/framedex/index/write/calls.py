@@ -17,7 +17,7 @@ import numpy as np
 
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
-from framedex.index.write.aggregates import StackTotals
+from framedex.index.write.chain_totals import StackTotals
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
 from framedex.index.write.tree import Integers

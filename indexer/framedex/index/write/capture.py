@@ -20,6 +20,7 @@ from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.activity import CaptureActivity
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
 from framedex.index.write.costs.memory import write_memory
+from framedex.index.write.costs.timeline import NO_CALLBACKS, CallbackTimes
 from framedex.index.write.costs.transfers import TransferWriter
 from framedex.index.write.costs.waits import write_waits
 from framedex.index.write.ffi import FfiWriter
@@ -31,7 +32,7 @@ from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.removal import delete_calls
 from framedex.index.write.run_numbers import find_run_number
 from framedex.index.write.stacks import LinkWriter, StackRows
-from framedex.index.write.tree import StackTree
+from framedex.index.write.tree import Integers, StackTree
 from framedex.index.write.versions import ProgramFileVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
 
@@ -159,18 +160,21 @@ class CaptureWriter:
         stops: StopReasons | None = None,
         signature: str | None = None,
         *,
+        callbacks: Integers | None = None,
         was_followed: bool = False,
     ) -> int:
         """Mark the capture as complete; returns its id.
 
         `problems`, `stops` and `signature` replace those of the record if they became known only after its calls were
-        read. If the capture `was_followed`, calls that were stored as enclosing others may never have returned.
+        read. `callbacks` are as in `CaptureStream.callbacks`. If the capture `was_followed`, calls that were stored as
+        enclosing others may never have returned.
         """
         with self._transaction():
             self._check_not_taken()
             if was_followed:
                 self._detach_from_unreturned()
-            activity = CaptureActivity.read(self._connection, self.id)
+            times = NO_CALLBACKS if callbacks is None else CallbackTimes.from_rows(callbacks, self._first)
+            activity = CaptureActivity.read(self._connection, self.id, times)
             write_callback_transfers(self._connection, self.id, activity.kinds)
             write_memory(self._connection, self.id, activity)
             write_waits(self._connection, self.id, activity)
@@ -300,8 +304,9 @@ class CaptureWriter:
         items, samples = writers.calls.take_items()
         if len(items.stack):
             aggregates.add_stack_calls(self._connection, self.id, items, samples)
-            aggregates.add_totals(self._connection, items, self._tree.nodes)
-            aggregates.add_line_totals(self._connection, items, self._tree.nodes, self.id)
+            totals = aggregates.ChainTotals(self._connection, items, self._tree.nodes, self.id)
+            aggregates.add_totals(self._connection, totals)
+            aggregates.add_line_totals(self._connection, totals, self.id)
         links = writers.links.take_rowid_before_links()
         if links is not None:
             aggregates.add_linked_line_totals(self._connection, self._tree.nodes, links, self.id)
@@ -403,4 +408,4 @@ def thread_label(thread: Thread, main: object) -> str:
 
 
 def _format_stops(stops: StopReasons) -> str | None:
-    return json.dumps(asdict(stops)) if stops else None
+    return json.dumps(asdict(stops)) if stops or stops.queries else None

@@ -87,22 +87,28 @@ def write_placements(
     files = intern_files(connection, {spot.path for spot in spots})
     own = json_list([placed.frame for placed in frames])
     store_indexed_blobs(connection, files.values())
-    moved = sum(_write_placement(connection, placement, files, own) for placement in placements)
-    moved += sum(_write_frame_location(connection, placed, files) for placed in frames)
-    if moved:
+    are_counted = [_write_placement(connection, placement, files, own) for placement in placements]
+    are_counted += [_write_frame_location(connection, placed, files) for placed in frames]
+    if any(are_counted):
         aggregates.rebuild_line_totals(connection)
     connection.execute("DELETE FROM unmatched")
 
 
-def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement, files: Mapping[str, int]) -> int:
+_IS_COUNTED = "EXISTS (SELECT 1 FROM nodes n WHERE n.frame = frames.id AND n.run > 0)"
+"""Whether calls of a frame are in the totals of lines."""
+
+
+def _write_frame_location(connection: sqlite3.Connection, placed: FramePlacement, files: Mapping[str, int]) -> bool:
+    """Store the location of a frame; return whether it moved and is counted."""
     where = location_columns(placed.location, files)
     connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
     store_candidates(connection, placed.frame, _stored_candidates(placed), files)
-    return connection.execute(
+    moved = connection.execute(
         "UPDATE frames SET file = ?, line = ?, how = ?"
-        " WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+        f" WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?) RETURNING {_IS_COUNTED}",
         (*where, placed.frame, *where),
-    ).rowcount
+    ).fetchall()
+    return (1,) in moved
 
 
 def _stored_candidates(placed: FramePlacement) -> Sequence[Location]:
@@ -113,8 +119,8 @@ def _stored_candidates(placed: FramePlacement) -> Sequence[Location]:
 
 def _write_placement(
     connection: sqlite3.Connection, placement: FunctionPlacement, files: Mapping[str, int], own: str
-) -> int:
-    """Store one placement, except for the frames in `own`, and return the number of moved frames."""
+) -> bool:
+    """Store one placement, except for the frames in `own`; return whether a counted frame moved."""
     where = location_columns(placement.location, files)
     connection.execute(
         "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
@@ -128,9 +134,9 @@ def _write_placement(
         open_frames += " AND recorded_file IS NULL"
     moved = connection.execute(
         f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
-        " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+        f" AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?) RETURNING {_IS_COUNTED}",
         (*where, placement.function, own, *where),
-    ).rowcount
+    ).fetchall()
     connection.execute(
         f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})",
         (placement.function, own),
@@ -141,4 +147,4 @@ def _write_placement(
             f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
             (rank, *location_columns(candidate, files), placement.function, own),
         )
-    return moved
+    return (1,) in moved

@@ -52,6 +52,11 @@ class SourceTables:
         """Return the source folders to keep indexed."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
+    def has_unread_roots(self) -> bool:
+        """Return whether a stored source root has no files yet."""
+        query = "SELECT 1 FROM source_roots WHERE id NOT IN (SELECT root FROM source_files WHERE root IS NOT NULL)"
+        return bool(list(self._rows(query)))
+
     def remove_root(self, root: str) -> bool:
         """Remove a source folder with all its files; return False if it was not a source folder."""
         files = [path for (path,) in self._rows(_FILES_OF_ROOT, to_storable(root))]

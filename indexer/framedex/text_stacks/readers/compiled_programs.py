@@ -268,17 +268,23 @@ _ALLOCATION_BODY = compiled_on_use(
     r"\s*(?:\d+\. Size:|Size:|Operator:|Shape:|Unpadded size:|XLA [Ll]abel:|Allocation type:|Buffer \d+:|=====|$)"
 )
 _OPERATOR = "Operator: op_name="
+_SLOW_MODULE = compiled_on_use(
+    r"\[Compiling module (?P<module>[^\s\]]{1,1000}?)(?:\.\d+)?(?: for \w+)?\] Very slow compile\?"
+)
 
 
 class HloText:
-    """Parser of HLO modules, and of XLA's largest allocations when memory is exhausted; one object per text.
+    """Parser of HLO modules, of XLA's largest allocations when memory is exhausted, and of its slow compile alarms.
 
-    Tables precede their references.
+    One object parses one text. Tables precede their references.
     """
 
     is_rare = False
     state_attributes = ("_table", "_allocation_size")
-    triggers = ("metadata={", "HloModule ", "Size: ", _OPERATOR, "program allocations in", "Peak buffers:", *_TABLES)
+    triggers = (
+        *("metadata={", "HloModule ", "Size: ", _OPERATOR, "program allocations in", "Peak buffers:"),
+        *("[Compiling module ", *_TABLES),
+    )
 
     def __init__(self) -> None:
         self._table = ""
@@ -317,6 +323,8 @@ class HloText:
             return ParsedLine(StackFormat.HLO)
         if is_in_stack and (start := line.find(_OPERATOR)) >= 0:
             return self._parse_instruction(number, line, start, self._allocation_size)
+        if (slow := _SLOW_MODULE.search(line)) is not None:
+            return _slow_module_line(number, slow)
         start = line.find("metadata={")
         return self._parse_instruction(number, line, start) if start >= 0 else None
 
@@ -413,3 +421,16 @@ class HloText:
             return None
         function = self._texts.get(("FunctionNames", row.get("function_name_id", 0)), "")
         return TextLocation(path, row["line"], row.get("column", 0), function)
+
+
+def _slow_module_line(number: int, match: re.Match[str]) -> ParsedLine:
+    """Return the module of a slow compile alarm, as slow_operation_alarm.cc prints it."""
+    module = match["module"]
+    frame = TextFrame(
+        StackFormat.HLO,
+        *(number, match.start(), number, match.end()),
+        (TextPart(PartKind.FUNCTION, number, *match.span("module")),),
+        function=module,
+        compiled_module=module,
+    )
+    return ParsedLine(StackFormat.HLO, (frame,))

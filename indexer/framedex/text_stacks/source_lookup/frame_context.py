@@ -37,6 +37,11 @@ class FoundFrame:
     is_doubtful: bool = False
     is_found_by_name: bool = False
 
+    @property
+    def conjunction(self) -> str:
+        """The word between the location and the candidates: all lines of a fused op are its lines, others exclude."""
+        return "and" if self.location is not None and self.location.how is LocationEvidence.OP_NAME else "or"
+
 
 def find_callees(frames: Sequence[TextFrame], innermost_first: bool) -> list[TextFrame | None]:
     """Return the callee of each frame of a stack, in text order; None if the text does not prove it."""

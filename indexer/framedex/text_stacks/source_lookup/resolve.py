@@ -20,6 +20,7 @@ from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvid
 from framedex.path_resolution.files import file_exists
 from framedex.path_resolution.precedence import PathResolver
 from framedex.releases.statements import StatedReleases
+from framedex.startuptext import traced_line_text
 from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
 from framedex.text_stacks.source_lookup.binaries import Binaries, BinaryAddress, CallLines, CompiledCall, is_built_from
 from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, RecordedBuilds, modification_time
@@ -34,12 +35,14 @@ from framedex.text_stacks.source_lookup.released import ReleasedLocation, Releas
 if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import Index
+    from framedex.model import CompiledModule
     from framedex.sources.calls import Span
     from framedex.sources.matching import Candidate
     from framedex.sources.outline import Outlines
     from framedex.text_stacks.source_lookup.versions import QuotedLocation, VersionChecks
 
 _MAX_CANDIDATES = 16
+_OF_OP = LocationEvidence.OP_NAME
 _UNCONFIRMED = (LocationEvidence.DOUBTFUL, LocationEvidence.DEFINITION)
 _MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
 _INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
@@ -134,6 +137,11 @@ class Resolver:
             for place in frame.outward
             if (found := self._resolve_printed_location(place, LocationEvidence.EXACT))
         ]
+        if frame.compiled_module and (module := self._find_module(frame.compiled_module)) is not None:
+            locations = self._add_addresses(replace(each.line.location, how=_OF_OP) for each in module.lines)
+            outward = [module.compiled_by.location] if module.compiled_by is not None else []
+            labels = (f"line {each.line.location.line}: {traced_line_text(each)}" for each in module.lines)
+            frame = replace(frame, labels=tuple(labels))
         first = locations[0] if locations else None
         if frame.ffi_target:
             recorded = describe_recorded_run(self._index, frame, self._crashed_calls or (frame,))
@@ -237,6 +245,9 @@ class Resolver:
         found = list(dict.fromkeys(line for lines_of_op in lines for line in lines_of_op))[:_MAX_CANDIDATES]
         is_ambiguous = any(len(lines_of_op) > 1 for lines_of_op in lines)
         return self._label_locations(found) if is_ambiguous else self._add_addresses(found)
+
+    def _find_module(self, name: str) -> CompiledModule | None:
+        return self._index.compiled_module(name) if self._index is not None else None
 
     def _find_op_lines(self, index: Index, name: str) -> Sequence[Location]:
         return self._op_lines.get_or_make(name, len(name), lambda: tuple(index.names.find_op_lines(name)))

@@ -26,6 +26,23 @@ def _install() -> None:
     module.install()
 
 
+def _record_boundaries() -> None:
+    """Record the functions of libraries that the user named: see native/boundary.
+
+    Only the first process reports functions that it did not find; those that it starts inherit the mark.
+    """
+    import os
+
+    if os.environ.get("FRAMEDEX_BOUNDARIES"):
+        import ctypes
+
+        mark = "FRAMEDEX_BOUNDARIES_OF"
+        is_first = os.environ.setdefault(mark, str(os.getpid())) == str(os.getpid())
+        folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        library = ctypes.CDLL(os.path.join(folder, "libframedex_boundary.so"))
+        library.framedex_boundary_install(ctypes.c_bool(is_first))
+
+
 def _step_aside() -> None:
     """Remove this module from the path and sys.modules, so that the next `sitecustomize` is found."""
     import os
@@ -40,5 +57,9 @@ try:
     _install()
 except Exception as error:
     print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
+try:
+    _record_boundaries()
+except Exception as error:
+    print(f"framedex: the functions of --boundary are not recorded: {error!r}", file=sys.stderr)
 _step_aside()
 import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - Python handles an ImportError

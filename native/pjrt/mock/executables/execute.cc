@@ -55,9 +55,11 @@ PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
     return make_error(PJRT_Error_Code_FAILED_PRECONDITION, "Execution of " + program.name + ", which was deleted.");
   }
   if (!executable.delegate->is_usable()) {
-    return make_error(PJRT_Error_Code_UNAVAILABLE,
-                      "framedex's mock TPU runs programs on the CPU client of the process's jaxlib, which is not there "
-                      "any more: Python is ending, or this process was forked after JAX was used.");
+    return make_error(
+        PJRT_Error_Code_UNAVAILABLE,
+        "framedex's mock TPU runs programs on the CPU client of the process's jaxlib, which is not there "
+        "any more: Python is ending, or this process was forked after JAX was used. JAX on the CPU hangs in "
+        "such a child.");
   }
   bool can_run = executable.devices.size() == program.device_ids.size() || executable.delegate->is_distributed();
   if (!can_run && !executable.client->is_dry_run) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.index.ask.capture.check import check_capture
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.values import build_location, to_signed, to_storable
@@ -15,7 +14,7 @@ from framedex.model import FrameRole, Language, Location, LocationEvidence
 
 if TYPE_CHECKING:
     from framedex.index.file.conventions import Row
-    from framedex.model import BinaryId, FlameGraph, Timeline
+    from framedex.model import BinaryId, Check, FlameGraph, Timeline
     from framedex.releases import Build
 
 
@@ -122,10 +121,15 @@ class CaptureContents(CaptureQuery):
     boundaries = boundary_totals
     calls = calls_of_boundary
     builds = recorded_builds
-    check = check_capture
     named_frames = named_frames
     named_handler = named_handler
     recorded_states = recorded_states
+
+    def check(self) -> Check:
+        """The problems of the capture; see `check_capture`."""
+        from framedex.index.ask.capture.check import check_capture
+
+        return check_capture(self)
 
     def flame_graph(
         self, boundary: int | None = None, *, with_glue: bool = True, max_nodes: int | None = None

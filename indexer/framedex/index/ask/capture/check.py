@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from framedex import words
-from framedex.capturetext import doubts, stopped_early
+from framedex.capturetext import doubts, stopped_early, unrecorded_queries
 from framedex.errortext import ErrorCode, error_name, message_with_code
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.python_lines import python_lines
@@ -82,7 +82,7 @@ def _explain_skipped_object_checks(capture: CaptureRow) -> Iterator[str]:
     if chosen := Metadata.parse(capture.metadata_text).selected_by:
         yield (
             f"Objects were not checked: only some calls were recorded ({', '.join(sorted(chosen))}),"
-            " so creations and destructions may be missing."
+            f" so creations and destructions may be missing. {unrecorded_queries(capture.stops)}".rstrip()
         )
     elif capture.stops:
         stopped = stopped_early(capture.stops)

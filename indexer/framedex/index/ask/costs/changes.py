@@ -84,6 +84,11 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
     return list(_compare_contents(before.signature, after.signature, subject)) or [(ChangeCause.SAME, subject, "", "")]
 
 
+def has_other_arguments(found: Iterable[Difference]) -> bool:
+    """Return whether the number of arguments differs. Then the arguments are not compared."""
+    return any(subject == _NUMBER for _, subject, _, _ in found)
+
+
 def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[CompileChange, ...]:
     """Merge the differences of several compilations into changes with their values, most frequent first."""
     values: dict[tuple[ChangeCause, _ChangeSubject], dict[str, None]] = {}

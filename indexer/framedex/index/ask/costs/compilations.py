@@ -13,7 +13,13 @@ from framedex.index.ask.call.python_lines import (
     python_lines,
 )
 from framedex.index.ask.costs.cache_misses import find_cache_misses
-from framedex.index.ask.costs.changes import CompilationFacts, compare_compilations, summarize_changes
+from framedex.index.ask.costs.changes import (
+    CompilationFacts,
+    Difference,
+    compare_compilations,
+    has_other_arguments,
+    summarize_changes,
+)
 from framedex.index.ask.costs.collectives import read_collectives
 from framedex.index.ask.costs.compile_inputs import (
     CompileCall,
@@ -42,7 +48,9 @@ from framedex.model import (
 from framedex.model.programs import to_module_name
 
 MAX_COMPARED = 2_000
-"""Limit of compilation pairs compared per query: the first and the latest of each row."""
+"""Limit of explained compilations per query: the first and the latest of each row."""
+
+_MAX_CANDIDATES = 8  # latest compilations of a function object, of which the nearest is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,31 +96,36 @@ def _find_function_numbers(reader: Reader, calls: Iterable[CompileCall]) -> dict
     return {number: value for number, (kind, subject, value) in keys if (kind, subject) == ("function", "")}
 
 
+_Pair = tuple[tuple[Content, ...], Content]  # earlier compilations, the latest last, and the one to explain
+
+
 @dataclass(slots=True)
 class _CompileRow:
-    """A table row under construction: its calls in order, and counts of (previous, current) inputs of its function."""
+    """A table row under construction: its calls in order, and counts of (earlier, current) inputs of its function."""
 
     calls: list[CompileCall] = field(default_factory=list)
-    pairs: Counter[tuple[Content, Content]] = field(default_factory=Counter)
+    pairs: Counter[_Pair] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
 class _EarlierCompilations:
-    """The earlier compilations of a function: the latest of each program and note, and of each function object."""
+    """The earlier compilations of a function: the latest of each program and note, and some of each function object."""
 
     latest_by_program: dict[tuple[int | None, int | None], Content] = field(default_factory=dict)
-    latest_by_function: dict[str, Content] = field(default_factory=dict)
-    latest: Content | None = None
+    by_function: dict[str, tuple[Content, ...]] = field(default_factory=dict)
+    latest: tuple[Content, ...] = ()
 
-    def find(self, number: str, content: Content) -> Content | None:
-        """Return the compilation to compare with: an equal one, else the latest of the function object or of all."""
+    def find(self, number: str, content: Content) -> tuple[Content, ...]:
+        """Return the compilations to compare with: an equal one, else those of the function object, else the latest."""
         equal = self.latest_by_program.get((content[0], content[2])) if content[0] is not None else None
-        return equal or self.latest_by_function.get(number, self.latest)
+        return (equal,) if equal is not None else self.by_function.get(number, self.latest)
 
     def add(self, number: str, content: Content) -> None:
         """Add a compilation."""
         self.latest_by_program[content[0], content[2]] = content
-        self.latest_by_function[number] = self.latest = content
+        others = (each for each in self.by_function.get(number, ()) if each != content)
+        self.by_function[number] = (*others, content)[-_MAX_CANDIDATES:]
+        self.latest = (content,)
 
 
 @dataclass(slots=True)
@@ -149,7 +162,7 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
             earlier = previous.setdefault((each.capture, known_row.key), _EarlierCompilations())
             number, content = number_of.get(each.note, ""), each.content
             before = earlier.find(number, content)
-            if before is not None:
+            if before:
                 known_row.row.pairs[before, content] += 1
             if each.error <= 0:  # a failed compilation is not a previous one
                 earlier.add(number, content)
@@ -240,14 +253,24 @@ def _find_changes(reader: Reader, rows: Collection[_CompileRow]) -> list[tuple[C
     """Return the changes of each row."""
     most = max(2, MAX_COMPARED // max(1, len(rows)))
     compared = [_keep_ends(list(row.pairs), most) for row in rows]
-    known = read_contents(reader, {content for pairs in compared for pair in pairs for content in pair})
+    known = read_contents(reader, {each for pairs in compared for old, new in pairs for each in (*old, new)})
     return [
-        summarize_changes((compare_compilations(known[old], known[new]), row.pairs[old, new]) for old, new in pairs)
+        summarize_changes((_compare_to_nearest(pair, known), row.pairs[pair]) for pair in pairs)
         for row, pairs in zip(rows, compared, strict=True)
     ]
 
 
-def _keep_ends(pairs: list[tuple[Content, Content]], limit: int) -> list[tuple[Content, Content]]:
+def _compare_to_nearest(pair: _Pair, known: Mapping[Content, CompilationFacts]) -> list[Difference]:
+    """Return the differences from the earlier compilation that has the fewest, like JAX's closest key.
+
+    A compilation with another number of arguments, such as that of a gradient, is compared if there is no other.
+    """
+    earlier, current = pair
+    found = (compare_compilations(known[each], known[current]) for each in reversed(earlier))
+    return min(found, key=lambda each: (has_other_arguments(each), len(each)))
+
+
+def _keep_ends(pairs: list[_Pair], limit: int) -> list[_Pair]:
     return pairs if len(pairs) <= limit else [*pairs[: limit // 2], *pairs[-(limit // 2) :]]
 
 

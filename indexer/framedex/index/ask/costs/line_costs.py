@@ -38,7 +38,9 @@ _FindProgram = Callable[[int], ProgramPeak | None]
 
 _WaitKey = tuple[PythonLine | None, tuple[PythonLine, ...], WaitReason, str]
 
-_WaitNumbers = tuple[int, int, int, int, int, int, int, int]
+_LongestWait = tuple[str | None, int | None, PythonLine | None]  # event, run and its line
+
+_WaitNumbers = tuple[int, int, int, int, int, int, int, int, _LongestWait]
 
 
 def memory(reader: Reader, *, all_lines: bool) -> Table[DeviceMemory]:
@@ -186,15 +188,19 @@ def waits(reader: Reader, *, all_lines: bool) -> WaitsAndLoops:
     """
     rows = reader.rows(
         "SELECT w.node, w.how, t.label, w.waits, w.unsure, w.duration, w.longest, w.longest_call, w.first_call,"
-        f" w.latest_call, w.unended FROM waits w JOIN threads t ON t.id = w.thread WHERE w.{_IN_SCOPE}"
+        " w.latest_call, w.unended, 'event#' || o.number, r.id, k.stack"
+        " FROM waits w JOIN threads t ON t.id = w.thread LEFT JOIN object_rows o ON o.id = w.longest_event"
+        " LEFT JOIN call_rows r ON r.id = w.longest_run LEFT JOIN call_kinds k ON k.id = r.kind"
+        f" WHERE w.{_IN_SCOPE}"
     )
     nodes = {node for node, *_ in rows}
+    runs = python_lines(reader, {run: stack for *_, run, stack in rows if run is not None})
     lines = lines_of_nodes(reader, nodes)
     outward = outward_lines_of_nodes(reader, nodes) if all_lines else {}
     found: dict[_WaitKey, list[_WaitNumbers]] = {}
-    for node, how, thread, *figures in rows:
+    for node, how, thread, *figures, event, run, _ in rows:
         key = (lines.get(node), outward.get(node, ()), WaitReason(how), thread)
-        found.setdefault(key, []).append(tuple(figures))
+        found.setdefault(key, []).append((*figures, (event, run, runs.get(run))))
     rows_by_duration = sorted(
         (_build_wait_row(*key, parts) for key, parts in found.items()), key=lambda row: -row.total_duration
     )
@@ -219,10 +225,10 @@ def captures_with_waits(reader: Reader) -> frozenset[int]:
 def _build_wait_row(
     line: PythonLine | None, outward: tuple[PythonLine, ...], how: WaitReason, thread: str, parts: list[_WaitNumbers]
 ) -> Waits:
-    count, unsure, duration, _, _, first, latest, unended = zip(*parts, strict=True)
-    longest, longest_call = max((each[3], each[4]) for each in parts)
+    count, unsure, duration, _, _, first, latest, unended, _ = zip(*parts, strict=True)
+    longest, longest_call, _, _, _, awaited = max((part[3:] for part in parts), key=lambda part: part[:2])
     sums = (sum(count), sum(unsure), sum(duration), longest, longest_call)
-    return Waits(line, outward, how, thread, *sums, min(first), max(latest), sum(unended))
+    return Waits(line, outward, how, thread, *sums, min(first), max(latest), sum(unended), *awaited)
 
 
 def _sum_waits(reader: Reader) -> tuple[int, int | None, int, int, int]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from framedex.index.ask.call.python_lines import lines_of_nodes, outward_lines_of_nodes, python_nodes
+from framedex.index.ask.call.python_lines import lines_of_nodes, python_nodes
 from framedex.index.ask.costs.phases import PREPARATION, Phase, captures_with_startup, read_phases, separate_phases
+from framedex.index.ask.costs.traced_lines import find_calling_lines, read_traced_lines
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
 from framedex.model import (
-    LocationEvidence,
     PhaseKind,
     PythonLine,
     Startup,
@@ -24,9 +24,6 @@ from framedex.model import (
 
 MAX_CANDIDATES = 20
 """The maximum number of programs whose first runs are compared."""
-
-MAX_TRACED_LINES = 100
-"""The maximum number of lines of traced programs per process."""
 
 _MIN_PREPARATION_SHARE = 0.5  # of the longest one: a program in a loop that took less is not taken for the step
 _PARTS = {
@@ -101,7 +98,7 @@ def _read_startup(reader: Reader, capture: int) -> Startup:
         line=None if step.call is None else lines.get(_node_of(reader, step.call)),
         call=0 if step.call is None else step.call.id,
         parts=tuple(_sum_parts(items, lines)),
-        traced_lines=tuple(_read_traced_lines(reader, capture, step.end, _find_callers(reader, phases))),
+        traced_lines=tuple(_read_traced_lines(reader, capture, step.end, phases)),
         elsewhere=sum(phase.own for phase in elsewhere if phase.kind in PREPARATION),
         is_complete=not any(phase.is_last for phase in phases),
     )
@@ -247,44 +244,12 @@ def _sum_parts(items: Iterable[_Item], lines: dict[int, PythonLine]) -> Iterator
             yield StartupTotals(part, count, duration, tuple(longest_first))
 
 
-def _find_callers(reader: Reader, phases: Iterable[Phase]) -> set[tuple[str, int]]:
-    """Return the lines, as path and line, that led to an outermost trace."""
+def _read_traced_lines(reader: Reader, capture: int, end: int, phases: Iterable[Phase]) -> Iterator[TracedLine]:
+    """Yield the lines with most ops of the programs that were compiled until a time."""
     nodes = {phase.node for phase in phases if phase.kind is PhaseKind.TRACE and phase.root is phase}
-    outward = outward_lines_of_nodes(reader, nodes).values()
-    lines = (*lines_of_nodes(reader, nodes).values(), *(line for lines in outward for line in lines))
-    return {(line.location.path, line.location.line) for line in lines}
-
-
-def _read_traced_lines(
-    reader: Reader, capture: int, end: int, callers: Collection[tuple[str, int]]
-) -> Iterator[TracedLine]:
-    """Yield the lines with most ops of the programs that were compiled until a time, those with the most ops first.
-
-    A line counts as repeated if it is in a loop. `callers` are the lines that led to a trace: their loops ran programs.
-    """
-    rows = reader.rows(
-        "SELECT iif(count(DISTINCT p.function) = 1, p.function, ''), sum(o.ops), max(o.repeats), sum(o.repeated_ops),"
-        " fr.function, f.path, fr.line, v.modified, v.size, v.blob"
-        " FROM (SELECT DISTINCT x.program FROM compilations x JOIN call_rows c ON c.id = x.call"
-        "  WHERE x.capture = ? AND c.start < ?) x"
-        " JOIN programs p ON p.id = x.program JOIN program_own_lines o ON o.program = p.id"
-        " JOIN program_frames fr ON fr.id = o.frame JOIN files f ON f.id = fr.file"
-        " LEFT JOIN file_versions v ON v.id = fr.version GROUP BY o.frame"
-        f" ORDER BY max(sum(o.ops), sum(o.repeated_ops)) DESC, sum(o.ops) DESC, fr.line LIMIT {MAX_TRACED_LINES}",
+    programs = reader.rows(
+        "SELECT DISTINCT x.program FROM compilations x JOIN call_rows c ON c.id = x.call"
+        " WHERE x.capture = ? AND c.start < ? AND x.program IS NOT NULL",
         *(capture, end),
     )
-    repeated: dict[str | None, frozenset[int]] = {None: frozenset()}  # by blob
-    for function, ops, repeats, repeated_ops, name, path, line, *state in rows:
-        blob = state[-1]
-        if repeats > 1 and blob not in repeated:
-            from framedex.sources.python_syntax import find_repeated_lines
-
-            repeated[blob] = find_repeated_lines(reader.stored_text(blob) or b"")
-        location = reader.location(path, line, LocationEvidence.EXACT, *state)
-        if location is None:
-            continue
-        found = PythonLine(name, location)
-        if repeats > 1 and line in repeated[blob] and (path, line) not in callers:
-            yield TracedLine(function, found, ops, repeats, repeated_ops)
-        elif ops:
-            yield TracedLine(function, found, ops, 1, 0)
+    return read_traced_lines(reader, [program for (program,) in programs], find_calling_lines(reader, nodes))

@@ -14,15 +14,18 @@ from framedex.index.write.costs.program_code import ProgramCode
 from framedex.index.write.costs.timeline import (
     AWAIT_FUNCTION,
     HOST_COPY_FUNCTIONS,
+    NO_CALLBACKS,
     ON_READY_FUNCTION,
     READY_EVENT_FUNCTION,
     UNSAFE_POINTER_FUNCTION,
+    CallbackTimes,
     CallColumns,
     EventColumns,
     KindColumns,
     ThreadCalls,
     assign_requested_calls,
     find_data_functions,
+    read_event_addresses,
 )
 from framedex.index.write.costs.wait_detection import WaitColumns, find_waits
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
@@ -49,7 +52,9 @@ class CaptureActivity:
     code: ProgramCode
 
     @classmethod
-    def read(cls, connection: sqlite3.Connection, capture: int) -> CaptureActivity:
+    def read(
+        cls, connection: sqlite3.Connection, capture: int, callbacks: CallbackTimes = NO_CALLBACKS
+    ) -> CaptureActivity:
         """Return the activity of a capture."""
         kinds = KindColumns.read(connection, capture)
         calls = CallColumns.read_kinds(
@@ -58,8 +63,9 @@ class CaptureActivity:
             kinds.find_kinds({*_WORK_FUNCTIONS, ON_READY_FUNCTION, AWAIT_FUNCTION, UNSAFE_POINTER_FUNCTION}),
         )
         kinds, calls = assign_requested_calls(connection, capture, kinds, calls)
-        events, threads = EventColumns.read(connection, capture), ThreadCalls(connection, capture, kinds)
-        waits = find_waits(connection, capture, calls, kinds, events, threads)
+        events = _read_events(connection, capture, calls, callbacks)
+        threads = ThreadCalls(connection, capture, kinds)
+        waits = find_waits(connection, capture, calls, kinds, events, callbacks, threads)
         code = ProgramCode(connection, capture)
         finder = LoopFinder(connection, kinds, code)
         loops = (
@@ -76,6 +82,17 @@ class CaptureActivity:
     def find_round_starts(self, key: LoopKey) -> Integers:
         """Return the start times of the rounds of a loop on all threads, in order (ns)."""
         return np.sort(np.concatenate([rounds.start for rounds in self.loops if rounds.key == key]))
+
+
+def _read_events(
+    connection: sqlite3.Connection, capture: int, calls: CallColumns, callbacks: CallbackTimes
+) -> EventColumns:
+    """Return the events of a capture, with the times when their callbacks were invoked."""
+    events = EventColumns.read(connection, capture)
+    row = calls.find_rows(callbacks.call)
+    registering = calls[row[row >= 0]]
+    event = events.find_events(read_event_addresses(connection, registering), registering.start)
+    return events.apply_callbacks(event, callbacks.invoked_at[row >= 0])
 
 
 def _build_marks(kinds: KindColumns, calls: CallColumns, waits: WaitColumns) -> Iterator[tuple[int, ThreadEvents]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
 from framedex.index.file.values import to_signed
@@ -17,6 +18,8 @@ from framedex.index.write.tree import Integers
 from framedex.model import LinkEvidence, TransferDirection
 from framedex.objects.moves import MOVES
 from framedex.objects.table import load_boundary_functions, parse_address
+
+Booleans = npt.NDArray[np.bool_]
 
 READY_EVENT_FUNCTION = "PJRT_Buffer_ReadyEvent"
 ON_READY_FUNCTION = "PJRT_Event_OnReady"
@@ -149,28 +152,89 @@ def assign_requested_calls(
 
 
 @dataclass(frozen=True, slots=True)
+class CallbackTimes:
+    """The calls that registered callbacks for events, in order, and when the runtime invoked these callbacks (ns).
+
+    `FOREVER`: the callback had not been invoked when the recording ended. Calls whose callbacks were not recorded are
+    missing.
+    """
+
+    call: Integers
+    invoked_at: Integers
+
+    @classmethod
+    def from_rows(cls, rows: Integers, first_call: int) -> CallbackTimes:
+        """Return the times from pairs (row in the capture, time); the capture begins with `first_call`."""
+        row, time = rows.reshape(-1, 2).T
+        return cls(row + first_call, np.where(time == FOREVER, FOREVER, np.clip(time, 0, _LATEST)))
+
+    def find_times(self, calls: Integers) -> Integers:
+        """Return for each call when its callback was invoked; -1 if unknown."""
+        places = np.searchsorted(self.call, calls)
+        is_known = np.append(self.call, 0)[places] == calls
+        return np.where(is_known, np.append(self.invoked_at, -1)[places], -1)
+
+
+NO_CALLBACKS = CallbackTimes(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
 class EventColumns:
     """Events of a capture that a call made, ordered by the call that `created_by` them, then by the time of firing.
 
-    `fired_at` is the time when the owner of a callback noticed the firing: `FOREVER` without a callback.
+    `fired_at` is the time when the runtime invoked its callback. If that is not recorded, it is the time when the owner
+    of the callback noticed the firing. `FOREVER`: it did not fire, or has no callback.
     """
 
+    id: Integers
     address: Integers
     created_at: Integers
     created_by: Integers
     fired_at: Integers
     noticed_in: Integers
     """The call that destroyed the event: in jaxlib, the call that notices the firing."""
+    is_exact: Booleans
+    """Whether `fired_at` is from the recorded callback."""
 
     @classmethod
     def read(cls, connection: sqlite3.Connection, capture: int) -> EventColumns:
         """Return all events of a capture that a call made."""
         query = (
-            f"SELECT o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
+            f"SELECT o.id, o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
             f" FROM {OBJECTS_FROM} LEFT JOIN call_rows c ON c.id = o.destroyed_call"
             " WHERE t.capture = ?2 AND t.name = 'event' AND o.created_call IS NOT NULL ORDER BY o.created_call, fired"
         )
-        return cls(*read_columns(connection.execute(query, (int(FOREVER), capture)), 5))
+        number, address, *rest = read_columns(connection.execute(query, (int(FOREVER), capture)), 6)
+        created_at, created_by, fired_at, noticed_in = rest
+        is_exact = np.zeros(len(number), np.bool_)
+        return cls(number, address, created_at, created_by, fired_at, noticed_in, is_exact)
+
+    def apply_callbacks(self, events: Integers, invoked_at: Integers) -> EventColumns:
+        """Return the events with the times of their callbacks; `events` are indices, -1: unknown, like times."""
+        is_known = (events >= 0) & (invoked_at >= 0)
+        first = np.full(len(self.id), -1).view(np.uint64)  # larger than any time
+        np.minimum.at(first, events[is_known], invoked_at[is_known].astype(np.uint64))
+        exact = first.view(np.int64)
+        fired_at = np.where(exact >= 0, exact, self.fired_at)
+        order = np.lexsort((fired_at, self.created_by))
+        return EventColumns(
+            self.id[order],
+            self.address[order],
+            self.created_at[order],
+            self.created_by[order],
+            fired_at[order],
+            self.noticed_in[order],
+            (exact >= 0)[order],
+        )
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether an event had a callback and had not fired when the recording ended."""
+        return bool(np.any(self.is_exact & (self.fired_at == FOREVER)))
+
+    def find_events(self, addresses: Integers, times: Integers) -> Integers:
+        """Return the index of the event at each address at a time; -1 if there is none."""
+        return find_objects_at(self.address, self.created_at, addresses, times)
 
     def find_event_ranges(self, calls: Integers) -> tuple[Integers, Integers]:
         """Return for each call the index of its first event, and the index after its last event."""
@@ -251,7 +315,7 @@ class ThreadCalls:
     def read_last_end(self) -> int:
         """Return the end of the recording, in ns: the end of the program if known, else that of the last calls.
 
-        A signal had killed the program, and no call until then was left out.
+        It is known if `framedex run` saw it and no call until then was left out.
         """
         query = (
             "SELECT json_extract(metadata, '$.ended_after_ns') FROM captures WHERE id = ?"

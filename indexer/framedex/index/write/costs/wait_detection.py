@@ -2,8 +2,9 @@
 
 Most of this time is outside of calls. jaxlib registers a callback for an event with `PJRT_Event_OnReady`, which returns
 at once. The thread then waits inside jaxlib. So the wait is the gap between two calls of the thread: the last call
-before the event fired, and the next one. The call that destroys the event records when it fired. The wait ends then, or
-at the thread's next call if that is earlier, because a callback may run late. An event that has already fired blocks no
+before the event fired, and the next one. The invocation of the callback records when the event fired. In captures of
+earlier versions, which lack invocations, the call that destroys the event records it. The wait ends then, or at the
+thread's next call if that is earlier, because a callback may run late. An event that has already fired blocks no
 thread.
 """
 
@@ -13,7 +14,6 @@ import sqlite3
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_columns
 from framedex.index.write.costs.timeline import (
@@ -22,6 +22,8 @@ from framedex.index.write.costs.timeline import (
     ON_READY_FUNCTION,
     READY_EVENT_FUNCTION,
     UNSAFE_POINTER_FUNCTION,
+    Booleans,
+    CallbackTimes,
     CallColumns,
     EventColumns,
     KindColumns,
@@ -34,8 +36,6 @@ from framedex.index.write.costs.timeline import (
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
 from framedex.model.costs import WaitReason
-
-Booleans = npt.NDArray[np.bool_]
 
 MIN_BLOCKING_CALL_NS = 1_000_000
 """The minimum duration (ns) at which a call that also works counts as a blocking call."""
@@ -60,9 +60,10 @@ class WaitColumns:
     """Waits of threads, in columns, in order of `call`.
 
     `call` is the call in or after which the thread was blocked. `reason` is an index into `WAIT_REASONS`. `start` and
-    `end` are in ns. `time_in_call` is the part of the wait that was inside the call. If `is_unsure`, the time when the
-    awaited data was ready is not recorded, and the wait ends with the thread's next call. If `is_unended`, the wait
-    had not ended when the recording ended.
+    `end` are in ns. `time_in_call` is the part of the wait that was inside the call. `run` is the call that ran the
+    awaited program, `event` the id of the awaited event; 0: unknown. If `is_unsure`, the time when the awaited data was
+    ready is not recorded, and the wait ends with the thread's next call. If `is_unended`, the wait had not ended when
+    the recording ended.
     """
 
     call: Integers
@@ -71,6 +72,8 @@ class WaitColumns:
     start: Integers
     end: Integers
     time_in_call: Integers
+    run: Integers
+    event: Integers
     is_unsure: Booleans
     is_unended: Booleans
 
@@ -95,13 +98,14 @@ def find_waits(
     calls: CallColumns,
     kinds: KindColumns,
     events: EventColumns,
+    callbacks: CallbackTimes,
     threads: ThreadCalls,
 ) -> WaitColumns:
     """Return the waits of a capture's threads; `calls` must include all calls of the needed functions."""
     if not len(calls):
-        return WaitColumns(*(np.zeros(0, np.int64),) * 6, *(np.zeros(0, np.bool_),) * 2)
+        return WaitColumns(*(np.zeros(0, np.int64),) * 8, *(np.zeros(0, np.bool_),) * 2)
     is_python = kinds.node[calls.kind] > 0
-    finder = _WaitFinder(connection, capture, calls, kinds, events, threads)
+    finder = _WaitFinder(connection, capture, calls, kinds, events, callbacks, threads)
     return WaitColumns.merge(
         [finder.find_after_callbacks(is_python), finder.find_in_calls(is_python), finder.find_in_runs(is_python)]
     )
@@ -114,6 +118,7 @@ class _WaitFinder:
     calls: CallColumns
     kinds: KindColumns
     events: EventColumns
+    callbacks: CallbackTimes
     threads: ThreadCalls
 
     def _is_call_of(self, *names: str) -> Booleans:
@@ -130,25 +135,20 @@ class _WaitFinder:
         rows = np.flatnonzero(
             is_python & (is_await | ((is_copy | self._is_call_of(UNSAFE_POINTER_FUNCTION)) & is_long))
         )
-        how = np.where(is_copy[rows] | self._awaits_copy(rows, is_await), _COPY, _READY)
-        return self._build_waits(rows, how, duration[rows])
-
-    def _awaits_copy(self, rows: Integers, is_await: Booleans) -> Booleans:
-        """Return which of these calls wait for the event of a copy."""
-        found = np.zeros(len(rows), np.bool_)
+        event = np.full(len(rows), -1)
         places = np.flatnonzero(is_await[rows])
-        event = self._find_events(self.calls[rows[places]])
+        event[places] = self._find_events(self.calls[rows[places]])
         maker = self._find_creating_calls(event)
-        found[places] = (maker >= 0) & self._is_call_of(*HOST_COPY_FUNCTIONS)[maker]
-        return found
+        how = np.where(is_copy[rows] | ((maker >= 0) & is_copy[maker]), _COPY, _READY)
+        run = self._find_runs(np.where(maker >= 0, maker, rows))
+        return self._build_waits(rows, how, duration[rows], run, np.append(self.events.id, 0)[event])
 
     def _find_creating_calls(self, events: Integers) -> Integers:
         """Return the rows of the calls that made these events; -1: unknown."""
         return self.calls.find_rows(np.append(self.events.created_by, -1)[events])
 
     def _find_events(self, calls: CallColumns) -> Integers:
-        addresses = read_event_addresses(self.connection, calls)
-        return find_objects_at(self.events.address, self.events.created_at, addresses, calls.start)
+        return self.events.find_events(read_event_addresses(self.connection, calls), calls.start)
 
     def _compute_durations(self) -> Integers:
         """Return the durations of the calls. A call that never returned lasts until the recording ended."""
@@ -157,12 +157,14 @@ class _WaitFinder:
             np.where(self.calls.end < FOREVER, self.calls.end, np.maximum(ended, self.calls.start)) - self.calls.start
         )
 
-    def _build_waits(self, rows: Integers, how: Integers, length: Integers) -> WaitColumns:
+    def _build_waits(
+        self, rows: Integers, how: Integers, length: Integers, run: Integers, event: Integers
+    ) -> WaitColumns:
         start = self.calls.start[rows]
         is_unsure = np.zeros(len(rows), np.bool_)
         is_unended = self.calls.end[rows] == FOREVER
         of_calls = self.calls.id[rows], self.calls.kind[rows]
-        return WaitColumns(*of_calls, how, start, start + length, length, is_unsure, is_unended)
+        return WaitColumns(*of_calls, how, start, start + length, length, run, event, is_unsure, is_unended)
 
     def find_in_runs(self, is_python: Booleans) -> WaitColumns:
         """Return the waits in runs that ended within their call, never returned, or waited for an earlier run."""
@@ -184,7 +186,8 @@ class _WaitFinder:
         has_ended = is_open | ((own >= 0) & self._is_noticed_at_once(rows))
         length = np.where(has_ended, took, np.where(is_freed, took - quickest, 0))
         kept = is_open | (length > 0)
-        return self._build_waits(rows[kept], np.full(int(kept.sum()), _RUN), length[kept])
+        unknown = np.zeros(int(kept.sum()), np.int64)
+        return self._build_waits(rows[kept], np.full_like(unknown, _RUN), length[kept], unknown, unknown)
 
     def _find_quickest_durations(self, runs: Integers, duration: Integers, rows: Integers) -> Integers:
         """Return for each of these runs the 10th percentile of the durations of its kind."""
@@ -253,9 +256,12 @@ class _WaitFinder:
     def _find_pending(self, rows: Integers, event: Integers, maker: Integers) -> _PendingCalls:
         """Return the calls whose event had not fired yet."""
         is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)[maker]
-        result = self._find_last_events_of_results(maker)
+        run = self._find_runs(maker)
+        result = self.events.find_last_events(run)
         ready = np.append(self.events.fired_at, -1)[result]
-        fired = np.where(is_copy, self.events.fired_at[event], ready)
+        invoked = self.callbacks.find_times(self.calls.id[rows])
+        fired = np.where(invoked >= 0, invoked, np.where(is_copy, self.events.fired_at[event], ready))
+        ready = np.where((invoked >= 0) & ((ready < 0) | ~is_copy), invoked, ready)
         end = self.calls.end[rows]
         # For a copy, its source has to be ready first.
         is_of_source = ~is_copy | ((ready > end) & (ready <= fired))
@@ -267,10 +273,12 @@ class _WaitFinder:
             np.where(is_of_source, ready, fired)[waited],
             fired[waited],
             noticed_in[waited],
+            run[waited],
+            self.events.id[event[waited]],
         )
 
-    def _find_last_events_of_results(self, rows: Integers) -> Integers:
-        """Return the last event of the run that made each call's buffer; -1: unknown."""
+    def _find_runs(self, rows: Integers) -> Integers:
+        """Return the call that ran the program which made each call's event or buffer; 0: unknown."""
         calls = self.calls[rows]
         query = (
             "SELECT o.address, o.born, coalesce(o.created_call, 0)"
@@ -280,8 +288,8 @@ class _WaitFinder:
         buffer = find_objects_at(address, born, read_buffer_addresses(self.connection, calls), calls.start)
         maker = np.append(made, 0)[buffer]
         row = self.calls.find_rows(maker)
-        is_run = (row >= 0) & self._is_call_of(EXECUTE_FUNCTION)[row]
-        return np.where(is_run, self.events.find_last_events(maker), -1)
+        is_run = self._is_call_of(EXECUTE_FUNCTION)
+        return np.where(is_run[rows], calls.id, np.where((row >= 0) & is_run[row], maker, 0))
 
     def _find_stacks_through(self, condition: str) -> Integers:
         """Return the stacks with functions that meet this condition."""
@@ -336,8 +344,8 @@ class _WaitFinder:
         kept = np.flatnonzero(longest > 0 if is_query else (longest > 0) | is_unended)
         call, kind, start, end = found[:, kept]
         is_unsure = ~is_known[kept] & ~is_unended[kept]
-        zeros = np.zeros(len(kept), np.int64)
-        return WaitColumns(call, kind, pending.reason[kept], start, end, zeros, is_unsure, is_unended[kept])
+        zeros, awaited = np.zeros(len(kept), np.int64), (pending.run[kept], pending.event[kept])
+        return WaitColumns(call, kind, pending.reason[kept], start, end, zeros, *awaited, is_unsure, is_unended[kept])
 
     def _find_waits_at_reads(self, pending: _PendingCalls) -> WaitColumns:
         """Return the waits on lines that read a value after another line had started its copy.
@@ -364,7 +372,8 @@ class _WaitFinder:
         kept = np.flatnonzero(found[3] > found[2])
         zeros, sure = np.zeros(len(kept), np.int64), np.zeros(len(kept), np.bool_)
         call, kind, start, end = found[:, kept]
-        return WaitColumns(call, kind, known.reason[kept], start, end, zeros, sure, sure)
+        awaited = known.run[kept], known.event[kept]
+        return WaitColumns(call, kind, known.reason[kept], start, end, zeros, *awaited, sure, sure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +381,8 @@ class _PendingCalls:
     """Calls that registered a callback for an event that had not fired, in columns.
 
     `ready_at` is the earliest time at which the awaited data can have been ready: its source was ready, as the call
-    `noticed_in` noticed. At `fired_at`, the data was ready. `FOREVER`: never, -1: unknown.
+    `noticed_in` noticed. At `fired_at`, the data was ready. `FOREVER`: never, -1: unknown. `run` and `event` are as in
+    `WaitColumns`.
     """
 
     calls: CallColumns
@@ -380,6 +390,8 @@ class _PendingCalls:
     ready_at: Integers
     fired_at: Integers
     noticed_in: Integers
+    run: Integers
+    event: Integers
 
     def __len__(self) -> int:
         return len(self.reason)

@@ -47,7 +47,10 @@ def delete_waits(connection: sqlite3.Connection, capture: int) -> None:
 
 
 def _write_totals(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
-    """Write the recorded duration, and the part in which a program was running: from a run's call to its event."""
+    """Write the recorded duration, and the part in which a program was running: from a run's call to its event.
+
+    The recording ends with the last call, or with the program if an event had not fired.
+    """
     calls, kinds, events, threads = activity.calls, activity.kinds, activity.events, activity.threads
     runs = calls[np.flatnonzero(np.isin(calls.kind, kinds.find_kinds({EXECUTE_FUNCTION})))]
     fired = events.find_fired_times(runs.id)
@@ -56,7 +59,7 @@ def _write_totals(connection: sqlite3.Connection, capture: int, activity: Captur
     hidden = find_unseen_waits(activity)
     values = (
         capture,
-        threads.read_last_end() - threads.read_start(),
+        (threads.read_last_end() if events.has_pending else threads.read_end()) - threads.read_start(),
         device,
         hidden.duration,
         hidden.count,
@@ -87,15 +90,17 @@ def _write_waits(connection: sqlite3.Connection, capture: int, found: WaitColumn
     for begin, members in zip(begins.tolist(), np.split(order, begins[1:]), strict=False):
         thread, how, of_node = groups[:, begin].tolist()
         taken = found.end[members] - found.start[members]
+        longest = members[np.argmax(taken)]
         rows.append(
             (
                 *(capture, thread, WAIT_REASONS[how].value, of_node, len(members), int(found.is_unsure[members].sum())),
                 int(found.is_unended[members].sum()),
-                *(int(taken.sum()), int(np.max(taken)), int(found.call[members[np.argmax(taken)]])),
+                *(int(taken.sum()), int(np.max(taken)), int(found.call[longest])),
+                *(int(found.run[longest]) or None, int(found.event[longest]) or None),
                 *(int(found.call[members[0]]), int(found.call[members[-1]])),
             )
         )
-    connection.executemany(f"INSERT INTO waits VALUES ({', '.join('?' * 12)})", rows)
+    connection.executemany(f"INSERT INTO waits VALUES ({', '.join('?' * 14)})", rows)
 
 
 class _LoopWriter:
@@ -188,7 +193,8 @@ class PossibleWaits:
 def find_unseen_waits(activity: CaptureActivity) -> PossibleWaits:
     """Return the gaps between calls of a thread in which its program ended, and after which the thread soon continued.
 
-    Recorded waits are left out.
+    If the program had not ended when the recording ended, it is the time since the thread's last call. Recorded waits
+    are left out.
     """
     calls, kinds, threads = activity.calls, activity.kinds, activity.threads
     is_run = (
@@ -197,21 +203,26 @@ def find_unseen_waits(activity: CaptureActivity) -> PossibleWaits:
     runs = calls[np.flatnonzero(is_run)]
     event = activity.events.find_last_events(runs.id)
     fired = np.append(activity.events.fired_at, -1)[event]
+    is_exact = np.append(activity.events.is_exact, False)[event]
+    fired = np.where((fired == FOREVER) & is_exact, threads.read_last_end(), fired)
     candidates = np.flatnonzero((fired < FOREVER) & (fired - runs.end >= MIN_UNSEEN_WAIT_NS))
     longest = candidates[np.argsort(runs.end[candidates] - fired[candidates], kind="stable")[:_MAX_RUNS]]
     thread, end = kinds.thread[runs.kind[longest]], fired[longest]
     tolerance = (end - runs.end[longest]) // _DELAY_DIVISOR + _DELAY_NS
-    before = threads.find_previous_calls(activity.events.noticed_in[event[longest]], thread)
+    noticed_in = activity.events.noticed_in[event[longest]]
+    before = threads.find_previous_calls(np.where(noticed_in > 0, noticed_in, threads.last + 1), thread)
+    latest = end - np.where(is_exact[longest], 0, tolerance)
     for _ in range(_MAX_CALLS_BACK):
-        is_behind = before.start > end - tolerance
+        is_behind = before.start > latest
         if not is_behind.any():
             break
         before = threads.find_previous_calls(np.where(is_behind, before.id, before.id + 1), thread)
     after = threads.find_next_calls(before)
-    gap = after.start - before.end
-    is_unseen = (
-        (before.id > 0) & (after.id > 0) & (gap >= MIN_UNSEEN_WAIT_NS) & (np.abs(after.start - end) <= tolerance)
-    )
+    until = np.where(is_exact[longest] | (after.id == 0), end, after.start)
+    gap = until - before.end
+    has_program_ended = activity.events.fired_at[event[longest]] < FOREVER
+    is_continued = np.where(after.id > 0, np.abs(after.start - end) <= tolerance, ~has_program_ended)
+    is_unseen = (before.id > 0) & (gap >= MIN_UNSEEN_WAIT_NS) & is_continued
     is_unseen &= before.id >= runs.id[longest]
     is_unseen &= ~np.isin(before.id, activity.waits.call)
     of_call = dict(zip(before.id[is_unseen].tolist(), gap[is_unseen].tolist(), strict=True))

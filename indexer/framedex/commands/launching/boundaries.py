@@ -1,0 +1,97 @@
+"""The option `framedex run --boundary`: functions of any library, recorded like those of the runtime.
+
+The native part is `native/boundary/`. It gets the functions as `LIBRARY:NAME:KIND=PARAMETER,...`, separated by
+semicolons. A kind is a letter; native/boundary/boundary.h lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import click
+
+_BOUNDARY = re.compile(
+    r"(?:(?P<library>[^:();]+):)?[^:();]*?(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>.*)\))?", re.S
+)
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_ADDRESS, _TEXT, _ANY = "p", "s", "a"
+_KINDS = (
+    ("d", {"double"}),
+    ("f", {"float"}),
+    ("l", {"long", "size_t", "ssize_t", "off_t", "int64_t", "uint64_t", "intptr_t", "uintptr_t", "ptrdiff_t"}),
+    ("u", {"unsigned", "uint32_t", "uint16_t", "uint8_t"}),
+    ("i", {"int", "short", "char", "bool", "int32_t", "int16_t", "int8_t"}),
+)
+_QUALIFIERS = {"const", "volatile", "restrict", "struct", "enum", "union"}
+
+
+class BoundaryType(click.ParamType[str]):
+    """Functions, separated by commas: `getenv`, `libz.so:deflate`, `getenv(const char* name)`."""
+
+    name = "boundary"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the functions in the form of FRAMEDEX_BOUNDARIES."""
+        found = []
+        texts = [*_split(str(value))]
+        if not texts or str(value).count("(") != str(value).count(")"):
+            self.fail(f"{value!r} is not a list of functions.", param, ctx)
+        for text in texts:
+            parsed = _BOUNDARY.fullmatch(text)
+            if parsed is None:
+                self.fail(f"{text!r} is not [LIBRARY:]FUNCTION or [LIBRARY:]FUNCTION(PARAMETERS).", param, ctx)
+            entry = f"{(parsed['library'] or '').strip()}:{parsed['name']}"
+            if parsed["parameters"] is not None:
+                entry += ":" + ",".join(f"{each.kind}={each.name}" for each in _parameters(parsed["parameters"]))
+            found.append(entry)
+        return ";".join(found)
+
+
+def boundary_variables(chosen: Sequence[str]) -> dict[str, str]:
+    """The environment variable for the values of `--boundary`."""
+    return {"FRAMEDEX_BOUNDARIES": ";".join(chosen)} if chosen else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    kind: str
+    name: str
+
+
+def _split(text: str) -> Iterator[str]:
+    """The texts between the commas outside of parentheses."""
+    depth, part = 0, ""
+    for character in f"{text},":
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            if part.strip():
+                yield part.strip()
+            part = ""
+        else:
+            part += character
+
+
+def _parameters(text: str) -> Iterator[_Parameter]:
+    for number, each in enumerate(_split(text)):
+        words = [word for word in _WORDS.findall(each) if word not in _QUALIFIERS]
+        if words and words != ["void"]:
+            kind = _kind(each, words[:-1] or words)
+            is_named = len(words) > 1 or (kind == _ANY and "*" not in each)
+            yield _Parameter(kind, _name(each, words) if is_named else f"argument{number}")
+        elif "*" in each:
+            yield _Parameter(_ADDRESS, f"argument{number}")
+
+
+def _name(text: str, words: Sequence[str]) -> str:
+    pointer_to_function = re.search(r"\(\s*\*\s*(\w+)", text)
+    return pointer_to_function[1] if pointer_to_function else words[-1]
+
+
+def _kind(text: str, type_words: Sequence[str]) -> str:
+    """The kind of a parameter. A type that C does not define itself is of any kind: an integer or an address."""
+    if "(" in text or "[" in text or "*" in text:
+        is_text = list(type_words) == ["char"] and text.count("*") == 1 and "[" not in text and "(" not in text
+        return _TEXT if is_text else _ADDRESS
+    return next((kind for kind, words in _KINDS if words & set(type_words)), _ANY)

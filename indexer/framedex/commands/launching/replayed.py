@@ -1,0 +1,128 @@
+"""The recording that a verb replays, and its plug-ins."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from framedex.captures import capture_folders, captures_within, project_captures_folder
+from framedex.commands.inputs.files import absolute, working_folder
+from framedex.commands.launching.launch import find_interpreter
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.replay.plan import Plan
+    from framedex.replay.recording_file import LinesOfCalls
+    from framedex.replay.runner import Target
+
+MOCK = "mock"
+
+_OPTIONS = (
+    click.option("--plugin", default=MOCK, metavar="PATH", help="Replay at this PJRT plug-in. Default: the mock TPU."),
+    click.option(
+        "--against", metavar="PATH", help="Compare with this plug-in instead of the recording; `mock` is the mock TPU."
+    ),
+    click.option(
+        "--ulps",
+        type=click.IntRange(0),
+        default=0,
+        metavar="N",
+        help="Accept reals that are N representable values apart.",
+    ),
+    click.option(
+        "--rtol", type=click.FloatRange(0), default=0.0, metavar="R", help="Accept reals with this relative difference."
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0), default=0, metavar="N", help="The seed of inputs that were not recorded."
+    ),
+    click.option(
+        "--python",
+        default=sys.executable,  # noqa: TID251
+        type=click.Path(dir_okay=False),
+        help="The Python that runs the plug-in; its jaxlib runs the mock's programs. Default: framedex's own.",
+    ),
+)
+
+
+def plugin_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of the plug-ins and of comparisons."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRecording:
+    """A capture or a recording in a file: its path, the plan, the lines of its calls, and the recorded command."""
+
+    path: Path
+    plan: Plan
+    lines: LinesOfCalls
+    command: str
+
+
+@contextmanager
+def open_recording(named: Path | None) -> Iterator[OpenRecording]:
+    """Open a recording; the newest capture of this folder if none is named. Raises FramedexError."""
+    from framedex.replay.call_lines import CallLines
+    from framedex.replay.recorded_calls import RecordedCapture, build_plan
+    from framedex.replay.recording_file import DamagedRecordingError, read_recording
+
+    if named is not None and absolute(named).is_file():
+        with tempfile.TemporaryDirectory(prefix="framedex-replay-") as folder:
+            try:
+                opened = OpenRecording(absolute(named), *read_recording(absolute(named), Path(folder)))
+            except DamagedRecordingError as error:
+                raise FramedexError(
+                    f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
+                    "Name a capture, or a file of `framedex reduce`.",
+                ) from None
+            yield opened
+        return
+    recorded = RecordedCapture.read(_find_capture(named))
+    plan = build_plan(recorded)
+    if not plan.operations:
+        raise FramedexError("The capture has no calls to replay.", "Record a program that uses a device.")
+    command = recorded.stream.capture.metadata.command
+    yield OpenRecording(plan.capture, plan, CallLines(recorded), command)
+
+
+def find_targets(plugin: str, against: str | None, python: str) -> tuple[Target, Target | None]:
+    """Return the plug-in under test, and the one to compare with. Raises FramedexError if there is none."""
+    interpreter = find_interpreter(python)
+    other = None if against is None else replace(find_target(against, interpreter), is_reference=True)
+    return find_target(plugin, interpreter), other
+
+
+def _find_capture(named: Path | None) -> Path:
+    if named is not None:
+        return captures_within(absolute(named))[-1]
+    captures = capture_folders(project_captures_folder(working_folder()))
+    if not captures:
+        raise FramedexError(
+            "There is no capture in this folder.",
+            "Record a program: `framedex run --contents SCRIPT`, or name a capture.",
+        )
+    return captures[-1]
+
+
+def find_target(name: str, python: str) -> Target:
+    """Return the plug-in of this name. Raises FramedexError if there is none."""
+    from framedex.nativepart import framedex_native
+    from framedex.replay.runner import Target
+
+    replayer = framedex_native.replayer_path()
+    if name == MOCK:
+        return Target(framedex_native.library_path(), python, is_mock=True, replayer=replayer)
+    path = absolute(Path(name).expanduser())
+    if not path.is_file():
+        raise FramedexError(f"There is no plug-in {printable(name)}.", "Name the file of a PJRT plug-in, or `mock`.")
+    return Target(path, python, is_mock=False, replayer=replayer)

@@ -1,0 +1,200 @@
+"""Core files of Linux on x86-64.
+
+Layouts: `struct elf_prstatus` in Linux's include/linux/elfcore.h, `siginfo_t` in include/uapi/asm-generic/siginfo.h.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import NoteSegment
+
+from framedex import words
+from framedex.errors import FramedexError, SystemLimitError
+from framedex.live.memory import Memory
+from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
+from framedex.plaintext import printable
+from framedex.regularfile import open_regular
+
+_SIGNAL_AT, _TID_AT, _REGISTERS_AT = 12, 32, 112  # in struct elf_prstatus
+_SIGNAL_INFORMATION = struct.Struct("<iiixxxxQ")  # of siginfo_t: signal, error, cause (at most 0: sent), address
+_FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
+_AUXILIARY = struct.Struct("<QQ")
+_AT_PHDR, _AT_SYSINFO_EHDR = 3, 33
+_COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": "zstd -d",
+    b"\x04\x22\x4d\x18": "lz4 -d",
+    b"\xfd7zX": "xz -d",
+    b"\x1f\x8b": "gunzip",
+}
+_TRUNCATED_REMEDY = "Write the core again with enough room on the disk, and without a limit: ulimit -c unlimited"
+
+
+@contextmanager
+def open_core(path: Path) -> Iterator[ProcessImage]:
+    """Read a core file, whose memory is readable in the context. Raises FramedexError if it cannot be read."""
+    name = printable(str(path))
+    try:
+        file = open_regular(path)
+    except OSError as error:
+        remedy = (
+            "`sysctl kernel.core_pattern` says where the system writes cores. Of systemd's: coredumpctl dump -o FILE"
+        )
+        if isinstance(error, PermissionError):
+            remedy = "A core belongs to the user of its process: run this command as that user, or as root."
+        raise FramedexError(f"{name} cannot be read: {error.strerror or error}.", remedy) from error
+    with file:
+        yield _read_image(name, file)
+
+
+class CoreMemory(Memory):
+    """The memory in a core file: the parts of a process that were written to it."""
+
+    def __init__(self, descriptor: int, segments: Iterable[tuple[int, int, int]]) -> None:
+        """`segments` have the address, the size and the offset in the file of each part."""
+        self._descriptor = descriptor
+        self._segments = sorted(each for each in segments if each[1])
+        self._starts = [each[0] for each in self._segments]
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address."""
+        content = b""
+        while len(content) < size:
+            position = address + len(content)
+            found = bisect_right(self._starts, position) - 1
+            start, length, offset = self._segments[found] if found >= 0 else (0, 0, 0)
+            left = min(start + length - position, size - len(content))
+            part = os.pread(self._descriptor, left, offset + position - start) if left > 0 else b""
+            if not part:
+                raise OSError(f"{position:#x} is not in the core file")
+            content += part
+        return content
+
+
+def _read_image(name: str, file: BinaryIO) -> ProcessImage:
+    elf = _open_elf(name, file)
+    segments = _read_segments(elf)
+    notes = _Notes(segments)
+    if not notes.threads:
+        raise FramedexError(f"{name} has no threads: it is truncated.", _TRUNCATED_REMEDY)
+    loaded = [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in segments if s["p_type"] == "PT_LOAD"]
+    missing = max((size + offset for _, size, offset in loaded), default=0) - os.fstat(file.fileno()).st_size
+    problem = f"The core file is truncated: {words.size(missing)} are missing. {_TRUNCATED_REMEDY}."
+    headers = notes.auxiliary.get(_AT_PHDR, 0)
+    return ProcessImage(
+        pid=notes.pid,
+        command=notes.command,
+        program=next((each.path for each in notes.mappings if each.start <= headers < each.end), ""),
+        threads=tuple(notes.threads),
+        mappings=notes.mappings,
+        memory=CoreMemory(file.fileno(), loaded),
+        vdso=notes.auxiliary.get(_AT_SYSINFO_EHDR),
+        signal=notes.signal_name,
+        fault_address=notes.fault_address,
+        problem=problem if missing > 0 else "",
+    )
+
+
+def _open_elf(name: str, file: BinaryIO) -> ELFFile:
+    start = file.read(4)
+    for magic, command in _COMPRESSED.items():
+        if start.startswith(magic):
+            raise FramedexError(f"{name} is compressed.", f"Decompress it first: {command} FILE")
+    try:
+        elf = ELFFile(file)
+        kind, machine, bits = elf["e_type"], elf["e_machine"], elf.elfclass
+    except (SystemLimitError, MemoryError):
+        raise
+    except Exception as error:  # pyelftools raises many types of errors on other files
+        raise FramedexError(
+            f"{name} is not a core file.", "For a crash text or a log, use: framedex explain FILE"
+        ) from error
+    if kind != "ET_CORE":
+        raise FramedexError(
+            f"{name} is a program or a library, not a core file.", "Name the core file first: framedex core CORE EXE"
+        )
+    if machine != "EM_X86_64" or bits != 64:
+        architecture = str(machine).removeprefix("EM_").lower()
+        raise FramedexError(
+            f"{name} is a core file of {architecture} ({bits} bits); only x86-64 is supported.",
+            "Print the stacks with gdb on such a machine, then: framedex explain FILE",
+        )
+    return elf
+
+
+def _read_segments(elf: ELFFile) -> list[Any]:
+    """The segments of a core file; empty if they are outside of the file."""
+    try:
+        return list(elf.iter_segments())
+    except (SystemLimitError, MemoryError):
+        raise
+    except Exception:  # pyelftools raises many types of errors on truncated files
+        return []
+
+
+class _Notes:
+    """The notes of a core file, as far as they are readable."""
+
+    def __init__(self, segments: Sequence[Any]) -> None:
+        self.threads: list[ThreadRegisters] = []
+        self.mappings: tuple[FileMapping, ...] = ()
+        self.auxiliary: dict[int, int] = {}
+        self.pid = 0
+        self.command = ""
+        self.signal_name = ""
+        self.fault_address: int | None = None
+        for segment in segments:
+            if isinstance(segment, NoteSegment):
+                self._read_segment(segment)
+
+    def _read_segment(self, segment: NoteSegment) -> None:
+        try:
+            for note in segment.iter_notes():
+                self._read(str(note["n_type"]), note["n_descdata"], note["n_desc"])
+        except (SystemLimitError, MemoryError):
+            raise
+        except Exception:  # pyelftools and struct raise many types of errors on truncated files
+            return
+
+    def _read(self, kind: str, content: bytes, parsed: Any) -> None:
+        match kind:
+            case "NT_PRSTATUS":
+                self._read_thread(content)
+            case "NT_PRPSINFO":
+                self.command = parsed["pr_psargs"].decode("utf-8", "replace").strip("\0 ")
+                self.pid = parsed["pr_pid"]
+            case "NT_AUXV":
+                self.auxiliary = dict(_AUXILIARY.iter_unpack(content[: len(content) & -_AUXILIARY.size]))
+            case "NT_SIGINFO":
+                number, _, cause, address = _SIGNAL_INFORMATION.unpack_from(content)
+                self.fault_address = address if number in _FAULTS and cause > 0 else None
+            case "NT_FILE":
+                self.mappings = tuple(_file_mappings(parsed))
+
+    def _read_thread(self, status: bytes) -> None:
+        values = struct.unpack_from(f"<{len(REGISTERS)}Q", status, _REGISTERS_AT)
+        registers = {name: value for name, value in zip(REGISTERS, values, strict=True) if name is not None}
+        if not self.threads:
+            self.signal_name = _name_signal(int.from_bytes(status[_SIGNAL_AT : _SIGNAL_AT + 2], "little"))
+        self.threads.append(ThreadRegisters(int.from_bytes(status[_TID_AT : _TID_AT + 4], "little"), registers))
+
+
+def _name_signal(number: int) -> str:
+    """The name of a signal; empty for 0, which `gcore` writes of a process that lives on."""
+    with suppress(ValueError):
+        return signal.Signals(number).name if number else ""
+    return f"signal {number}"
+
+
+def _file_mappings(files: Any) -> Iterator[FileMapping]:
+    for each, name in zip(files["Elf_Nt_File_Entry"], files["filename"], strict=True):
+        start, end, pages = each["vm_start"], each["vm_end"], each["page_offset"]
+        yield FileMapping(start, end, pages * files["page_size"], os.fsdecode(name))

@@ -1,0 +1,205 @@
+"""A living process at one moment: its threads are stopped while their registers, stacks and Python are read.
+
+By ptrace(2): PTRACE_SEIZE and PTRACE_INTERRUPT send no signal, and the kernel restarts a system call in progress. If
+this process dies, the kernel lets the threads run again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shlex
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.live.look import describe_refusal
+from framedex.live.memory import Memory, ProcessMemory
+from framedex.live.model import ProcessState
+from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
+from framedex.live.native.modules import VDSO
+from framedex.live.native.stacks import ProcessStacks, read_stacks
+from framedex.live.tasks import command_line, process_state
+
+_GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h
+_EVENT_STOP = 128
+_ALL_CHILDREN = 0x40000000  # __WALL
+_REGISTERS = struct.Struct(f"<{len(REGISTERS)}Q")
+_REGISTERS_BYTES = 27 * 8  # sizeof(struct user_regs_struct)
+_STACK_POINTER = 7
+_RED_ZONE_BYTES = 128  # below the stack pointer, in use by functions that call no other
+_MAX_STACK_BYTES = 16 << 20
+_STOP_TIMEOUT_S = 1.0
+_POLL_S = 0.0002
+_ROUNDS = 16  # to find threads that others start meanwhile
+
+
+class StoppedProcess:
+    """The threads of a stopped process. A thread that cannot stop now, in a device driver for example, is left out."""
+
+    def __init__(self, pid: int) -> None:
+        """Stop all threads. Raises PermissionError without the permission to trace the process."""
+        self._pid = pid
+        self._ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+        self._ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+        self._ptrace.restype = ctypes.c_long
+        self._signals: dict[int, int] = {}  # of each stopped thread: the signal that it was about to receive, or 0
+        self._seized: set[int] = set()
+        try:
+            for _ in range(_ROUNDS):
+                if not (new := self._thread_ids() - self._seized):
+                    break
+                self._stop(new)
+        except BaseException:
+            self.resume()
+            raise
+
+    def image(self, memory: ProcessMemory) -> ProcessImage:
+        """The process, with copies of its stacks. Other memory is read from the living process."""
+        pid = self._pid
+        mappings, stacks = _read_mappings(pid)
+        threads = [ThreadRegisters(tid, self._registers(tid)) for tid in sorted(self._signals)]
+        threads.sort(key=lambda thread: thread.tid != pid)
+        copies = [_copy_stack(memory, thread.registers[_STACK_POINTER], stacks) for thread in threads]
+        missing = len(self._seized) - len(threads)
+        return ProcessImage(
+            pid=pid,
+            command=shlex.join(command_line(pid)),
+            program=str(Path(f"/proc/{pid}/exe").readlink()),
+            threads=tuple(threads),
+            mappings=tuple(each for each in mappings if each.path.startswith("/")),
+            memory=_CopiedMemory(memory, [copy for copy in copies if copy[1]]),
+            vdso=next((each.start for each in mappings if each.path == VDSO), None),
+            problem=f"{missing} threads did not stop: they are not shown." if missing else "",
+        )
+
+    def resume(self) -> None:
+        """Let all threads run again."""
+        for tid, number in self._signals.items():
+            with suppress(OSError):  # it was killed
+                self._request(_DETACH, tid, number)
+        self._signals.clear()
+
+    def _thread_ids(self) -> set[int]:
+        with suppress(OSError):
+            return {int(each.name) for each in Path(f"/proc/{self._pid}/task").iterdir()}
+        return set()
+
+    def _stop(self, tids: set[int]) -> None:
+        self._seized |= tids
+        interrupted = set()
+        for tid in tids:
+            try:
+                self._request(_SEIZE, tid)
+                self._request(_INTERRUPT, tid)
+                interrupted.add(tid)
+            except OSError as error:
+                if error.errno != errno.ESRCH:  # it has ended
+                    raise
+                self._seized.discard(tid)
+        deadline = time.monotonic() + _STOP_TIMEOUT_S
+        while interrupted and time.monotonic() < deadline:
+            stopped = {tid for tid in interrupted if self._has_stopped(tid)}
+            interrupted -= stopped
+            if not stopped:
+                time.sleep(_POLL_S)
+
+    def _has_stopped(self, tid: int) -> bool:
+        """Whether a thread has stopped or ended."""
+        try:
+            found, status = os.waitpid(tid, os.WNOHANG | _ALL_CHILDREN)
+        except ChildProcessError:
+            found, status = tid, 0
+        if not found:
+            return False
+        if os.WIFSTOPPED(status):
+            self._signals[tid] = 0 if status >> 16 == _EVENT_STOP else os.WSTOPSIG(status)
+        else:
+            self._seized.discard(tid)
+        return True
+
+    def _registers(self, tid: int) -> dict[int, int]:
+        content = ctypes.create_string_buffer(_REGISTERS_BYTES)
+        self._request(_GET_REGISTERS, tid, content)
+        values = _REGISTERS.unpack_from(content)
+        return {name: value for name, value in zip(REGISTERS, values, strict=True) if name is not None}
+
+    def _request(self, request: int, tid: int, data: object = None) -> None:
+        if self._ptrace(request, tid, None, data) < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number))
+
+
+def read_living_stacks(pid: int) -> ProcessStacks:
+    """The stacks of a living process, which is stopped until its memory is copied.
+
+    Raises FramedexError without the permission to trace the process, or if it ends meanwhile.
+    """
+    try:
+        with _stopped_process(pid) as (image, stopped):
+            return read_stacks(image, resume=stopped.resume)
+    except PermissionError as error:
+        remedy = describe_refusal(pid, error)[1]
+        if process_state(pid) is ProcessState.TRACED:
+            remedy = "Another program traces it, such as a debugger or strace: detach that first."
+        raise FramedexError(
+            f"The native frames of process {pid} are not readable: {error.strerror}.", remedy
+        ) from error
+    except OSError as error:
+        raise FramedexError(
+            f"Process {pid} ended while it was read.", "Look at its capture or its core file."
+        ) from error
+
+
+@contextmanager
+def _stopped_process(pid: int) -> Iterator[tuple[ProcessImage, StoppedProcess]]:
+    """Stop a process, and let it run again at the latest at the end of the context.
+
+    Raises PermissionError without the permission to trace the process, OSError if it ends meanwhile.
+    """
+    with ProcessMemory(pid) as memory:
+        stopped = StoppedProcess(pid)
+        try:
+            yield stopped.image(memory), stopped
+        finally:
+            stopped.resume()
+
+
+class _CopiedMemory(Memory):
+    """The memory of a living process, of which some parts were copied."""
+
+    def __init__(self, memory: Memory, copies: Sequence[tuple[int, bytes]]) -> None:
+        self._memory, self._copies = memory, copies
+
+    def read(self, address: int, size: int) -> bytes:
+        """The bytes at an address."""
+        for start, content in self._copies:
+            if start <= address and address + size <= start + len(content):
+                return content[address - start : address - start + size]
+        return self._memory.read(address, size)
+
+
+def _copy_stack(memory: Memory, stack_pointer: int, ends: Sequence[tuple[int, int]]) -> tuple[int, bytes]:
+    """The address and content of a stack, from its stack pointer to the end of its mapping; empty if unreadable."""
+    first = stack_pointer - _RED_ZONE_BYTES
+    last = next((end for start, end in ends if start <= stack_pointer < end), first)
+    try:
+        return first, memory.read(first, min(last - first, _MAX_STACK_BYTES))
+    except OSError:
+        return first, b""
+
+
+def _read_mappings(pid: int) -> tuple[list[FileMapping], list[tuple[int, int]]]:
+    """The mapped files of a process, with special ones such as `[vdso]`; and the address ranges of all its memory."""
+    files, ranges = [], []
+    for line in Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines():
+        addresses, _, offset, _, _, *path = line.split(maxsplit=5)
+        start, end = (int(each, 16) for each in addresses.split("-"))
+        ranges.append((start, end))
+        if path:
+            files.append(FileMapping(start, end, int(offset, 16), path[0]))
+    return files, ranges

@@ -1,0 +1,16 @@
+// The C interface of libframedex_boundary.so, which the start of a recorded Python calls (sitecustomize.py).
+#include <cstdlib>
+
+#include "boundary/patching.h"
+
+extern "C" {
+
+// Records the boundaries in FRAMEDEX_BOUNDARIES from now on. With `reports_missing`, the exit of the process reports
+// those that no loaded library has.
+FRAMEDEX_EXPORT void framedex_boundary_install(bool reports_missing) {
+  const char* text = std::getenv("FRAMEDEX_BOUNDARIES");
+  if (text == nullptr || *text == '\0') return;
+  framedex::recorder::start_from_environment();
+  framedex::boundary::install(framedex::boundary::parse_boundaries(text), reports_missing);
+}
+}

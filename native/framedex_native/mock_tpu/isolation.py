@@ -1,0 +1,57 @@
+"""Hides the mock's own use of JAX from the program: its settings do not apply, and its listeners hear nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from jax._src import config, monitoring
+
+# Values of JAX's settings for the mock's own lowerings. JAX releases differ in the settings that they have.
+_SETTINGS = {
+    "enable_x64": True,
+    "check_tracer_leaks": False,
+    "debug_infs": False,
+    "debug_key_reuse": False,
+    "debug_nans": False,
+    "default_matmul_precision": None,
+    "disable_jit": False,
+    "enable_checks": False,
+    "explain_cache_misses": False,
+    "log_compiles": False,
+    "no_tracing": False,
+    "numpy_dtype_promotion": "standard",
+    "numpy_rank_promotion": "allow",
+}
+_LISTENERS = (
+    "_event_listeners",
+    "_event_duration_secs_listeners",
+    "_event_time_span_listeners",
+    "_scalar_listeners",
+)
+_thread = threading.local()
+
+
+class _Listeners(list[Callable[..., None]]):
+    """JAX's listeners of one kind. None is called on a thread that is isolated."""
+
+    def __iter__(self) -> Iterator[Callable[..., None]]:
+        return iter(()) if getattr(_thread, "is_isolated", False) else super().__iter__()
+
+
+@contextmanager
+def isolated() -> Iterator[None]:
+    """A context for this thread in which JAX works with the mock's settings, unheard."""
+    for name in _LISTENERS:
+        known: Any = getattr(monitoring, name, None)  # clear_event_listeners() replaces the lists
+        if known is not None and not isinstance(known, _Listeners):
+            setattr(monitoring, name, _Listeners(known))
+    with ExitStack() as contexts:
+        for name, value in _SETTINGS.items():
+            if (setting := getattr(config, name, None)) is not None:
+                contexts.enter_context(setting(value))
+        _thread.is_isolated = True
+        contexts.callback(setattr, _thread, "is_isolated", False)
+        yield

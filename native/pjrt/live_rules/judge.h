@@ -1,0 +1,56 @@
+// Judges one call: the generated wrappers pass its objects here, before and after the plug-in's function.
+//
+// The functions for objects have the signatures of recorder::ArgumentWriter's, so that the statements that record a
+// value also judge it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pjrt/live_rules/findings.h"
+#include "pjrt/live_rules/objects.h"
+
+namespace framedex::pjrt {
+
+// The effect of the call on an object. kNames: returned, and owned by another object.
+enum class LiveRole : uint8_t { kUses, kReads, kDeletes, kDestroys, kCreates, kNames, kFailsToDestroy };
+
+class Judge {
+ public:
+  Judge(const char* function, uint64_t stack) : function_(function), stack_(stack) {}
+
+  // Selects the meaning of the objects that follow.
+  Judge& as(LiveRole role, ObjectType type) {
+    role_ = role;
+    type_ = type;
+    return *this;
+  }
+  void address(uint16_t field, const void* object);
+  void addresses(uint16_t field, const void* const* objects, size_t count);
+  void address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length);
+
+  // The object to which the call belongs.
+  void receiver(const char* field, const void* object);
+  // An object that a successful call returns.
+  void result(const char* field, const void* object);
+  void struct_size(const char* field, size_t size, size_t oldest);
+  void unfilled(const char* const* fields, uint64_t mask);
+  void exception();
+
+ private:
+  void destroy(const void* object);
+  void use(const void* object);
+  void report(LiveRule rule, const void* object, const char* earlier);
+
+  const char* function_;
+  uint64_t stack_;  // recorder::Call::stack()
+  LiveRole role_ = LiveRole::kUses;
+  ObjectType type_ = ObjectType::kBuffer;
+};
+
+// Call this for a call that is not recorded.
+inline void miss_call() {
+  if (is_validating) objects::forget_all();
+}
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,90 @@
+"""The op where a NaN or a difference begins is found with its line, also in loops, branches and shards."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from tests.once import made_once
+from tests.running import PROGRAMS, Run, run
+
+FAULTY = (PROGRAMS / "faulty_ops.py").read_text()
+FAULT_OF_FUNCTION = re.compile(r"^def (\w+)\(x\):(?:.(?!\ndef))*?# fault: (\w+)", re.M | re.S)
+FAULTS = {name: (number, kind) for number, (name, kind) in enumerate(FAULT_OF_FUNCTION.findall(FAULTY), 1)}
+NOT_A_NUMBER = (PROGRAMS / "nan_ops.py").read_text()
+
+
+def recorded(program: str) -> Path:
+    """The capture of a program. No test changes it."""
+
+    def record(folder: Path) -> Run:
+        done = run(program, folder=folder, FRAMEDEX_CONTENTS="all", FRAMEDEX_DEVICES="4")
+        assert done.status == 0, done.stderr
+        return done
+
+    return made_once(f"bisected {program}", record).capture
+
+
+def answer(*arguments: str | Path) -> dict[str, Any]:
+    done = CliRunner().invoke(cli, ["replay", *map(str, arguments), "--json"])
+    assert done.stdout, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def marked_line(text: str, name: str) -> int:
+    """The line of the first comment `# fault` or `# begins` in a function."""
+    start = text.index(f"def {name}(")
+    place = re.compile(r"# (?:fault|begins):").search(text, start)
+    assert place is not None
+    return text.count("\n", 0, place.start()) + 1
+
+
+def check_origin(found: dict[str, Any], kind: str, line: int) -> dict[str, Any]:
+    bisection = found["bisection"]
+    assert bisection["problem"] == "", found
+    origin: dict[str, Any] = bisection["origin"]
+    assert (origin["op"]["kind"], origin["op"]["line"]["location"]["line"]) == (f"stablehlo.{kind}", line), origin
+    return origin
+
+
+def test_there_are_20_faults() -> None:
+    assert len(FAULTS) == 20
+
+
+@pytest.mark.exhaustive(keep=["elementwise", "gradient", "sharded"])
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_altered_op_is_found_with_its_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    number, kind = FAULTS[name]
+    line = marked_line(FAULTY, name)
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(PROGRAMS / "op_fault.py"))
+    monkeypatch.setenv("FAULT", f"{kind}@{line}")
+    found = answer(recorded("faulty_ops.py"), "--step", str(number))
+    assert found["status"] == 1
+    check_origin(found, kind, line)
+
+
+def test_a_nan_is_followed_into_a_loop_past_one_that_is_not_used() -> None:
+    origin = check_origin(answer(recorded("nan_ops.py"), "--find-nan"), "sqrt", marked_line(NOT_A_NUMBER, "unused_nan"))
+    assert origin["element"]["texts"] == ["nan"] and float(origin["operands"][0]["texts"][0]) < 0
+    ((loop, iteration),) = [(each["kind"], each["iteration"]) for each in origin["loops"]]
+    assert loop == "stablehlo.while" and iteration == 3  # sqrt(sqrt(7 - 2) - 2) - 2 < 0
+
+
+@pytest.mark.exhaustive
+def test_a_nan_inside_shard_map_is_found() -> None:
+    found = answer(recorded("nan_ops.py"), "--find-nan", "--step", "2")
+    origin = check_origin(found, "subtract", marked_line(NOT_A_NUMBER, "in_shards"))
+    assert origin["operands"] == [{"type": "F32", "shape": "4x1", "texts": ["inf"]}] and origin["index"] == 2
+
+
+def test_a_nan_in_an_argument_names_it() -> None:
+    bisection = answer(recorded("nan_ops.py"), "--find-nan", "--step", "3")["bisection"]
+    assert bisection["origin"]["op"] is None and bisection["origin"]["argument"] == 0
+    assert answer(recorded("nan_ops.py"), "--find-nan", "--step", "3", "--no-bisect")["bisection"] is None

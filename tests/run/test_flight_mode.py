@@ -1,0 +1,24 @@
+"""Recordings in flight mode (`framedex run --flight`) say how many calls they only counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from framedex.captures import read_capture
+from framedex.commands.main import cli
+from tests.indexer.unplaced import index_without_sources
+from tests.running import run
+
+
+def test_answers_report_the_number_of_counted_calls(tmp_path: Path) -> None:
+    ran = run("many_puts.py", "5", folder=tmp_path, FRAMEDEX_FLIGHT="1")
+    index = tmp_path / "index.db"
+    index_without_sources(index, ran.capture)
+    queries = read_capture(ran.capture).stops.queries
+
+    for verb in ("captures", "calls", "check"):
+        answer = CliRunner(env={"COLUMNS": "200"}).invoke(cli, ["--index", str(index), verb]).output
+        assert f"Not recorded by choice: {queries} calls without effect." in " ".join(answer.split()), verb
+    assert queries > 0
