@@ -95,7 +95,7 @@ quick: check
 
 # Rooms whose tests seldom start a program. These do not wait, so there is a worker for each processor: each collects all.
 QUICK := tests/docs tests/native tests/release tests/scripts tests/indexer
-NOT_QUICK := $(addprefix --ignore tests/indexer/,commands fleet guidebook notebook pytesting)
+NOT_QUICK := $(addprefix --ignore tests/indexer/,commands fleet guidebook integrations)
 
 quick-tests: $(VENV)/set-up-dev
 	@$(PYTEST) $(MAKE_TEST_OPTIONS) -n auto -m "not starts_a_python" $(NOT_QUICK) $(QUICK)

@@ -20,7 +20,7 @@ _COMMANDS = {
     "make quick": True,
     ".ci/run": False,
 }
-_CHANGED = Path("indexer/framedex/words.py")
+_CHANGED = Path("indexer/framedex/base/words.py")
 
 
 @click.command("development-times")

@@ -21,9 +21,9 @@ from rich.table import Table
 
 from benchmarks.figures import Figure
 from benchmarks.processes import EMPTY_PYTHON, FRAMEDEX, Command, run_measured
+from framedex.export.projects import find_tree, is_compiled
 from framedex.index import Index
 from framedex.model import CallFilter, FrameRow, Language
-from framedex.projects import find_tree, is_compiled
 
 # --- framedex open ----------------------------------------------------------------------------------------------------
 

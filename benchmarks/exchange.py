@@ -22,9 +22,10 @@ from rich.table import Table
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Command, print_header, print_row, run_framedex, run_measured
+from framedex.base.folders import read_capture_folder
+from framedex.base.nativepart import protobuf
 from framedex.captures import captures_within
 from framedex.export.formats import FORMATS
-from framedex.folders import read_capture_folder
 from framedex.guidebook.api_functions import read_api_functions, read_api_releases
 from framedex.guidebook.observation_files import format_observations, read_observation_file
 from framedex.guidebook.observations import observe
@@ -32,7 +33,6 @@ from framedex.guidebook.site.writer import write_site
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
-from framedex.nativepart import protobuf
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

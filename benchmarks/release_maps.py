@@ -19,11 +19,11 @@ from benchmarks.figures import Figure
 from benchmarks.processes import ROOT, bytecode_environment, jax_folder, run_framedex, run_measured
 from framedex.binaries.names import parse_name
 from framedex.model import GENERATOR_LANGUAGES, Definition, LocationEvidence, NativeSymbol
-from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
-from framedex.releasemaps.format import read_content
-from framedex.releasemaps.reader import SHIPPED
 from framedex.sources import generated_scopes, match_generating_definition, match_symbol, short_name
 from framedex.sources.names import key_of
+from framedex.sources.release_maps import ReleaseMap, ReleaseMaps, open_release_maps
+from framedex.sources.release_maps.format import read_content
+from framedex.sources.release_maps.reader import SHIPPED
 
 # --- release maps -----------------------------------------------------------------------------------------------------
 

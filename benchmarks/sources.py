@@ -23,16 +23,16 @@ from rich.table import Table
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, percentiles, print_header, print_row
-from framedex.errors import FramedexError
-from framedex.fetching.cache import SourceCache
-from framedex.fetching.fetch import ObjectSource, fetch_sources
-from framedex.fetching.suppliers import Clone, Remote
-from framedex.fetching.wanted import WantedCommit
+from framedex.base.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, refresh_files
 from framedex.model import SourceHealth, StaticCallers
 from framedex.path_resolution.files import find_file
 from framedex.sources import find_files
+from framedex.sources.fetching.cache import SourceCache
+from framedex.sources.fetching.fetch import ObjectSource, fetch_sources
+from framedex.sources.fetching.suppliers import Clone, Remote
+from framedex.sources.fetching.wanted import WantedCommit
 from tests.gitrepository import git
 from tests.gitserver import Served, served
 

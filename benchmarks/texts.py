@@ -32,8 +32,8 @@ from framedex.binaries.names import parse_name
 from framedex.binaries.symbols import read_symbols
 from framedex.index import Index
 from framedex.model import Language
-from framedex.releases.statements import StatedReleases
 from framedex.sources.outline import OutlineMatch, Outlines
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import StackFormat, TextFrame, read
 from framedex.text_stacks.source_lookup.binaries import Binaries
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame

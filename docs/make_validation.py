@@ -1,4 +1,4 @@
-"""Write the rules into docs/reference/validation.md from `framedex.validation`: `python docs/make_validation.py`.
+"""Write the rules of `framedex.plugins.validation` into docs/reference/validation.md.
 
 A test checks the page. The text around the rules is written by hand.
 """
@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from framedex.validation import RULES, Rule
-from framedex.words import add_article
+from framedex.base.words import add_article
+from framedex.plugins.validation import RULES, Rule
 
 TARGET = Path(__file__).with_name("reference") / "validation.md"
 _RULES = re.compile(r"(?<=<!-- rules -->\n).*(?=<!-- end of rules -->)", re.S)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index import Index
 from framedex.model import CallFilter, FrameRow, FunctionRow, Location, Trace
 

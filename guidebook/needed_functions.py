@@ -2,7 +2,7 @@
 
 Records the guidebook's JAX programs on the mock TPU with each release, as `guidebook.record` does. A function is needed
 if a call of it succeeded: JAX continues after the errors that it expects. The result is
-`indexer/framedex/conformance/needed_functions.json`, for `framedex conform`.
+`indexer/framedex/plugins/conformance/needed_functions.json`, for `framedex conform`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from guidebook.environments import ROOT
 from guidebook.plan import Environment, Plan, PythonRecipe, Recording
 from guidebook.record import CAPTURES, record
 
-TARGET = ROOT / "indexer" / "framedex" / "conformance" / "needed_functions.json"
+TARGET = ROOT / "indexer" / "framedex" / "plugins" / "conformance" / "needed_functions.json"
 # Releases that the guidebook does not record.
 _MORE_RELEASES = (
     PythonRecipe("jax-0.9", version="3.11", packages=("jax==0.9.2",)),

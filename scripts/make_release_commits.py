@@ -2,8 +2,8 @@
 
 python scripts/make_release_commits.py JAX_CHECKOUT [FILE]  # a clone of github.com/jax-ml/jax with its tags
 
-JAX's build files name the XLA commit (framedex.releases.builds). The JAX commit is the tag's: `jaxlib-vX` if it exists,
-else `jax-vX`, from which both were released. The last entry is the checked-out commit, if it is later than all
+JAX's build files name the XLA commit (framedex.sources.releases.builds). The JAX commit is the tag's: `jaxlib-vX` if it
+exists, else `jax-vX`, from which both were released. The last entry is the checked-out commit, if it is later than all
 releases. It has the version that JAX gives to a build from it, and is the nearest to later releases.
 """
 
@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from framedex.releases.builds import find_pinned_xla_commit
+from framedex.sources.releases.builds import find_pinned_xla_commit
 
-TARGET = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
+TARGET = Path(__file__).parents[1] / "indexer" / "framedex" / "sources" / "releases" / "commits.json"
 _BASE = re.compile(r'^_version = "(\d+(?:\.\d+)+)"', re.MULTILINE)
 _TAG = re.compile(r"(jaxlib|jax)-v(\d+(?:\.\d+)+)")
 

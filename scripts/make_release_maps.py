@@ -2,8 +2,8 @@
 
 python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [-o FILE]
 
-The clones need the commits of indexer/framedex/releases/commits.json, with their files; no working tree or network is
-used. The file is byte-for-byte reproducible with one version of framedex's extractor and of zlib. All releases take
+The clones need the commits of `commits.json` in framedex/sources/releases, with their files; no working tree or network
+is used. The file is byte-for-byte reproducible with one version of framedex's extractor and of zlib. All releases take
 three minutes of processor time. To add a release, write commits.json (make_release_commits.py) and run this again.
 """
 
@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from framedex.model import SourceMapInfo
-from framedex.releasemaps import (
+from framedex.sources import extract_files, language_of, learn_macros
+from framedex.sources.release_maps import (
     ReleasedFile,
     ReleaseMap,
     ReleaseSources,
@@ -31,11 +32,10 @@ from framedex.releasemaps import (
     open_release_maps,
     write_release_maps,
 )
-from framedex.releasemaps.format import FORMAT_VERSION
-from framedex.releasemaps.reader import SHIPPED
-from framedex.sources import extract_files, language_of, learn_macros
+from framedex.sources.release_maps.format import FORMAT_VERSION
+from framedex.sources.release_maps.reader import SHIPPED
 
-COMMITS = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
+COMMITS = Path(__file__).parents[1] / "indexer" / "framedex" / "sources" / "releases" / "commits.json"
 
 OLDEST_RELEASE = (0, 8)
 """The oldest JAX that pyproject.toml allows."""

@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 
 SCRIPTS = Path(__file__).parent
-COMMITS = SCRIPTS.parent / "indexer" / "framedex" / "releases" / "commits.json"
-MAPS = SCRIPTS.parent / "indexer" / "framedex" / "releasemaps" / "releases.fdmaps"
+COMMITS = SCRIPTS.parent / "indexer" / "framedex" / "sources" / "releases" / "commits.json"
+MAPS = SCRIPTS.parent / "indexer" / "framedex" / "sources" / "release_maps" / "releases.fdmaps"
 _TAG = re.compile(r"refs/tags/(?:jaxlib|jax)-v(\d+(?:\.\d+)+)(?:\^\{\})?")
 
 

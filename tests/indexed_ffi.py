@@ -11,10 +11,10 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.ffi.model import FfiTarget
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import FfiSite
+from framedex.programs.ffi.model import FfiTarget
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, mock_tpu, run_ffi
 from tests.once import made_once
 from tests.running import PROGRAMS

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import export_lazily
+from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.index.opening import open_index
-    from framedex.notebook.extension import load_ipython_extension, unload_ipython_extension
+    from framedex.integrations.notebook.extension import load_ipython_extension, unload_ipython_extension
 
 __all__ = ["load_ipython_extension", "open_index", "unload_ipython_extension"]
 
@@ -14,6 +14,6 @@ __getattr__ = export_lazily(
     __name__,
     {
         "index.opening": ("open_index",),
-        "notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
+        "integrations.notebook.extension": ("load_ipython_extension", "unload_ipython_extension"),
     },
 )

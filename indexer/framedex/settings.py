@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from framedex.errors import SystemLimitError
-from framedex.folders import folders_upwards, is_allowed_index_path, leads_inside
+from framedex.base.errors import SystemLimitError
+from framedex.base.folders import folders_upwards, is_allowed_index_path, leads_inside
+from framedex.base.regularfile import read_regular
+from framedex.base.words import nearest_name
 from framedex.model.scopes import CaptureScope
 from framedex.path_resolution.files import PathRule
-from framedex.regularfile import read_regular
-from framedex.words import nearest_name
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
@@ -162,7 +162,7 @@ class _SettingsReader:
         return replace(settings, links=links)
 
     def mirrors(self, settings: Settings, value: object) -> Settings:
-        from framedex.fetching.addresses import address_problem, is_local
+        from framedex.sources.fetching.addresses import address_problem, is_local
 
         if not isinstance(value, Mapping):
             self._report_wrong_value("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')

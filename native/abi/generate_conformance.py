@@ -15,7 +15,7 @@ from pjrt_abi import EXTENSION_TYPE, NUMBERS, Abi, Field, Struct, extensions
 
 DATA = Path(__file__).with_name("pjrt_c_api.json")
 HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
-TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "conformance" / "api.json"
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "plugins" / "conformance" / "api.json"
 ENUMS = (EXTENSION_TYPE, "PJRT_Buffer_Type", "PJRT_Error_Code", "PJRT_HostBufferSemantics", "PJRT_NamedValue_Type")
 
 

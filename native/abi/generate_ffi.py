@@ -12,7 +12,7 @@ import pjrt_abi
 from pjrt_abi import Abi
 
 DATA = Path(__file__).with_name("pjrt_c_api.json")
-TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "ffi" / "ffi_enumerators.json"
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "programs" / "ffi" / "ffi_enumerators.json"
 _DTYPES = "XLA_FFI_DataType"
 
 

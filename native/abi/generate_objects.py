@@ -20,7 +20,7 @@ from decoding import values
 from pjrt_abi import Abi, Field, Struct
 
 DATA = Path(__file__).with_name("pjrt_c_api.json")
-TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "programs" / "objects" / "pjrt_objects.json"
 
 # pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
 # pjrt_c_api_layouts_extension.h: an executable owns its layouts, and they live as long as it does.

@@ -15,7 +15,7 @@ from generate_objects import DATA, argument_structs
 from pjrt_abi import NUMBERS, Abi, Field, Struct
 
 HISTORY = Path(__file__).with_name("pjrt_c_api_history.json")
-TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "validation" / "struct_sizes.json"
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "plugins" / "validation" / "struct_sizes.json"
 _SIZE = "struct_size"
 # XLA's own client leaves the size of a layout uninitialised (`ConvertToBufferMemoryLayoutData`).
 _UNSET = "PJRT_Buffer_MemoryLayout"

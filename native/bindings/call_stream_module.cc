@@ -31,7 +31,7 @@ using call_stream::RecordedCall;
 using call_stream::Role;
 using call_stream::ViolationKind;
 
-// A name in framedex.objects, with its C++ counterpart.
+// A name in framedex.programs.objects, with its C++ counterpart.
 template <typename Known>
 using Word = std::pair<const char*, Known>;
 

@@ -173,8 +173,8 @@ void patch_slots(const std::function<bool(uintptr_t base)>& is_wanted,
         patch_relocations(object, info->dlpi_addr, dynamic, dynamic.relocations + first, dynamic.relocations + count,
                           patch);
         const ElfW(Rela)* calls = dynamic.calls;
-        patch_relocations(object, info->dlpi_addr, dynamic, calls, calls + dynamic.call_bytes / sizeof(ElfW(Rela)),
-                          patch);
+        size_t call_count = dynamic.call_bytes / sizeof(ElfW(Rela));
+        patch_relocations(object, info->dlpi_addr, dynamic, calls, calls + call_count, patch);
         return 0;
       },
       &arguments);

@@ -8,7 +8,7 @@
 
 namespace framedex::call_stream {
 
-// The ways to misuse an object, as in framedex.objects.ViolationKind.
+// The ways to misuse an object, as in framedex.programs.objects.ViolationKind.
 enum class ViolationKind : uint8_t {
   kUseAfterDestroy,
   kDoubleDestroy,

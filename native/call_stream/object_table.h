@@ -27,7 +27,7 @@ struct ObjectField {
   bool is_list;
 };
 
-// As in framedex.objects.BoundaryFunction, which documents the members; "" means none.
+// As in framedex.programs.objects.BoundaryFunction, which documents the members; "" means none.
 struct BoundaryFunction {
   std::vector<ObjectField> inputs;
   std::vector<ObjectField> results;

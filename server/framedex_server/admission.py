@@ -19,8 +19,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from framedex.errors import FramedexError
-from framedex.folders import user_folder
+from framedex.base.errors import FramedexError
+from framedex.base.folders import user_folder
 from framedex_server.protocol import parse_content_length
 
 MAX_HEADER_BYTES = 1024

@@ -18,10 +18,10 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeVar
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex.index import find_index
 from framedex.index.file.database import EmptyIndexError, LockedIndexError, OutdatedIndexError, changed_index_error
-from framedex.plaintext import printable
 from framedex_server.settings import FolderSettings
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from framedex.errors import FramedexError
-from framedex.folders import folders_upwards
-from framedex.interpreters import own_code_command, own_module_command
+from framedex.base.errors import FramedexError
+from framedex.base.folders import folders_upwards
+from framedex.base.interpreters import own_code_command, own_module_command
 from framedex_server.indexes import find_projects_below
 
 ReportProgress = Callable[[str, int, int | None], None]

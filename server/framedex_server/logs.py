@@ -9,7 +9,7 @@ import select
 from contextlib import suppress
 from pathlib import Path
 
-from framedex import words
+from framedex.base import words
 
 REFUSAL_LOG_INTERVAL_S = 1.0
 """Seconds between two log lines about refused connections."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 
 _URL_SAFE_CHARACTERS = ":/#?&=%@+~,;!-._"
 
@@ -53,7 +53,7 @@ class Markup:
         return self.literal(printable(text))
 
     def literal(self, text: str) -> str:
-        """Return a text that `framedex.plaintext.printable` has already processed, as a code span."""
+        """Return a text that `framedex.base.plaintext.printable` has already processed, as a code span."""
         shown = shorten(text)
         return code_span(shown) if self.markdown else shown
 

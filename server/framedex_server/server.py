@@ -23,8 +23,8 @@ from pygls.exceptions import JsonRpcException, PyglsError
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from framedex.errors import FramedexError
-from framedex.version import VERSION
+from framedex.base.errors import FramedexError
+from framedex.base.version import VERSION
 from framedex_server import features
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import OpenDocuments

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from pygls.io_ import run_async
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex_server.admission import RefusedError, admit, generate_token, token_file
 from framedex_server.logs import RefusalLog
 from framedex_server.protocol import FramedStream

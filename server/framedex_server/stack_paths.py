@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from framedex.base.plaintext import printable
+from framedex.base.words import count
 from framedex.model.locations import is_framedex_file, path_in_repository
 from framedex.path_resolution.files import file_exists
-from framedex.plaintext import printable
-from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.index import Index

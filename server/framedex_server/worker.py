@@ -37,14 +37,14 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 
 if TYPE_CHECKING:
+    from framedex.base.progress import AdvanceCallback
     from framedex.index import Store
     from framedex.index.file.database import LockTimeout
     from framedex.ingest.report import IndexingReport
     from framedex.path_resolution.files import PathRule
-    from framedex.progress import AdvanceCallback
 
 NICENESS = 10
 """The process's nice value: the editor has priority."""
@@ -208,10 +208,10 @@ def _refresh(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any
 
 
 def _fetch(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
-    from framedex.fetching.cache import SourceCache
-    from framedex.fetching.fetch import fetch_sources
-    from framedex.fetching.suppliers import supplier_at
-    from framedex.fetching.wanted import named_commit
+    from framedex.sources.fetching.cache import SourceCache
+    from framedex.sources.fetching.fetch import fetch_sources
+    from framedex.sources.fetching.suppliers import supplier_at
+    from framedex.sources.fetching.wanted import named_commit
 
     wanted = named_commit(request["component"], request["commit"])
     on_wait = partial(progress.note, f"Waiting for another process that fetches {wanted.component}")

@@ -33,6 +33,7 @@ NATIVE_NEEDS = {
     "boundary": {"recorder"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
+        "recorder/format",
         *("call_stream", "capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
         *("recorder", "recorder/process", "sqlite_image"),
     },
@@ -53,17 +54,20 @@ NATIVE_LAYERS = {
 }
 # The rooms that import these names from a module.
 IMPORTERS = {
-    "framedex.nativepart._call_stream": ("captures/", "index/write/calls.py"),
-    "framedex.nativepart._extractor": ("sources/",),
-    "framedex.nativepart._native": ("captures/",),
-    "framedex.nativepart._scanner": ("text_stacks/",),
-    "framedex.nativepart.framedex_native": ("commands/", "process_recorder.py"),
-    "framedex.nativepart.protobuf": ("protobuf.py", "programs/options.py", "conformance/programs.py"),
-    "framedex.git.start_git": ("fetching/",),
+    "framedex.base.nativepart._call_stream": ("captures/", "index/write/calls.py"),
+    "framedex.base.nativepart._extractor": ("sources/",),
+    "framedex.base.nativepart._native": ("captures/",),
+    "framedex.base.nativepart._scanner": ("text_stacks/",),
+    "framedex.base.nativepart.framedex_native": ("commands/", "integrations/"),
+    "framedex.base.nativepart.protobuf": ("base/protobuf.py", "programs/options.py", "plugins/conformance/programs.py"),
+    "framedex.sources.git.start_git": ("sources/fetching/",),
 }
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
-# JAX, pytest and IPython are always installed where these rooms are imported.
-IMPORTED_BY_OTHERS = ("framedex.demo.", "framedex.notebook.", "framedex.pytesting.")
+# JAX, pytest and IPython are always installed where these rooms are imported; the scripts of replays run where JAX is.
+IMPORTED_BY_OTHERS = (
+    *("framedex.demo.", "framedex.integrations.notebook.", "framedex.integrations.pytesting."),
+    *("framedex.plugins.replay.probed_program", "framedex.plugins.replay.standalone"),
+)
 
 
 def test_every_package_has_a_docstring_that_names_existing_files() -> None:
@@ -84,6 +88,16 @@ def test_root_pages_are_short_and_name_existing_files() -> None:
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
     rooms = {file.relative_to(INDEXER).parts[0] for file in INDEXER.glob("*/**/*.py")}
     assert {room for room in rooms if f"`{room}/" not in architecture} == {"demo"}
+
+
+def test_no_room_has_many_modules_and_none_is_beside_the_rooms() -> None:
+    rooms = {folder.parent for folder in INDEXER.rglob("*.py")}
+    assert {room: n for room in rooms if (n := len([*room.glob("*.py")])) > 24} == {}
+    assert {file.name for file in INDEXER.glob("*.py")} - {"_version.py"} == {
+        "__init__.py",
+        "__main__.py",
+        "settings.py",
+    }
 
 
 def test_only_listed_packages_import_a_restricted_name() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.index import Index
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.server.recording import Recording, record
 from tests.server.roads import record_roads
 

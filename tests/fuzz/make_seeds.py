@@ -31,10 +31,10 @@ from framedex.model.guidebook import (
     StepCall,
     Task,
 )
-from framedex.releasemaps import ReleaseSources, build_released_file, write_release_maps
-from framedex.releasemaps.format import read_content
-from framedex.sourcemap import encode_file, encode_header
 from framedex.sources.extraction import extract_files
+from framedex.sources.release_maps import ReleaseSources, build_released_file, write_release_maps
+from framedex.sources.release_maps.format import read_content
+from framedex.sources.source_map import encode_file, encode_header
 from framedex_native.ffi.protobuf import integer_field as integer
 from framedex_native.ffi.protobuf import message_field as message
 from tests.fuzz.corpus_archive import CorpusError, read_inputs, write_inputs

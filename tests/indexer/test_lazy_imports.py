@@ -15,12 +15,12 @@ import pytest
 
 PACKAGES = (
     "framedex.binaries",
-    "framedex.ffi",
+    "framedex.programs.ffi",
     "framedex.index",
     "framedex.model",
     "framedex.programs",
-    "framedex.releasemaps",
-    "framedex.releases",
+    "framedex.sources.release_maps",
+    "framedex.sources.releases",
     "framedex.sources",
 )
 REPOSITORY = Path(__file__).parents[2]
@@ -123,7 +123,9 @@ def test_every_lazily_compiled_expression_is_valid() -> None:
     """A mistake in one would otherwise only appear on a line that uses it."""
     texts = {_module_of(file, ROOTS[0]): file.read_text() for file in ROOTS[0].rglob("*.py")}
     modules = [import_module(name) for name, text in texts.items() if "import compiled_on_use" in text]
-    patterns = [value for module in modules for value in _values(module) if type(value).__module__ == "framedex.lazy"]
+    patterns = [
+        value for module in modules for value in _values(module) if type(value).__module__ == "framedex.base.lazy"
+    ]
 
     assert len(patterns) > 100
     for pattern in patterns:

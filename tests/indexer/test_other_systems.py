@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from framedex import nativepart
+from framedex.base import nativepart
+from framedex.base.nativepart import NoNativePartError
 from framedex.commands.main import cli
-from framedex.nativepart import NoNativePartError
 from framedex.text_stacks.lines import PlainScanner, line_scanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
@@ -125,7 +125,7 @@ def test_the_python_scanner_equals_the_native_one() -> None:
 
 
 def _native(needles: Sequence[bytes], words: Sequence[bytes], text: bytes) -> Sequence[tuple[int, int, int, object]]:
-    from framedex.nativepart import _scanner
+    from framedex.base.nativepart import _scanner
 
     return _scanner.LineScanner(needles, words).scan(text)
 
@@ -143,7 +143,7 @@ def test_an_unsupported_system_is_named(
     monkeypatch: pytest.MonkeyPatch, changed: dict[str, object], named: str
 ) -> None:
     for name, value in changed.items():
-        monkeypatch.setattr(f"framedex.nativepart.sys.{name}", value)
+        monkeypatch.setattr(f"framedex.base.nativepart.sys.{name}", value)
     monkeypatch.setitem(nativepart._MODULES, "_native", "framedex_native._no_such_module")
     with pytest.raises(NoNativePartError) as raised:
         nativepart._native  # noqa: B018 - looking it up imports it

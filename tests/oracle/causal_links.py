@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from framedex.model import Capture, LinkEvidence, MergeOutcome, PythonFrame, Stack
-from framedex.objects import ObjectRole, find_boundary_function
+from framedex.programs.objects import ObjectRole, find_boundary_function
 from tests.oracle.nesting import enclosing_calls
 from tests.oracle.work import follow_work
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from framedex.model import Capture
-from framedex.objects.table import (
+from framedex.programs.objects.table import (
     BoundaryFunction,
     ObjectField,
     ObjectRole,

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from framedex.capturetext import all_problems
 from framedex.index import Store
 from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.index.file.values import duration_to_bucket, to_signed
@@ -19,7 +18,8 @@ from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.captures import build_capture_record
 from framedex.ingest.report import CaptureReport
 from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkEvidence, ObjectColumns
-from framedex.objects import ViolationKind
+from framedex.programs.objects import ViolationKind
+from framedex.texts.captures import all_problems
 from tests.oracle.causal_links import find_causal_links
 from tests.oracle.lifetimes import Lifetimes, follow_objects
 from tests.oracle.nesting import enclosing_calls

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from framedex.model import Capture
-from framedex.objects import BoundaryFunction, ObjectRole, find_boundary_function
-from framedex.objects.table import iterate_objects, parse_address
+from framedex.programs.objects import BoundaryFunction, ObjectRole, find_boundary_function
+from framedex.programs.objects.table import iterate_objects, parse_address
 
 
 @dataclass(frozen=True, slots=True)

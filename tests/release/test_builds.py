@@ -65,7 +65,7 @@ def test_the_wheel_knows_its_version_without_metadata(dist: Path, tmp_path: Path
         wheel.extractall(tmp_path)
         assert b"\nVersion: 97.0.1\n" in wheel.read("framedex-97.0.1.dist-info/METADATA")
     program = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from framedex.version import VERSION;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from framedex.base.version import VERSION;"
         "print(VERSION, 'importlib.metadata' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program, tmp_path], capture_output=True, text=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.version import VERSION
+from framedex.base.version import VERSION
 
 REPOSITORY = Path(__file__).parents[2]
 EDITORS = REPOSITORY / "editors"
@@ -36,7 +36,7 @@ def test_the_command_line_prints_the_version() -> None:
 
 
 def test_uninstalled_sources_run_without_a_version() -> None:
-    program = "import sys; sys.path[:0] = ['indexer']; from framedex.version import VERSION; print(VERSION)"
+    program = "import sys; sys.path[:0] = ['indexer']; from framedex.base.version import VERSION; print(VERSION)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, cwd=REPOSITORY)
     assert done.stdout == "0+unknown\n", done.stderr
 

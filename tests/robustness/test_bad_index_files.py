@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index import Index, Store, find_index
 from framedex.index.file.database import LockTimeout
 from framedex.index.file.schema import TABLES, VERSION
@@ -153,7 +153,9 @@ def test_an_unwritable_folder_is_named_with_a_remedy(project: Project, name: str
     project.ingest().close()
     path = project.index.parent / name
 
-    script = "from framedex.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)"
+    script = (
+        "from framedex.base.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)"
+    )
     done = on_read_only_disk(project.index.parent, _asked_of(script, path))
 
     assert str(path) in done.stdout, done.stderr

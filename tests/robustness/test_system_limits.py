@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.errors import SystemLimitError
 from framedex.binaries import Binary, DigestCache
 from framedex.captures import (
     CaptureStream,
@@ -27,13 +28,12 @@ from framedex.captures import (
 )
 from framedex.captures.stored_files import read_digests
 from framedex.commands.main import cli
-from framedex.errors import SystemLimitError
 from framedex.index import Index
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.file.soundness import report_damage
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import Module
-from framedex.releases.statements import FileReleases
+from framedex.sources.releases.statements import FileReleases
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.recorded import Project
 from tests.running import plain_environment

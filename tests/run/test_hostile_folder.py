@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.git import Git
+from framedex.sources.git import Git
 from tests import pythons
 from tests.hostile import HostileFolder, make_hostile
 from tests.run.invoking import FRAMEDEX
@@ -70,7 +70,7 @@ def test_a_launcher_does_not_find_a_python_in_the_folder(hostile: HostileFolder,
     launcher.write_text(f'#!/bin/sh\nexport PATH="$PATH:{Path(sys.executable).parent}"\nexec python3 "$@"\n')
     launcher.chmod(0o755)
     query = (
-        "from framedex.interpreters import query_interpreter\n"
+        "from framedex.base.interpreters import query_interpreter\n"
         f"print(query_interpreter({str(launcher)!r}, 'print(json.dumps(sys.version_info[0]))'))\n"
     )
     done = subprocess.run(
@@ -135,7 +135,7 @@ def test_git_is_not_taken_from_the_folder_and_runs_nothing_it_configures(
 
 def test_a_python_imports_the_same_modules_as_for_its_user(tmp_path: Path) -> None:
     """Packages of an absolute PYTHONPATH and of the user count, in that order, and are not imported."""
-    from framedex.interpreters import query_interpreter
+    from framedex.base.interpreters import query_interpreter
 
     for number, place in enumerate(("python-path", "user/lib/python{}.{}/site-packages".format(*sys.version_info[:2]))):
         for name in ("one",) if number == 0 else ("one", "two"):

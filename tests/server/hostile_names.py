@@ -9,11 +9,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from framedex.ffi.joins import split_function
+from framedex.base.progress import SilentProgress
 from framedex.index import Index
 from framedex.ingest.captures import open_stream
 from framedex.model import Function
-from framedex.progress import SilentProgress
+from framedex.programs.ffi.joins import split_function
 from framedex.shared.contents import Definitions
 from framedex.sharing.excerpts import SourceAmount
 from framedex.sharing.redaction import Redaction

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
 from tests.server.asking import Connect, definition, hover, open_document

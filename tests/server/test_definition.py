@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 
 from framedex.index import Index
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, links, open_document, settled, ways
 from tests.server.recording import Recording
 

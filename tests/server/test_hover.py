@@ -11,7 +11,7 @@ import pytest
 from lsprotocol import types
 
 from framedex.index import Index
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
 from tests.server.asking import ONE_EDITOR, Connect, hover, whole_hover

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index import Index, Store
 from framedex_server.jobs import IndexingWorker, record_script
 from framedex_server.worker import WAITING_TEXT

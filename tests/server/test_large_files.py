@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.regularfile import MAX_FILE_BYTES, read_regular
+from framedex.base.regularfile import MAX_FILE_BYTES, read_regular
 from framedex_server.documents import file_texts
 from framedex_server.documents.file_texts import read_line, read_text
 from tests.server.raw_client import RawClient

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from framedex.version import VERSION
+from framedex.base.version import VERSION
 from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording

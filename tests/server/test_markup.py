@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.markup import MAX_NAME_CHARACTERS, Markup
 
 HOSTILE = [

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from framedex.index import Index
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from framedex_server.features.semantic_tokens import LEGEND
 from tests.server.asking import Connect, definition, hover, open_document, settled
 from tests.server.raw_client import RawClient

@@ -16,7 +16,7 @@ docs/explanation/sources.md#symbols explains the choice of symbols.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import export_lazily
+from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from framedex.base.errors import SystemLimitError
 from framedex.binaries.debug_files import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import LineEntry, LineTables
@@ -17,7 +18,6 @@ from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.loaded_tables import FunctionExtents, Linkage
 from framedex.binaries.names import readable_name
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
-from framedex.errors import SystemLimitError
 from framedex.model import NativeSymbol
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
+from framedex.base.errors import SystemLimitError
+from framedex.base.folders import user_folder
+from framedex.base.regularfile import open_regular
 from framedex.binaries.elf import Elf, format_error
-from framedex.errors import SystemLimitError
-from framedex.folders import user_folder
-from framedex.regularfile import open_regular
 
 _SYSTEM_DEBUG_FOLDER = Path("/usr/lib/debug")
 _CHUNK_BYTES = 1 << 20

@@ -22,9 +22,9 @@ from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
+from framedex.base.progress import AdvanceCallback, Progress
+from framedex.base.web import build_web_opener
 from framedex.binaries.debug_files import find_debuginfod_cache, has_build_id
-from framedex.progress import AdvanceCallback, Progress
-from framedex.web import build_web_opener
 
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
 _MIN_BYTES_PER_TIMEOUT = 100 << 10  # bytes that a server must send within `timeout`

@@ -28,8 +28,8 @@ from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
+from framedex.base.lazy import compiled_on_use
 from framedex.binaries.names import find_unclosed_bracket
-from framedex.lazy import compiled_on_use
 
 _Demangler = Callable[[str], "str | None"]
 

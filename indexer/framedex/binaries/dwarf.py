@@ -24,10 +24,10 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
+from framedex.base.errors import SystemLimitError, raise_if_no_descriptor
+from framedex.base.folders import user_folder
+from framedex.base.regularfile import read_regular
 from framedex.binaries.recorded_files import state_key, state_of
-from framedex.errors import SystemLimitError, raise_if_no_descriptor
-from framedex.folders import user_folder
-from framedex.regularfile import read_regular
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 from elftools.elf.segments import NoteSegment
 
-from framedex.regularfile import open_regular
+from framedex.base.regularfile import open_regular
 
 _MAX_SECTIONS = 1 << 16  # e_shnum has 16 bits; a damaged section 0 could claim 2^64
 _MAX_NOTE_BYTES = 1 << 20

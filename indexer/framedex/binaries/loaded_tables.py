@@ -73,7 +73,7 @@ class FunctionExtents:
         if start is None or header is None:
             return None
         table = self._read()
-        description = int(table.descriptions[np.searchsorted(table.starts, np.uint64(start), side="right") - 1])
+        description = int(table.descriptions[int(np.searchsorted(table.starts, np.uint64(start), side="right")) - 1])
         base, loaded = self._elf.segment_around(header)
         function = _read_entry(loaded, description)
         common = _read_entry(loaded, description + 4 - int.from_bytes(function[4:8], "little"))

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part for any lambda in keys and in the names of definitions

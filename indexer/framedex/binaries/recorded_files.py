@@ -25,11 +25,11 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
-from framedex.errors import SystemLimitError
-from framedex.folders import user_folder
+from framedex.base.errors import SystemLimitError
+from framedex.base.folders import user_folder
+from framedex.base.regularfile import open_regular, read_regular_text
 from framedex.model import BinaryState
 from framedex.path_resolution.files import is_process_path
-from framedex.regularfile import open_regular, read_regular_text
 
 _MAX_DIGESTS = 1_000
 

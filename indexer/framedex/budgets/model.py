@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.errors import FramedexError
-from framedex.words import BYTE_COUNT_REMEDY, nearest_name, parse_byte_count
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.words import BYTE_COUNT_REMEDY, nearest_name, parse_byte_count
 
 if TYPE_CHECKING:
     from framedex.model import Compiles, DeviceMemory, Startup, Transfers

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.words import nearest_name
 from framedex.budgets.model import Budget, BudgetSubject, BudgetVerdict, BudgetViolation
-from framedex.compiletext import change_text
 from framedex.model import CallFilter, Compiles, Finding, Metadata, Severity, Startup, StartupPart, Transfers
-from framedex.startuptext import traced_line_text
-from framedex.words import nearest_name
+from framedex.texts.compilations import change_text
+from framedex.texts.startup import traced_line_text
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Pattern, Row

@@ -14,10 +14,10 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.folders import CAPTURES, REMOVAL_SUFFIX
+from framedex.base.nativepart import _native
 from framedex.captures.metadata import read_metadata
-from framedex.errors import FramedexError
-from framedex.folders import CAPTURES, REMOVAL_SUFFIX
-from framedex.nativepart import _native
 
 MAX_LEVELS = 4
 """Levels of folders to search for captures: a folder that contains `.framedex/captures`, and one above."""

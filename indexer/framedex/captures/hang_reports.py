@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framedex.regularfile import read_regular_text
+from framedex.base.regularfile import read_regular_text
 
 HANG_FILE = "hang.txt"
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.nativepart import _native
+from framedex.base.regularfile import read_regular_text
+from framedex.base.words import signal_name
 from framedex.model import ImportOrigin, Metadata
-from framedex.nativepart import _native
-from framedex.regularfile import read_regular_text
-from framedex.words import signal_name
 
 
 def read_metadata(path: Path) -> Metadata:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from framedex.base.nativepart import _native
+from framedex.base.words import signal_name
 from framedex.captures.metadata import read_metadata
 from framedex.captures.state import convert_read_errors
-from framedex.nativepart import _native
-from framedex.words import signal_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from framedex.base.errors import raise_if_no_descriptor
+from framedex.base.nativepart import _call_stream, _native
 from framedex.captures.metadata import add_end, read_end, read_metadata
 from framedex.captures.state import convert_read_errors
 from framedex.captures.stored_files import find_digest, read_digests
-from framedex.errors import raise_if_no_descriptor
 from framedex.model import (
     BinaryState,
     CallBatch,
@@ -34,8 +35,7 @@ from framedex.model import (
     StopReasons,
     Thread,
 )
-from framedex.nativepart import _call_stream, _native
-from framedex.objects.table import ObjectField, load_boundary_functions
+from framedex.programs.objects.table import ObjectField, load_boundary_functions
 
 
 @cache

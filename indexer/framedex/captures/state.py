@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.errors import FramedexError, raise_if_limit
+from framedex.base.nativepart import _native
+from framedex.base.regularfile import open_regular
 from framedex.captures.metadata import read_end_signal, read_metadata
-from framedex.errors import FramedexError, raise_if_limit
 from framedex.model import Metadata
-from framedex.nativepart import _native
-from framedex.regularfile import open_regular
 
 
 class UnreadableCaptureError(FramedexError):

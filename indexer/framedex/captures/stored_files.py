@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.nativepart import _native
+from framedex.base.regularfile import open_regular, read_regular_text
 from framedex.captures.metadata import read_metadata
 from framedex.captures.state import raise_if_disk_failed
 from framedex.model import BinaryState
-from framedex.nativepart import _native
-from framedex.regularfile import open_regular, read_regular_text
 
 SOURCE = "source"
 """The kind of source file descriptions."""

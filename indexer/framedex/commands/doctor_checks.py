@@ -20,16 +20,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import framedex
-from framedex import nativepart
+from framedex.base import nativepart
+from framedex.base.errors import FramedexError
+from framedex.base.folders import program_on_path, user_folder
+from framedex.base.interpreters import own_module_command, query_interpreter, unusable_interpreter_error
+from framedex.base.plaintext import shell_word
+from framedex.base.version import VERSION
 from framedex.binaries import BinaryStore
 from framedex.commands.inputs.project_index import settings_here
-from framedex.errors import FramedexError
-from framedex.folders import program_on_path, user_folder
-from framedex.git import Git
 from framedex.index.file.database import check_sqlite_version
-from framedex.interpreters import own_module_command, query_interpreter, unusable_interpreter_error
-from framedex.plaintext import shell_word
-from framedex.version import VERSION
+from framedex.sources.git import Git
 
 _SERVER_TIMEOUT_S = 30.0
 _IMPORT_TIMEOUT_S = 30.0  # importing JAX from a network disk is slow
@@ -270,7 +270,7 @@ def _check_jax(python: str) -> Iterator[Finding]:
 
 def find_release_map(jaxlib: str) -> Finding:
     """The release map that gives the C++ lines of a jaxlib. Raises SourceMapError if the maps are unreadable."""
-    from framedex.releasemaps import open_release_maps
+    from framedex.sources.release_maps import open_release_maps
 
     found = open_release_maps().nearest("xla", jaxlib)
     if found is None or found.is_nearest:
@@ -283,8 +283,8 @@ def find_release_map(jaxlib: str) -> Finding:
 
 
 def _check_mock_tpu(python: str) -> Iterator[Finding]:
+    from framedex.base.nativepart import framedex_native
     from framedex.commands.launching.launch import check_library, check_python, find_runtime
-    from framedex.nativepart import framedex_native
 
     check_library(framedex_native.library_path())
     check_python(python)
@@ -315,7 +315,7 @@ def _python_option(python: str) -> str:
 
 
 def _check_ffi_tracing() -> Iterator[Finding]:
-    from framedex.nativepart import framedex_native
+    from framedex.base.nativepart import framedex_native
 
     folder = framedex_native.ffi_startup_path()
     library = framedex_native.library_path().with_name("libframedex_ffi.so")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from framedex.base.errors import OUT_OF_MEMORY_REMEDY, FramedexError, system_failure
+from framedex.base.plaintext import shell_word, visible
+from framedex.base.version import VERSION
 from framedex.commands.output.proposals import rewrite_proposals, typed_command
-from framedex.errors import OUT_OF_MEMORY_REMEDY, FramedexError, system_failure
-from framedex.plaintext import shell_word, visible
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -26,7 +26,7 @@ _COMPLETION_VARIABLE = "_FRAMEDEX_COMPLETE"  # set by shells on TAB; see complet
 
 
 class Verb(NamedTuple):
-    """A verb: its `target` as `module:attribute`, and the first sentence of its help."""
+    """A verb: its `target` as `room.module:attribute` in `verbs/`, and the first sentence of its help."""
 
     target: str
     summary: str
@@ -35,137 +35,83 @@ class Verb(NamedTuple):
 # A test compares these sentences with the verbs' own. The server imports this package, so its verb is only a name here.
 SECTIONS = {
     "Record and index": {
-        "run": Verb("framedex.commands.verbs.run:run", "Record a program on the mock TPU or a plug-in."),
-        "index": Verb(
-            "framedex.commands.verbs.index:index_captures", "Name recorded frames and find their source lines."
-        ),
+        "run": Verb("recording.run:run", "Record a program on the mock TPU or a plug-in."),
+        "index": Verb("recording.index:index_captures", "Name recorded frames and find their source lines."),
         "captures": Verb(
-            "framedex.commands.verbs.captures:captures",
-            "List the captures in the index, and those that are not indexed.",
+            "recording.captures:captures", "List the captures in the index, and those that are not indexed."
         ),
-        "captures rm": Verb(
-            "framedex.commands.verbs.captures:remove_captures", "Remove captures and their rows in the index."
-        ),
-        "captures keep": Verb(
-            "framedex.commands.verbs.captures:keep_captures", "Protect captures from `framedex captures rm`."
-        ),
-        "sources": Verb(
-            "framedex.commands.verbs.sources:sources", "Show the versions, commits and sources of components."
-        ),
+        "captures rm": Verb("recording.captures:remove_captures", "Remove captures and their rows in the index."),
+        "captures keep": Verb("recording.captures:keep_captures", "Protect captures from `framedex captures rm`."),
+        "sources": Verb("recording.sources:sources", "Show the versions, commits and sources of components."),
         "sources export": Verb(
-            "framedex.commands.verbs.source_maps:export_sources", "Write the definitions of ROOT to a source map."
+            "recording.source_maps:export_sources", "Write the definitions of ROOT to a source map."
         ),
-        "sources import": Verb(
-            "framedex.commands.verbs.source_maps:import_sources", "Import the definitions of a source map."
-        ),
-        "sources fetch": Verb(
-            "framedex.commands.verbs.source_fetch:fetch", "Download the recorded sources and index them."
-        ),
+        "sources import": Verb("recording.source_maps:import_sources", "Import the definitions of a source map."),
+        "sources fetch": Verb("recording.source_fetch:fetch", "Download the recorded sources and index them."),
     },
     "Look at calls": {
-        "calls": Verb(
-            "framedex.commands.verbs.calls:calls", "List recorded calls by time, with arguments and results."
-        ),
-        "summary": Verb("framedex.commands.verbs.summary:summary", "Count calls, errors and times by function."),
-        "trace": Verb("framedex.commands.verbs.trace:trace", "Show the Python and C++ stack of a call."),
-        "where": Verb("framedex.commands.verbs.where:where", "Show the recorded calls below a file or a line."),
-        "find": Verb("framedex.commands.verbs.find:find", "Find functions, classes and FFI targets by part of a name."),
-        "callers": Verb("framedex.commands.verbs.relations:callers", "Show the recorded callers of a function."),
-        "callees": Verb("framedex.commands.verbs.relations:callees", "Show the recorded callees of a function."),
-        "ffi": Verb("framedex.commands.verbs.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
-        "conform": Verb("framedex.commands.verbs.conform:conform", "Check a PJRT plug-in against the C API."),
-        "check": Verb("framedex.commands.verbs.check:check", "Report errors, crashes, API misuse and broken budgets."),
+        "calls": Verb("calls.calls:calls", "List recorded calls by time, with arguments and results."),
+        "summary": Verb("calls.summary:summary", "Count calls, errors and times by function."),
+        "trace": Verb("calls.trace:trace", "Show the Python and C++ stack of a call."),
+        "where": Verb("calls.where:where", "Show the recorded calls below a file or a line."),
+        "find": Verb("calls.find:find", "Find functions, classes and FFI targets by part of a name."),
+        "callers": Verb("calls.relations:callers", "Show the recorded callers of a function."),
+        "callees": Verb("calls.relations:callees", "Show the recorded callees of a function."),
+        "ffi": Verb("calls.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
+        "conform": Verb("plugins.conform:conform", "Check a PJRT plug-in against the C API."),
+        "check": Verb("calls.check:check", "Report errors, crashes, API misuse and broken budgets."),
     },
     "Running programs": {
         "live": Verb(
-            "framedex.commands.verbs.live:live",
-            "Show each thread of a process now: its Python stack, and its calls in progress.",
+            "running.live:live", "Show each thread of a process now: its Python stack, and its calls in progress."
         ),
-        "hang": Verb(
-            "framedex.commands.verbs.hang:hang",
-            "Say why a process hangs, with the line of the cause.",
-        ),
-        "ranks": Verb(
-            "framedex.commands.verbs.ranks:ranks",
-            "Say which rank the others of a job wait for, and its line.",
-        ),
+        "hang": Verb("running.hang:hang", "Say why a process hangs, with the line of the cause."),
+        "ranks": Verb("running.ranks:ranks", "Say which rank the others of a job wait for, and its line."),
     },
     "Replay": {
-        "replay": Verb("framedex.commands.verbs.replay:replay", "Run a capture again at a plug-in, and compare."),
-        "reduce": Verb(
-            "framedex.commands.verbs.reduce:reduce",
-            "Cut a recording down to the smallest one that still shows a fault.",
-        ),
+        "replay": Verb("plugins.replay:replay", "Run a capture again at a plug-in, and compare."),
+        "reduce": Verb("plugins.reduce:reduce", "Cut a recording down to the smallest one that still shows a fault."),
     },
     "Costs by line": {
-        "compiles": Verb("framedex.commands.verbs.compiles:compiles", "Show lines that compile, and what changed."),
-        "transfers": Verb(
-            "framedex.commands.verbs.transfers:transfers", "Show lines that copy data between host and device."
-        ),
-        "memory": Verb(
-            "framedex.commands.verbs.memory:memory",
-            "Show lines that hold device memory, inside programs too, and growth.",
-        ),
-        "waits": Verb("framedex.commands.verbs.waits:waits", "Show lines that wait for the device, and loop steps."),
-        "diff": Verb("framedex.commands.verbs.diff:diff", "Compare two recordings by function, line and loop."),
-        "report": Verb("framedex.commands.verbs.report:report", "Write an HTML report of captures."),
+        "compiles": Verb("costs.compiles:compiles", "Show lines that compile, and what changed."),
+        "transfers": Verb("costs.transfers:transfers", "Show lines that copy data between host and device."),
+        "memory": Verb("costs.memory:memory", "Show lines that hold device memory, inside programs too, and growth."),
+        "waits": Verb("costs.waits:waits", "Show lines that wait for the device, and loop steps."),
+        "diff": Verb("costs.diff:diff", "Compare two recordings by function, line and loop."),
+        "report": Verb("costs.report:report", "Write an HTML report of captures."),
     },
     "Crashes and logs": {
-        "explain": Verb(
-            "framedex.commands.verbs.explain:explain", "Find the source of every frame in a crash text or log."
-        ),
-        "core": Verb(
-            "framedex.commands.verbs.core:core", "Show the Python and C++ stacks of all threads in a core file."
-        ),
-        "resolve": Verb(
-            "framedex.commands.verbs.resolve:resolve", "Copy a log and append source locations to its frames."
-        ),
+        "explain": Verb("crashes.explain:explain", "Find the source of every frame in a crash text or log."),
+        "core": Verb("crashes.core:core", "Show the Python and C++ stacks of all threads in a core file."),
+        "resolve": Verb("crashes.resolve:resolve", "Copy a log and append source locations to its frames."),
     },
     "Share and export": {
-        "share": Verb("framedex.commands.verbs.share:share", "Write a capture into one file for another machine."),
-        "import": Verb(
-            "framedex.commands.verbs.import_files:import_files", "Import profiles and shared captures into the index."
-        ),
-        "export": Verb(
-            "framedex.commands.verbs.export:export", "Export calls for Perfetto, pprof, speedscope and others."
-        ),
-        "fleet": Verb("framedex.commands.verbs.fleet:fleet", "Collect captures of many processes and query them."),
-        "fleet add": Verb(
-            "framedex.commands.verbs.fleet_add:add_to_fleet", "Add captures to a store, each exactly once."
-        ),
+        "share": Verb("sharing.share:share", "Write a capture into one file for another machine."),
+        "import": Verb("sharing.import_files:import_files", "Import profiles and shared captures into the index."),
+        "export": Verb("sharing.export:export", "Export calls for Perfetto, pprof, speedscope and others."),
+        "fleet": Verb("sharing.fleet:fleet", "Collect captures of many processes and query them."),
+        "fleet add": Verb("sharing.fleet_add:add_to_fleet", "Add captures to a store, each exactly once."),
         "fleet query": Verb(
-            "framedex.commands.verbs.fleet_query:query_fleet",
-            "Query all captures of a store, by a prepared question or SQL.",
+            "sharing.fleet_query:query_fleet", "Query all captures of a store, by a prepared question or SQL."
         ),
         "fleet ranks": Verb(
-            "framedex.commands.verbs.fleet_ranks:compare_fleet_ranks",
-            "Compare the ranks of a job and show the outliers.",
+            "sharing.fleet_ranks:compare_fleet_ranks", "Compare the ranks of a job and show the outliers."
         ),
-        "fleet pull": Verb(
-            "framedex.commands.verbs.fleet_pull:pull_from_fleet", "Copy chosen captures of a store into an index."
-        ),
-        "fleet compact": Verb(
-            "framedex.commands.verbs.fleet:compact_fleet", "Merge the small files of each day and job."
-        ),
-        "fleet drop": Verb(
-            "framedex.commands.verbs.fleet:drop_from_fleet", "Drop the captures before a day, or of a job."
-        ),
-        "guidebook": Verb(
-            "framedex.commands.verbs.guidebook:guidebook", "Write a site with one page per API function."
-        ),
+        "fleet pull": Verb("sharing.fleet_pull:pull_from_fleet", "Copy chosen captures of a store into an index."),
+        "fleet compact": Verb("sharing.fleet:compact_fleet", "Merge the small files of each day and job."),
+        "fleet drop": Verb("sharing.fleet:drop_from_fleet", "Drop the captures before a day, or of a job."),
+        "guidebook": Verb("sharing.guidebook:guidebook", "Write a site with one page per API function."),
     },
     "Editors and agents": {
-        "open": Verb("framedex.commands.verbs.open:open_source", "Open a source line in your editor or browser."),
+        "open": Verb("editors.open:open_source", "Open a source line in your editor or browser."),
         "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
-        "mcp": Verb("framedex.commands.verbs.mcp:mcp", "Run the MCP server for coding agents, over stdin and stdout."),
-        "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
+        "mcp": Verb("editors.mcp:mcp", "Run the MCP server for coding agents, over stdin and stdout."),
+        "cmake": Verb("editors.cmake:cmake", "Write a project for CLion and clangd."),
     },
     "Set-up": {
-        "demo": Verb("framedex.commands.verbs.demo:demo", "Record a small program and show its stacks."),
-        "doctor": Verb("framedex.commands.verbs.doctor:doctor", "Check this installation and suggest fixes."),
-        "completion": Verb(
-            "framedex.commands.verbs.completion:completion", "Install shell completion for bash, zsh or fish."
-        ),
+        "demo": Verb("setup.demo:demo", "Record a small program and show its stacks."),
+        "doctor": Verb("setup.doctor:doctor", "Check this installation and suggest fixes."),
+        "completion": Verb("setup.completion:completion", "Install shell completion for bash, zsh or fish."),
     },
 }
 VERBS = {name: verb for verbs in SECTIONS.values() for name, verb in verbs.items()}
@@ -223,7 +169,7 @@ class VerbGroup(click.Group):
         """The verb that the user named. Raises UsageError with the most similar name if there is none."""
         if args[0].startswith("-") or self.get_command(ctx, args[0]) is not None:
             return super().resolve_command(ctx, args)
-        from framedex.words import nearest_name
+        from framedex.base.words import nearest_name
 
         near = nearest_name(args[0], self.list_commands(ctx))
         advice = f"Did you mean '{near}'?" if near else "`framedex --help` lists the verbs."
@@ -288,6 +234,8 @@ class VerbGroup(click.Group):
 
 def _import_verb(verb: str) -> click.Command:
     module, attribute = VERBS[verb].target.split(":")
+    if not module.startswith("framedex_server."):
+        module = f"framedex.commands.verbs.{module}"
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.regularfile import read_regular_text
 from framedex.model import Staleness
 from framedex.path_resolution.files import file_exists
-from framedex.regularfile import read_regular_text
 
 if TYPE_CHECKING:
     from framedex.model import Location, PythonLine

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.compiletext import change_text, program_text
 from framedex.diff.alignment import LineTexts, align_lines, without_link
 from framedex.diff.model import DiffAspect, Differences, DiffSide, FunctionDiff, LineDiff, LoopDiff, Quantity, RoundDiff
 from framedex.diff.noise import NO_TIME, MeasuredTime, summarize_times
@@ -15,6 +14,7 @@ from framedex.diff.stack_paths import build_path_trees, merge_differing_paths
 from framedex.index.ask.costs.compilations import changes_between
 from framedex.index.ask.costs.compile_inputs import remove_identity
 from framedex.model import PARTS_OF_STEPS, ChangeCause
+from framedex.texts.compilations import change_text, program_text
 
 if TYPE_CHECKING:
     from framedex.diff.noise import MeasuredTime, NoiseThresholds

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from framedex.model import FlameGraph, FlameKind, FlameNode
-from framedex.path_trees import name_in_any_build
+from framedex.model.path_trees import name_in_any_build
 
 _CHANGE_RATIO = 2  # ratio that changes the colour
 _ONE_SIDED_RATIO = 20  # ratio that counts as nearly all on one side

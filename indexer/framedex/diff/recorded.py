@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from framedex.costtext import device_name, transfers_kind, waits_kind
 from framedex.diff.alignment import without_link
 from framedex.diff.model import IN_THE_RUNTIME, DiffAspect
 from framedex.diff.noise import NO_TIME, MeasuredTime
 from framedex.model import CallFilter, WaitReason
-from framedex.objects.table import ObjectRole, find_boundary_function
+from framedex.programs.objects.table import ObjectRole, find_boundary_function
+from framedex.texts.costs import device_name, transfers_kind, waits_kind
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.diff.model import PathFrame
-from framedex.path_trees import PathTrees, function_key, name_in_any_build
+from framedex.model.path_trees import PathTrees, function_key, name_in_any_build
 
 if TYPE_CHECKING:
     from framedex.diff.model import PathFrame

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errortext import error_name
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent

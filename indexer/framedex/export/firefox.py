@@ -13,11 +13,11 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errortext import error_name
+from framedex.base.version import VERSION
 from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.firefox_threads import OpenCall, Thread, milliseconds, open_overflow_file
 from framedex.export.samples import format_line
-from framedex.version import VERSION
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

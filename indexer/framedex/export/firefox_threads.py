@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.model.totals import ThreadRow

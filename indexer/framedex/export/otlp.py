@@ -11,14 +11,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from framedex import words
+from framedex.base import words
+from framedex.base.nativepart import NoNativePartError
+from framedex.base.version import VERSION
 from framedex.binaries.recorded_files import htlhash
 from framedex.captures import fingerprint_of
 from framedex.export.formats import Weight
 from framedex.export.protobuf import fixed64, integer, message, packed, text
 from framedex.export.samples import SampleLabels, read_samples
-from framedex.nativepart import NoNativePartError
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.export.call_tables import read_records
 
 try:

@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex import words
-from framedex.errortext import error_name
+from framedex.base import words
 from framedex.export.collapsed import format_step
 from framedex.export.content import CallBegin, CallEnd, read_events
 from framedex.export.protobuf import double, fixed64, integer, message, text
 from framedex.export.samples import format_line
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

@@ -9,10 +9,10 @@ from __future__ import annotations
 import zlib
 from typing import IO, TYPE_CHECKING
 
+from framedex.base.version import VERSION
 from framedex.export.formats import Weight
 from framedex.export.protobuf import integer, message, packed, text
 from framedex.export.samples import SampleLabels, read_samples
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

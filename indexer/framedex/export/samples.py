@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from framedex.calltext import array_type
-from framedex.errortext import error_name
 from framedex.export.formats import Weight
+from framedex.texts.calls import array_type
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.regularfile import read_regular
+from framedex.base.version import VERSION
 from framedex.export.protobuf import integer, message, packed, text
 from framedex.export.samples import read_samples
 from framedex.model.totals import CallWeights
-from framedex.regularfile import read_regular
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

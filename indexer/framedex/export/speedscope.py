@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import IO, TYPE_CHECKING, Any
 
+from framedex.base.version import VERSION
 from framedex.export.formats import Weight
 from framedex.export.samples import read_samples
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.export.content import ExportContent, ExportedFrame

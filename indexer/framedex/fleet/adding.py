@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
-from framedex.capturetext import all_problems
-from framedex.errors import FramedexError
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import CommittedCapture, remedy, rows_of_capture
 from framedex.fleet.drops import generation_of, read_drops
@@ -32,10 +31,11 @@ from framedex.fleet.segments import SegmentFile
 from framedex.fleet.store_root import GRACE_PERIOD
 from framedex.fleet.tables import KEYS, column_of, write_rows
 from framedex.index.file.values import to_storable
+from framedex.texts.captures import all_problems
 
 if TYPE_CHECKING:
+    from framedex.base.progress import Progress
     from framedex.fleet.store_root import StoreRoot
-    from framedex.progress import Progress
 
 _DAY = 86_400 * 10**9  # ns
 _MARK_CHECK_INTERVAL_S = (

@@ -14,7 +14,7 @@ from framedex.fleet.libraries import pa, parquet
 from framedex.fleet.schema import CALLS
 from framedex.index.file.values import to_storable
 from framedex.index.write.capture import thread_label
-from framedex.objects import ViolationKind
+from framedex.programs.objects import ViolationKind
 
 if TYPE_CHECKING:
     from framedex.fleet.origin import Origin

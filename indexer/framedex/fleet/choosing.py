@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import shell_word
 from framedex.index.file.values import to_storable
-from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.store_queries import StoreConnection

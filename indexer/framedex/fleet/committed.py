@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import shell_word
 from framedex.fleet.libraries import pa
 from framedex.fleet.partitions import captures_in, is_part, owner_of
 from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.tables import table_of
-from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop

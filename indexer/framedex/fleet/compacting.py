@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
 from framedex.fleet.committed import CommittedCapture, MissingDataError, remedy, whole_parts
 from framedex.fleet.identities import id_of
@@ -28,8 +28,8 @@ from framedex.fleet.sweeping import StoreState, SweepResult, sweep
 from framedex.fleet.tables import calls_in, rows_of, segments_in, write_rows
 
 if TYPE_CHECKING:
+    from framedex.base.progress import Progress
     from framedex.fleet.store_root import StoreRoot
-    from framedex.progress import Progress
 
 CALLS_IN_A_PART = 1 << 24
 """The maximum number of calls in a merged part: about 128 MiB. Parts with at least half of that are left alone."""

@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.fleet.identities import id_of
 
 if TYPE_CHECKING:

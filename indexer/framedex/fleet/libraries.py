@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 
 INSTALL = "Install it: `pip install 'framedex[fleet]'`"
 

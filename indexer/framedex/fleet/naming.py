@@ -10,8 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.binaries import BinaryStore
-from framedex.errors import FramedexError
 from framedex.fleet.identities import frame_ids
 from framedex.index import Index, Store
 from framedex.ingest.captures import build_capture_record, find_present_builds
@@ -21,14 +22,13 @@ from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import mark_stale_for_release_maps
 from framedex.model import NativeFrame, Stack
-from framedex.progress import SilentProgress
-from framedex.releases import FunctionOrigins
 from framedex.sharing.naming import IndexedNames
+from framedex.sources.releases import FunctionOrigins
 
 if TYPE_CHECKING:
     from framedex.index.write.records import FrameRecord, HandlerRecord
     from framedex.model import Capture
-    from framedex.releases import Build
+    from framedex.sources.releases import Build
 
 Logical = tuple["FrameRecord", ...]
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.fleet.segments import write_shared_file
 from framedex.ingest.imports import ImportedFile, import_file
 from framedex.shared.reading import UNSOUND
 
 if TYPE_CHECKING:
+    from framedex.base.progress import Progress
     from framedex.fleet.store_queries import StoreConnection
     from framedex.index import Store
     from framedex.path_resolution.files import PathRule
-    from framedex.progress import Progress
 
 
 def pull_captures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from framedex.model import TransferDirection
-from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS, MOVES
+from framedex.programs.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS, MOVES
 
 
 class StoreQuery(NamedTuple):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framedex import words
-from framedex.errors import FramedexError, raise_if_no_descriptor
+from framedex.base import words
+from framedex.base.errors import FramedexError, raise_if_no_descriptor
 from framedex.fleet import schema
 from framedex.fleet.committed import COLUMNS, CommittedCapture, is_dropped, remedy, select_counted_rows, whole_parts
 from framedex.fleet.drops import read_drops

@@ -17,11 +17,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import open_regular, read_regular
 from framedex.fleet.libraries import fsspec
 from framedex.fleet.schema import MARKER, VERSION
-from framedex.plaintext import printable
-from framedex.regularfile import open_regular, read_regular
 
 _FORMAT = "framedex-fleet"
 _PART = ".part"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.model.guidebook import ApiRelease, FunctionDescription, Kind, Parameter
-from framedex.releases.repository import public_url
+from framedex.sources.releases.repository import public_url
 
 
 @cache

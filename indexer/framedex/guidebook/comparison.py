@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.model.guidebook import (
     ChangedStep,
     ComparedFunction,

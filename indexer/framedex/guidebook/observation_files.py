@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.regularfile import read_regular
 from framedex.model import guidebook
 from framedex.model.guidebook import Observations
-from framedex.regularfile import read_regular
 
 FORMAT = "framedex-observations"
 VERSION = 2

@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.capturetext import is_of_samples
+from framedex.base.regularfile import open_regular
 from framedex.model import Metadata
 from framedex.model.guidebook import Observations, Program, ProgramStep, Run, Task
-from framedex.regularfile import open_regular
 from framedex.sources.python_syntax import parse_python
+from framedex.texts.captures import is_of_samples
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -15,8 +15,8 @@ from tempfile import TemporaryFile, gettempdir
 import numpy as np
 import numpy.typing as npt
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.imports.values import WeightRules
 from framedex.model import ImportedFrame, Language, Module, NativeFrame, Stack, Thread
 

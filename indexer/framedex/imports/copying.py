@@ -14,14 +14,14 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
 
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.base.folders import REMOVAL_SUFFIX
+from framedex.base.regularfile import open_regular
 from framedex.captures import foreign_file, read_metadata, write_foreign
 from framedex.captures.folders import rename_for_removal, undo_removal
-from framedex.errors import FramedexError, SystemLimitError
-from framedex.folders import REMOVAL_SUFFIX
 from framedex.imports.reading import format_of, unreadable
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.regularfile import open_regular
 from framedex.shared.keeping import unpack_shared
 
 _CHUNK_BYTES = 1 << 20  # bytes

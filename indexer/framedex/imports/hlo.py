@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from framedex.base.protobuf import Message
 from framedex.imports.names import build_imported_frame
 from framedex.model import ImportedFrame
 from framedex.programs.hlo import StackFrames
-from framedex.protobuf import Message
 
 _MODULE = 1  # of HloProto
 _COMPUTATIONS = 3  # of the module

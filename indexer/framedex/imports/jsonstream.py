@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from framedex import words
+from framedex.base import words
 from framedex.imports.source import Source
 from framedex.shared.archive import estimate_memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import ImportedFrame, Language
 
 # py-spy: `f (path/to/file.py:12)`, and without a line for native code `f (libfoo.so)`. Folders may have brackets.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.readers import chrome, collapsed, memray, perf_script, perfetto, pprof, speedscope, xplane
 from framedex.imports.source import Source

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from framedex.base.protobuf import Message
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.modules import Modules
 from framedex.imports.names import build_imported_frame
-from framedex.protobuf import Message
 
 NAMES, SOURCES, STACKS = 2, 4, 7  # of InternedData
 _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS = 5, 6, 16, 17, 18, 19

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from framedex.regularfile import open_regular
+from framedex.base.regularfile import open_regular
 
 HEAD = 1 << 16
 """The number of first bytes that detect a format."""

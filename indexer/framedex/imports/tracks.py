@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from framedex.protobuf import Message
+from framedex.base.protobuf import Message
 
 _PROCESSES, _THREAD, _TRACK = 2, 44, 60  # of a packet
 _MAX_DEPTH = 100

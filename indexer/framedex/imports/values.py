@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.model import Function
 from framedex.model.totals import PROFILE_BOUNDARY
 

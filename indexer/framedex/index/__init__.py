@@ -13,8 +13,8 @@ Invariants:
 
 from typing import TYPE_CHECKING
 
+from framedex.base.lazy import export_lazily
 from framedex.index.file.database import find_index
-from framedex.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.index.opening import open_index

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.file.database import changed_index_error, find_index
 from framedex.index.reader import Index
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from framedex.errors import FramedexError
-from framedex.folders import check_index_path
+from framedex.base.errors import FramedexError
+from framedex.base.folders import check_index_path
 from framedex.index.file.conventions import FOLLOWED_PREFIX
 from framedex.index.file.database import (
     LOCK_TIMEOUT_S,
@@ -30,6 +30,7 @@ from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, Scope, build_captu
 from framedex.model import CaptureScope
 
 if TYPE_CHECKING:
+    from framedex.base.progress import Progress
     from framedex.index.ask.call.calls import Calls
     from framedex.index.ask.call.exported import ExportedCalls
     from framedex.index.ask.call.objects import Objects
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
         WaitsAndLoops,
     )
     from framedex.model.functions import LineCallee
-    from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
 

@@ -19,11 +19,11 @@ Invariants:
 - A recorded path is stored beside its local path. A mapped line is exact only if the file confirms it.
 """
 
+from framedex.base.progress import Progress, SilentProgress
 from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.pipeline import find_needed_sources, find_sources, ingest_captures, refresh_files, skip_sources
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.report import IndexingReport, TreeReport
-from framedex.progress import Progress, SilentProgress
 
 __all__ = [
     "CaptureFrameNamer",

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.base.progress import AdvanceCallback, Progress, SilentProgress
 from framedex.captures import (
     CaptureState,
     CaptureStream,
@@ -24,9 +26,6 @@ from framedex.captures import (
     is_being_written,
     read_metadata,
 )
-from framedex.capturetext import all_problems
-from framedex.errors import FramedexError, SystemLimitError
-from framedex.ffi import parse_ffi_joins
 from framedex.imports.stream import ForeignStream
 from framedex.index import Store
 from framedex.index.file.conventions import FOLLOWED_PREFIX
@@ -42,9 +41,10 @@ from framedex.ingest.recorded_files import RecordedSources, StoredPrograms, find
 from framedex.ingest.report import CaptureReport
 from framedex.model import Capture
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.progress import AdvanceCallback, Progress, SilentProgress
-from framedex.releases import Build, FunctionOrigins, find_builds
+from framedex.programs.ffi import parse_ffi_joins
 from framedex.shared.reading import SharedStream
+from framedex.sources.releases import Build, FunctionOrigins, find_builds
+from framedex.texts.captures import all_problems
 
 BATCH_CALLS = 1 << 18
 """Calls committed together. An interrupted run loses at most these, some tenths of a second of work."""

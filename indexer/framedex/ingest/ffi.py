@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 
-from framedex.ffi import FfiJoins, Site, parse_ffi_joins
-from framedex.ffi.joins import PlainFrame
+from framedex.base.regularfile import read_regular
 from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
 from framedex.ingest.naming import CaptureFrameNamer, build_python_record
 from framedex.ingest.recorded_files import RecordedPaths
 from framedex.model import Capture, NativeFrame
-from framedex.regularfile import read_regular
-from framedex.releases import FunctionOrigins
+from framedex.programs.ffi import FfiJoins, Site, parse_ffi_joins
+from framedex.programs.ffi.joins import PlainFrame
 from framedex.sources.python_syntax import Definition, first_line, parse_python
+from framedex.sources.releases import FunctionOrigins
 
 _COMPREHENSIONS = {
     ast.ListComp: "<listcomp>",

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
 from framedex.binaries import BinaryStore
 from framedex.captures import CaptureState, CaptureStream, capture_state, is_complete
-from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
 from framedex.ingest.captures import BATCH_CALLS, build_capture_record, make_follower_mark, needs_reading

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.progress import Progress
 from framedex.captures.state import identity_of_import
 from framedex.imports.copying import copied_file
 from framedex.imports.reading import format_of
@@ -17,7 +18,6 @@ from framedex.ingest.report import CaptureReport
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.path_resolution.files import PathRule
-from framedex.progress import Progress
 from framedex.shared.reading import UNSOUND, refusing
 
 if TYPE_CHECKING:  # few runs need it

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
 
+from framedex.base.progress import Progress
 from framedex.binaries.names import parse_name
 from framedex.index.write.records import FramePlacement, FunctionPlacement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.release_maps import BinarySources, ReleasedFunctions
 from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol
-from framedex.progress import Progress
 from framedex.sources import generated_scopes, match_generating_definition, match_symbol
 from framedex.sources.bodies import FunctionBodies, bodies_from_trees, read_source
 from framedex.sources.calls import Span

@@ -11,13 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
-from framedex import words
+from framedex.base import words
 from framedex.binaries import role_of
 from framedex.binaries.demangle import demangle
 from framedex.binaries.names import readable_name
 from framedex.binaries.roles import python_role
-from framedex.ffi.model import Signature
-from framedex.ffi.signatures import parse_signature
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, NamedBinary
 from framedex.ingest.recorded_binaries import RecordedBinaries, describe_missing_binary, describe_unnamed_frames
@@ -35,9 +33,11 @@ from framedex.model import (
     PythonFrame,
 )
 from framedex.path_resolution.moved_files import FolderMoves
-from framedex.releases import FunctionOrigins
+from framedex.programs.ffi.model import Signature
+from framedex.programs.ffi.signatures import parse_signature
 from framedex.sources import count_processors, short_name
 from framedex.sources.outline import OutlineMatch, Outlines
+from framedex.sources.releases import FunctionOrigins
 
 
 def build_python_record(

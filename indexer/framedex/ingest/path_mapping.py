@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
 
+from framedex.base.regularfile import read_regular_text
 from framedex.index import Store
 from framedex.index.write.records import FramePlacement, RecordedLine
 from framedex.ingest.trees import SourceFileLists
@@ -28,7 +29,6 @@ from framedex.model import Definition, Language, Location, LocationEvidence
 from framedex.path_resolution.files import PathMap, file_exists, find_file
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.path_resolution.precedence import LocalFile, find_local_file
-from framedex.regularfile import read_regular_text
 from framedex.shared.keeping import stored_excerpts
 
 NamedDefinition = tuple[str, Definition]

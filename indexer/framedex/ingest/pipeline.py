@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.progress import Progress
 from framedex.binaries import BinaryStore
 from framedex.captures import recorded_modules
 from framedex.index import Store
@@ -32,7 +33,6 @@ from framedex.ingest.trees import SourceFileLists, find_trees, read_files, updat
 from framedex.model import BinaryId
 from framedex.path_resolution.files import PathMap, PathRule, file_exists, usable_rules
 from framedex.path_resolution.moved_files import TreeFiles
-from framedex.progress import Progress
 from framedex.sources import find_likely_files, language_of
 
 if TYPE_CHECKING:  # few runs need it

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.base.progress import Progress
 from framedex.captures import capture_identity, read_metadata
-from framedex.errors import FramedexError, SystemLimitError
 from framedex.index.file.database import DamagedIndexError, LockTimeout
 from framedex.index.file.soundness import report_damage
 from framedex.index.write.store import Store
@@ -19,7 +20,6 @@ from framedex.ingest.pipeline import find_sources, ingest_captures
 from framedex.ingest.report import IndexingReport, UnreadableCapture
 from framedex.ingest.source_maps import import_map
 from framedex.path_resolution.files import PathRule
-from framedex.progress import Progress
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.regularfile import open_regular
+from framedex.base.words import count
 from framedex.binaries import Binary, BinaryStore, DigestCache, role_of, state_of
 from framedex.captures import fingerprint_of
-from framedex.capturetext import UNNAMED_FRAMES
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import NamedBinary, NameSource
 from framedex.model import BinaryId, FrameRole, Module
 from framedex.path_resolution.files import PathMap
-from framedex.regularfile import open_regular
-from framedex.words import count
+from framedex.texts.captures import UNNAMED_FRAMES
 
 if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod

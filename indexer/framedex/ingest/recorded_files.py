@@ -21,7 +21,7 @@ from framedex.model import Capture, Program, ProgramFrame, ProgramMemory, Progra
 from framedex.path_resolution.files import BUILD_FOLDER, file_exists, is_process_path
 from framedex.path_resolution.moved_files import FolderMoves
 from framedex.programs import read_note, read_options, read_program, read_program_memory
-from framedex.releases import python_libraries
+from framedex.sources.releases import python_libraries
 
 _FROZEN = re.compile(r"<frozen (\w+(?:\.\w+)*)>")
 

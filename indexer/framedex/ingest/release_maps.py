@@ -15,11 +15,11 @@ from typing import TypeVar
 from framedex.index.write.records import FunctionRecord
 from framedex.index.write.sources import SourceTables
 from framedex.model import SourceMapInfo
-from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
-from framedex.releasemaps.reader import CombinedMaps, MapQuery, find_release_maps
-from framedex.releases import BinaryOrigin, is_named_by_xla
-from framedex.sourcemap import SourceMapError
 from framedex.sources.matching import Candidate
+from framedex.sources.release_maps import ReleaseMap, ReleaseMaps, open_release_maps
+from framedex.sources.release_maps.reader import CombinedMaps, MapQuery, find_release_maps
+from framedex.sources.releases import BinaryOrigin, is_named_by_xla
+from framedex.sources.source_map import SourceMapError
 
 _Answer = TypeVar("_Answer")
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.base.folders import read_capture_folder
 from framedex.captures import capture_state, is_complete
 from framedex.captures.folders import find_unfinished_removals, removal_path, rename_for_removal, undo_removal
-from framedex.errors import FramedexError, SystemLimitError
-from framedex.folders import read_capture_folder
 from framedex.index import Store
 from framedex.index.write.records import KnownCapture
 from framedex.ingest.captures import is_followed

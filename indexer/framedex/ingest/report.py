@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.write.records import FrameTotals
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from framedex.base.progress import Progress
 from framedex.binaries import BinaryStore
 from framedex.index import Store
 from framedex.ingest.locations import locate_functions
@@ -16,9 +17,8 @@ from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import read_files
 from framedex.model import ExtractedFile, SourceMapInfo
-from framedex.progress import Progress
-from framedex.sourcemap import ENDING, SourceMapError, is_inside, read_map, write_map
 from framedex.sources import find_files
+from framedex.sources.source_map import ENDING, SourceMapError, is_inside, read_map, write_map
 
 _BATCH_FILES = 100  # files in memory
 

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.index import Index, Store
 from framedex.ingest.pipeline import ingest_captures, skip_sources
-from framedex.progress import SilentProgress
 
 
 def write_plain_index(path: Path, captures: Sequence[Path]) -> None:

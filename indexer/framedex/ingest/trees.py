@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from framedex.base.plaintext import shell_word
+from framedex.base.progress import Progress
 from framedex.index import Store
 from framedex.index.file.values import to_storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.plaintext import shell_word
-from framedex.progress import Progress
 from framedex.sources import extract_files, find_files, language_of, learn_macros
 
 _BATCH_FILES = 400  # files: a third of a second

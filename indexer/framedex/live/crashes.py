@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from framedex.base.regularfile import read_regular_text
 from framedex.live.model import LiveFrame
-from framedex.regularfile import read_regular_text
 
 CRASH_FILE = "crash.txt"
 _PYTHON_FRAME = re.compile(r'^  File "(.*)", line (\d+) in (.*)$', re.MULTILINE)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from framedex import words
+from framedex.base import words
 from framedex.live.model import GilRole, LiveFrame, Look, ProcessState
 from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line, supporting_threads
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
+from framedex.base.regularfile import host_name
 from framedex.captures.hang_reports import read_hang_report
 from framedex.captures.metadata import ProgramEnd, read_end
-from framedex.errors import FramedexError
 from framedex.live.crashes import read_crash
 from framedex.live.memory import ProcessMemory
 from framedex.live.model import (
@@ -29,7 +30,6 @@ from framedex.live.python_frames import PythonReader
 from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
 from framedex.live.targets import Target
 from framedex.live.tasks import command_line, process_state, read_tasks, working_folder_of
-from framedex.regularfile import host_name
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import ThreadCalls

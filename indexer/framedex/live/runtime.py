@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.base.regularfile import open_regular
 from framedex.live.memory import Memory
-from framedex.regularfile import open_regular
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQ")  # its first members: name, type, flags, address, offset, size

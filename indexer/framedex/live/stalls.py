@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
 from framedex.captures.open_calls import read_open_calls
-from framedex.errors import FramedexError
 from framedex.live.diagnosis import Verdict, diagnose
 from framedex.live.look import look_at
 from framedex.live.model import ProcessState

@@ -9,14 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.folders import folders_upwards
+from framedex.base.regularfile import host_name
 from framedex.captures.folders import capture_folders, captures_within, project_captures_folder
 from framedex.captures.metadata import read_metadata
-from framedex.errors import FramedexError
-from framedex.folders import folders_upwards
 from framedex.live.model import ProcessState
 from framedex.live.tasks import process_state, started_unix_ns
 from framedex.model.metadata import Metadata
-from framedex.regularfile import host_name
 
 _CLOCK_TOLERANCE_NS = 2_000_000_000  # the wall clock may be set while a program runs; a kernel tick is 10 ms
 _STREAM_IN_MAPS = re.compile(r"(/.*)/[^/]+\.fdx$", re.MULTILINE)

@@ -7,7 +7,7 @@ is the evidence for a location, `LinkEvidence` the evidence for a cause.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import export_lazily
+from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.model.capture import (

@@ -25,7 +25,7 @@ class Finding:
     `message` is a sentence, `kind` a word. `call` is the latest of those calls, `earlier_call` the call that caused the
     error. `line` and `earlier_line` are the Python lines that led to them. `objects` names a few of the objects; `size`
     is their total in bytes, None if no call reports it. `broken_by` is the side of the C API that broke the rule `kind`
-    (see `framedex.validation`); None if the kind is not a rule.
+    (see `framedex.plugins.validation`); None if the kind is not a rule.
     """
 
     kind: str

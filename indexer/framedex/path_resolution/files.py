@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.folders import leads_inside
+from framedex.base.folders import leads_inside
 
 _PROCESSES = "/proc/"
 _LINKS_INTO_PROC = ("/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/")

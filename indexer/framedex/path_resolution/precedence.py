@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.lazy import TextCache
+from framedex.base.lazy import TextCache
 from framedex.model.locations import is_local, path_in_repository  # not `framedex.model`: a slow import
 from framedex.path_resolution.files import BUILD_FOLDER, PathMap, PathRule, file_exists
 from framedex.path_resolution.moved_files import FolderMoves, TreeFiles, find_files_below

@@ -1,5 +1,7 @@
 """Compiled programs: the source lines of their ops, signatures, options, and JAX's notes.
 
+Below are what programs work with: `objects/` (PJRT's objects) and `ffi/` (FFI handlers).
+
 Start at `bytecode.py` (lines of ops), then `signature.py`, `notes.py` and `options.py`. `memory.py` reads XLA's
 optimised programs, `pass_log.py` the times of its passes.
 `native/recorder/kept_files.h` stores the programs.
@@ -7,7 +9,7 @@ optimised programs, `pass_log.py` the times of its passes.
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import export_lazily
+from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.programs.bytecode import read_program

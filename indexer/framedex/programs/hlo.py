@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from framedex.base.protobuf import Message, signed
 from framedex.model.programs import ProgramFrame
-from framedex.protobuf import Message, signed
 
 MAX_DEPTH = 1_000
 """The maximum number of frames of an op, and of computations that call each other."""

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from framedex.base.protobuf import Message
 from framedex.model.programs import ProgramBuffer, ProgramFrame, ProgramMemory
 from framedex.programs.collectives import read_collectives
 from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module, Shape
-from framedex.protobuf import Message
 
 MAX_BUFFERS = 500
 """The maximum number of reported buffers of one program: the largest."""

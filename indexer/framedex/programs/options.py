@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from framedex.nativepart import protobuf
+from framedex.base.nativepart import protobuf
 from framedex.programs.tables import DAMAGE_ERRORS
 
 _ROOT = "CompileOptionsProto"

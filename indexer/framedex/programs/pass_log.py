@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 
 _LINE = compiled_on_use(r"(?:[ \d](?P<thread>\d{1,12}) )?[\w/]*hlo_pass_pipeline\.cc:\d+\](?P<text>.*)")
 _PIPELINE = compiled_on_use(r" Running HLO pass pipeline on module (?P<module>\S{1,1000}): ")

@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from framedex.errors import FramedexError
-from framedex.regularfile import open_regular
-from framedex.version import VERSION as FRAMEDEX
+from framedex.base.errors import FramedexError
+from framedex.base.regularfile import open_regular
+from framedex.base.version import VERSION as FRAMEDEX
 
 FORMAT = "framedex-share"
 VERSION = 1

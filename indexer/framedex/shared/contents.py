@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from framedex.ffi.model import Signature as HandlerSignature
 from framedex.model import (
     CompileNote,
     Function,
@@ -21,7 +20,8 @@ from framedex.model import (
     StopReasons,
     Thread,
 )
-from framedex.releases import Build
+from framedex.programs.ffi.model import Signature as HandlerSignature
+from framedex.sources.releases import Build
 
 
 @dataclass(frozen=True, slots=True)

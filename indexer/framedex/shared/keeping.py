@@ -7,9 +7,9 @@ import re
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from framedex.base.regularfile import read_regular_text
 from framedex.captures import foreign_file, write_foreign_metadata
 from framedex.model import ImportOrigin, Metadata
-from framedex.regularfile import read_regular_text
 from framedex.shared.archive import ArchiveReader, DamagedArchiveError
 from framedex.shared.reading import read_definitions, refusing
 

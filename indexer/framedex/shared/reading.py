@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from framedex.base.errors import FramedexError
 from framedex.captures import foreign_file, read_metadata
-from framedex.errors import FramedexError
 from framedex.index.write.records import (
     FrameRecord,
     HandlerRecord,
@@ -32,12 +32,12 @@ from framedex.model import (
     ProgramFrame,
     ProgramOp,
 )
-from framedex.releases import REPOSITORIES
 from framedex.shared.archive import DEFINITIONS, ArchiveReader, DamagedArchiveError
 from framedex.shared.columns import BatchDecoder, DefinitionCounts
 from framedex.shared.contents import Definitions, SharedProgram
 from framedex.shared.packing import unpack_value
 from framedex.shared.tables import FrameRecords
+from framedex.sources.releases import REPOSITORIES
 
 _MAX_STACK_FRAMES = 20_000_000
 _MAX_FRAMES = 4_000_000

@@ -6,9 +6,9 @@ from framedex.binaries import role_of
 from framedex.binaries.roles import python_role
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import Language, Location, LocationEvidence
-from framedex.releases import NO_ORIGIN, FunctionOrigins
 from framedex.shared.contents import Definitions, SharedFrame, SharedFunction, SharedSourceLine
 from framedex.sources import short_name
+from framedex.sources.releases import NO_ORIGIN, FunctionOrigins
 
 
 class FrameTables:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from framedex.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
-from framedex.ffi.model import Signature as HandlerSignature
+from framedex.base.words import SHARED_MARK
 from framedex.model import (
     CompileNote,
     Function,
@@ -25,7 +24,8 @@ from framedex.model import (
     Thread,
 )
 from framedex.model.programs import KEY_KINDS
-from framedex.releases import REPOSITORIES, Build
+from framedex.programs.ffi.joins import BOUNDARY, find_metadata_site_keys, split_function
+from framedex.programs.ffi.model import Signature as HandlerSignature
 from framedex.shared.contents import (
     Definitions,
     SharedFunction,
@@ -41,7 +41,7 @@ from framedex.sharing.emptying import empty_texts
 from framedex.sharing.names import PUBLIC_PACKAGES, NameReplacer
 from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, name_of_file
 from framedex.sharing.replacement import REDACTED, TextReplacer
-from framedex.words import SHARED_MARK
+from framedex.sources.releases import REPOSITORIES, Build
 
 _PROBLEMS = re.compile(r"The capture was cut short by [\d,]+ calls? while it was shared\.")
 _PROBLEMS_OF_PROGRAMS = re.compile(

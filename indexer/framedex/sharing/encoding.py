@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from framedex import words
+from framedex.base import words
 from framedex.captures import SOURCE
-from framedex.ffi import parse_ffi_joins
-from framedex.ffi.joins import BOUNDARY
 from framedex.index.write.records import FrameRecord, HandlerRecord
 from framedex.ingest.captures import AnyStream
 from framedex.ingest.ffi import name_sites
@@ -18,8 +16,9 @@ from framedex.ingest.phases import name_phases
 from framedex.ingest.recorded_files import StoredPrograms
 from framedex.model import CallBatch, CompileNote, Program, ProgramMemory
 from framedex.model.startup import PHASE_DESCRIPTIONS
+from framedex.programs.ffi import parse_ffi_joins
+from framedex.programs.ffi.joins import BOUNDARY
 from framedex.programs.notes import build_note
-from framedex.releases import Build
 from framedex.shared.columns import encode_batch
 from framedex.shared.contents import (
     Definitions,
@@ -34,6 +33,7 @@ from framedex.shared.reading import SharedStream
 from framedex.shared.tables import FrameTables
 from framedex.sharing.metadata import shared_metadata
 from framedex.sharing.redaction import Redaction
+from framedex.sources.releases import Build
 
 CALLS_AT_ONCE = 1 << 18
 """Calls in a part."""

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from framedex import words
+from framedex.base import words
+from framedex.base.regularfile import decode_text, read_regular_text
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.index.write.records import RecordedSource
 from framedex.model import Language, LocationEvidence
 from framedex.model.locations import is_local
 from framedex.path_resolution.files import is_process_path
-from framedex.regularfile import decode_text, read_regular_text
-from framedex.releases import published
 from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
 from framedex.shared.keeping import stored_excerpts
 from framedex.sources.file_versions import blob_name, read_stable
+from framedex.sources.releases import published
 
 CONTEXT_LINES = 5
 """Lines of context before and after each referenced line."""

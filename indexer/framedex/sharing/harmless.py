@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from framedex.guidebook.api_functions import read_api_functions
-from framedex.objects.table import load_boundary_functions
+from framedex.programs.objects.table import load_boundary_functions
 from framedex.programs.options import option_types
 
 _DTYPE = (

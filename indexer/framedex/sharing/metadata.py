@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import Any
 
+from framedex.base.words import SHARED_MARK
 from framedex.model import Metadata
-from framedex.words import SHARED_MARK
 
 _OMITTED_KEYS = frozenset({"folder", "foreign", "identity"})
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from framedex.ffi.model import Signature
 from framedex.index.ask.capture.capture import CaptureContents, NamedFrame
 from framedex.index.file.values import to_storable
 from framedex.index.write.records import FrameRecord, FunctionRecord, HandlerRecord
 from framedex.ingest.naming import ImportedFrameConverter, build_unnamed_frame, convert_python_frame
 from framedex.ingest.recorded_files import RecordedPaths, find_moves
 from framedex.model import BinaryId, Capture, ImportedFrame, NativeFrame, PythonFrame
-from framedex.releases import BinaryOrigin
+from framedex.programs.ffi.model import Signature
 from framedex.shared.reading import SharedStream
+from framedex.sources.releases import BinaryOrigin
 
 
 class CaptureDefinitions(Protocol):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import IO
 
+from framedex.base.progress import Progress
 from framedex.index.ask.capture.capture import CaptureContents
 from framedex.ingest.captures import AnyStream
 from framedex.ingest.recorded_files import RecordedSources
 from framedex.path_resolution.moved_files import FolderMoves
-from framedex.progress import Progress
 from framedex.shared.archive import DEFINITIONS, ArchiveWriter
 from framedex.sharing.encoding import CALLS_AT_ONCE, CaptureEncoder
 from framedex.sharing.excerpts import SourceAmount, excerpts

@@ -1,4 +1,4 @@
-"""Sources: definitions and calls in source files, and the definition of each symbol.
+"""Sources: definitions and calls in source files, the definition of each symbol, and where sources come from.
 
 Start at:
 - `matching.py`, then `types.py`: the definition of a symbol
@@ -8,13 +8,15 @@ Start at:
 - `call_targets.py`: the possible definitions of a written call
 - `file_versions.py`, then `line_maps.py`: the current line of a recorded line
 - `python_syntax.py`: loops of a Python file
+- `releases/`: the release and commit of a recorded binary; `fetching/` downloads its sources
+- `release_maps/` and `source_map.py`: definitions and calls of a release without its sources
 
 docs/reference/labels.md explains each label. Parsers never raise: they return the readable part and a list of problems.
 """
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import export_lazily
+from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
     from framedex.sources.extraction import count_processors, extract_files, learn_macros, parse_file

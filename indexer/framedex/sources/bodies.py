@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.base.regularfile import decode_text, read_regular
 from framedex.binaries.names import LAMBDA, parse_name
 from framedex.model import Definition, is_local
-from framedex.regularfile import decode_text, read_regular
 from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types
 from framedex.sources.names import short_of

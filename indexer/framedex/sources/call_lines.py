@@ -120,7 +120,7 @@ class _Body:
         # The function's own calls are already in evaluation order, which differs from line order: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self.order = CallOrder(caller, self._all, reaches)
-        self.ranges = CallRanges(caller, self._all, frozenset(self._own), reaches)
+        self.ranges = CallRanges(caller, self._all, frozenset(self._own))
 
     def _with_compiler_lines(self, sites: Sequence[WrittenCall]) -> list[WrittenCall]:
         """The calls with the lines that the compiler assigns."""

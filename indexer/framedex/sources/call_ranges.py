@@ -1,8 +1,7 @@
 """The range of lines of a call whose line is not known: between the calls that run before it and after it.
 
-A call with a name that is written once bounds the calls around it. So does a call from an inlined function, if the
-written calls account for all compiled ones. If there are several paths through the machine code, the weakest bound
-counts, because it holds on all paths. Paths that never return do not count.
+A call with a name that is written once bounds the calls around it. If there are several paths through the machine code,
+the weakest bound counts, because it holds on all paths. Paths that never return do not count.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
-from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, Reaches
-from framedex.sources.call_order import MAX_HOPS
+from framedex.sources.bodies import BasicBlock, CallerBody, CallForm
 from framedex.sources.calls import WrittenCall
 
 _BOUNDING_KINDS = ("call", "construct")  # destructors run in several places, and operators are also built-in
@@ -23,17 +21,13 @@ _MAX_BLOCKS = 1 << 16  # blocks and edges of a function; more take too long for 
 class CallRanges:
     """The ranges of lines of the compiled calls of one function."""
 
-    def __init__(
-        self, caller: CallerBody, written: Sequence[WrittenCall], own: Collection[WrittenCall], reaches: Reaches
-    ) -> None:
+    def __init__(self, caller: CallerBody, written: Sequence[WrittenCall], own: Collection[WrittenCall]) -> None:
         """`written` has all calls in the function's lines in order, `own` those outside its lambdas."""
         self._caller = caller
         self._written = written
-        self._reaches = reaches
         self._positions: dict[str, list[int]] = {}
         for position, site in enumerate(written):
             self._positions.setdefault(site.callee, []).append(position)
-        self._certain_positions: dict[CallForm, Sequence[int]] = {}
         self._callees_in_lambdas = {site.callee for site in written if site not in own}
 
     def lines(self, call: int) -> tuple[int, int] | None:
@@ -69,7 +63,7 @@ class CallRanges:
             begins.append(bound)
             for call in block.calls:
                 before[call] = bound
-                if positions := self._positions_of(call):
+                if positions := self._certain_positions(call):
                     bound = max(bound, positions[0])
             ends.append(bound)
         return begins, before
@@ -90,29 +84,19 @@ class CallRanges:
             restart = min(restarts, default=none_after)
             for call in reversed(block.calls):
                 yield call, restart, bound
-                if positions := self._positions_of(call):
+                if positions := self._certain_positions(call):
                     bound, restart = min(bound, positions[-1]), none_after
             for i in () if is_endless else block.predecessors:
                 following[i].append((restart, bound))
 
-    def _positions_of(self, call: int) -> Sequence[int]:
-        """The positions of the written calls that can make a compiled call; empty if another call can make it."""
+    def _certain_positions(self, call: int) -> Sequence[int]:
+        """The positions of the written calls that a compiled call can be; empty if it can be another call."""
         callee = self._caller.compiled_calls[call]
         if not isinstance(callee, CallForm) or callee.kind not in _BOUNDING_KINDS:
             return ()
-        if callee not in self._certain_positions:
-            self._certain_positions[callee] = self._find_certain_positions(callee)
-        return self._certain_positions[callee]
-
-    def _find_certain_positions(self, callee: CallForm) -> Sequence[int]:
-        compiled = self._counts[callee.name]
-        if positions := self._positions.get(callee.name):
-            is_certain = compiled <= len(positions) and callee.name not in self._callees_in_lambdas
-            return positions if is_certain else ()
-        if callee.kind != "call" or callee.parameters is None:
-            return ()  # unwritten code also calls these: conversions call constructors, the library C functions
-        counts = [self._reaches(site, callee, MAX_HOPS) for site in self._written]
-        return [i for i, count in enumerate(counts) if count] if compiled <= sum(counts) else ()
+        positions = self._positions.get(callee.name, ())
+        is_certain = self._counts[callee.name] <= len(positions) and callee.name not in self._callees_in_lambdas
+        return positions if is_certain else ()
 
     @cached_property
     def _counts(self) -> Counter[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePath
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.sources.names import path_of
 
 _ARGUMENTS = compiled_on_use(r"<[^<>]*>")

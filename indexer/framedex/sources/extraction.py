@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
+from framedex.base.nativepart import _extractor
 from framedex.model import Definition, DefinitionRow, ExtractedFile, SourceFile
 from framedex.model.sources import parse_call_sites
-from framedex.nativepart import _extractor
 from framedex.sources.files import language_of
 
 _LANGUAGES = {

@@ -18,11 +18,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from framedex.git import Git
-from framedex.lazy import TextCache
+from framedex.base.lazy import TextCache
+from framedex.base.regularfile import MAX_FILE_BYTES, open_regular, read_regular, read_regular_text
 from framedex.model import FileState
 from framedex.path_resolution.files import find_file
-from framedex.regularfile import MAX_FILE_BYTES, open_regular, read_regular, read_regular_text
+from framedex.sources.git import Git
 from framedex.sources.line_maps import LineMap, map_lines, text_lines
 
 _MAX_TEXT_LENGTH = 64 << 20  # characters of the old texts of cached changes

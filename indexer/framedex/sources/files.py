@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from framedex.errors import raise_if_limit
+from framedex.base.errors import raise_if_limit
 from framedex.path_resolution.files import FoundFile, find_file, is_process_path
 
 LANGUAGES = {

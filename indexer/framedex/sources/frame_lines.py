@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence
 from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, written_call_of
 from framedex.sources.call_lines import find_call_lines, find_line_range

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from framedex.base.lazy import compiled_on_use
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
-from framedex.lazy import compiled_on_use
 from framedex.path_resolution.moved_files import TreeFiles
 
 _PLAIN = compiled_on_use(r"[\w:]+")

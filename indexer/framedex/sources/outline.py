@@ -15,11 +15,11 @@ from enum import Enum, auto
 from pathlib import Path, PurePath
 from threading import Lock
 
-from framedex.lazy import TextCache, compiled_on_use
+from framedex.base.lazy import TextCache, compiled_on_use
+from framedex.base.nativepart import NoNativePartError
+from framedex.base.regularfile import read_regular
 from framedex.model import Definition, Language
-from framedex.nativepart import NoNativePartError
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
 from framedex.sources.names import short_name
 

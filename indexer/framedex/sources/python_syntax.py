@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 
 _MAGIC_LINE = compiled_on_use(
     r"^([ \t]*)(?:[!%][^\n]*|\?{0,2}[\w.*]{1,200}\?{1,2}[ \t]*|\?{1,2}[\w.*]{1,200})$", re.MULTILINE

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
-from framedex.lazy import TextCache
-from framedex.nativepart import NoNativePartError
+from framedex.base.lazy import TextCache
+from framedex.base.nativepart import NoNativePartError
+from framedex.base.regularfile import read_regular
 from framedex.path_resolution.files import FoundFile
-from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
 
 _MAX_PARSED_BYTES = 4 << 20  # bytes; as in native/extractor, a larger file is generated data

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from framedex.base.lazy import compiled_on_use
 from framedex.binaries.names import INLINE_NAMESPACES, split_parameters
-from framedex.lazy import compiled_on_use
 
 BUILT_IN = frozenset(
     (

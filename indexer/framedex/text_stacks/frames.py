@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import NamedTuple
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame, TextLocation, TextPart
 

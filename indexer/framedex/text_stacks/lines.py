@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.nativepart import NoNativePartError
-from framedex.releases.statements import StatedReleases
+from framedex.base.nativepart import NoNativePartError
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.log_text import PREFIX_START_CHARACTERS, find_text_end, find_text_start, log_source
 from framedex.text_stacks.model import ParsedLine, Reader, StackFormat, TextFrame
 from framedex.text_stacks.readers.addresses import AddressLines
@@ -35,7 +35,7 @@ from framedex.text_stacks.readers.profilers import BpfMaps, PerfScript, PySpyJso
 from framedex.text_stacks.readers.tracebacks import FileLines, HandlerCrashes, PythonDebuggers
 
 if TYPE_CHECKING:
-    from framedex.nativepart import _scanner
+    from framedex.base.nativepart import _scanner
 
 MAX_LINE_LENGTH = 1 << 16
 """Maximum line length in code points. Longer lines (constants of compiled programs, data) are skipped."""
@@ -103,7 +103,7 @@ def _rare_line_scanner() -> _scanner.LineScanner | PlainScanner:
 def _build_scanner(needles: Sequence[bytes], word_needles: Sequence[bytes]) -> _scanner.LineScanner | PlainScanner:
     """Return the native scanner, or a slower Python scanner with the same results if the native part is missing."""
     try:
-        from framedex.nativepart import _scanner
+        from framedex.base.nativepart import _scanner
     except NoNativePartError:
         return PlainScanner(needles, word_needles)
     return _scanner.LineScanner(needles, word_needles)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import string
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"

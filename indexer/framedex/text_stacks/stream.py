@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from framedex.lazy import TextCache
+from framedex.base.lazy import TextCache
+from framedex.base.nativepart import _scanner
 from framedex.model import Language
-from framedex.nativepart import _scanner
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.lines import (
     MAX_LINE_LENGTH,
     LineAssigner,

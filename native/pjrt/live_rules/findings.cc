@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kAbort[] = "abort";
 
-const char* setting() {
+const char* setting() noexcept {
   const char* value = std::getenv("FRAMEDEX_VALIDATE");
   return value == nullptr ? "" : value;
 }

@@ -1,7 +1,7 @@
 // Rules of the C API that are judged at the call, and their reports on stderr: `framedex run --validate`.
 //
-// framedex.validation has all rules, and judges them after the run. Here are those that a call shows by itself or
-// together with earlier calls about its objects.
+// framedex.plugins.validation has all rules, and judges them after the run. Here are those that a call shows by itself
+// or together with earlier calls about its objects.
 #pragma once
 
 #include <cstdint>

@@ -11,19 +11,19 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framedex import compiletext, costtext
+from framedex.base.plaintext import printable
 from framedex.model import Staleness
-from framedex.placetext import stale_labels
-from framedex.plaintext import printable
+from framedex.texts import compilations, costs
+from framedex.texts.places import stale_labels
 from framedex_server.answers.provenance import counted_captures_label
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 from framedex_server.settings import NOTABLE, EditorSettings
 
 if TYPE_CHECKING:
-    from framedex.costtext import LineMemoryOnDevice
     from framedex.index import Index
     from framedex.model import Compiles, PythonLine, Transfers, Waits
+    from framedex.texts.costs import LineMemoryOnDevice
 
 
 MIN_TRANSFERRED_BYTES = 1 << 20
@@ -122,40 +122,40 @@ ANSWERS = {
         Answer(
             "compiles",
             lambda index, all_lines: index.compiles(all_lines=all_lines),
-            compiletext.compiles_kind,
-            compiletext.compiles_text,
-            compiletext.compiles_details,
-            compiletext.compiles_total,
+            compilations.compiles_kind,
+            compilations.compiles_text,
+            compilations.compiles_details,
+            compilations.compiles_total,
             lambda row: row.compiles > 1 or row.failed > 0 or bool(row.changes),
             notable_compiles,
         ),
         Answer(
             "transfers",
             lambda index, all_lines: index.transfers(all_lines=all_lines),
-            costtext.transfers_kind,
-            costtext.transfers_text,
-            costtext.transfers_details,
-            costtext.transfers_total,
+            costs.transfers_kind,
+            costs.transfers_text,
+            costs.transfers_details,
+            costs.transfers_total,
             lambda row: row.is_implicit,
             notable_transfers,
         ),
         Answer(
             "memory",
-            lambda index, all_lines: list(costtext.memory_by_line(index.memory(all_lines=all_lines))),
-            costtext.memory_kind,
-            costtext.memory_text,
-            costtext.memory_details,
-            costtext.memory_total,
+            lambda index, all_lines: list(costs.memory_by_line(index.memory(all_lines=all_lines))),
+            costs.memory_kind,
+            costs.memory_text,
+            costs.memory_details,
+            costs.memory_total,
             lambda row: row.memory is None or row.memory.at_peak > 0 or row.memory.growth > 0,
             notable_memory,
         ),
         Answer(
             "waits",
             lambda index, all_lines: index.waits(all_lines=all_lines).lines,
-            costtext.waits_kind,
-            costtext.waits_text,
-            costtext.waits_details,
-            costtext.waits_total,
+            costs.waits_kind,
+            costs.waits_text,
+            costs.waits_details,
+            costs.waits_total,
             lambda row: row.total_duration > 0,
             notable_waits,
         ),

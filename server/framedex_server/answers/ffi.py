@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.errortext import split_headline
-from framedex.placetext import location_text
-from framedex.words import count, duration
+from framedex.base.words import count, duration
+from framedex.texts.errors import split_headline
+from framedex.texts.places import location_text
 from framedex_server.answers.session import RequestPosition, Session
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import FfiHandler, FfiUse
     from framedex.index import Index
+    from framedex.programs.ffi.model import FfiHandler, FfiUse
     from framedex_server.markup import Markup
 
 _FFI_CALL = re.compile(r"""\bffi_call\(\s*(["'])(?P<target>[^"'\\\n]+)\1""")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from framedex.base.plaintext import printable, visible
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels, location_text
-from framedex.plaintext import printable, visible
+from framedex.texts.places import location_labels, location_text
 from framedex_server.answers.remote_sources import find_fetched_location, make_path_resolver
 from framedex_server.answers.session import Session
 from framedex_server.answers.ways import TargetLine, Targets, format_targets

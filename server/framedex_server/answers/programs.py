@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.plaintext import printable
+from framedex.base.words import count, duration
 from framedex.path_resolution.files import file_exists
-from framedex.plaintext import printable
-from framedex.words import count, duration
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import Markup
 

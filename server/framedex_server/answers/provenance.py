@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from framedex.base.words import first_names
 from framedex.model import Staleness
 from framedex.model.scopes import CaptureScope
-from framedex.placetext import stale_labels
-from framedex.words import first_names
+from framedex.texts.places import stale_labels
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:

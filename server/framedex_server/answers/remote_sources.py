@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex.model import Location, LocationEvidence
 from framedex.path_resolution.files import file_exists
-from framedex.plaintext import printable
 from framedex_server.answers.requests import Json, show_message
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.documents.open_documents import path_of
@@ -27,11 +27,11 @@ from framedex_server.protocol import FETCH_SOURCE
 from framedex_server.stack_paths import find_paths_inward, find_public_location, local_locations, short_location
 
 if TYPE_CHECKING:
-    from framedex.fetching.wanted import WantedCommit
     from framedex.index import Index
     from framedex.model import FrameRow
     from framedex.path_resolution.precedence import PathResolver
-    from framedex.releases.repository import PublicLine
+    from framedex.sources.fetching.wanted import WantedCommit
+    from framedex.sources.releases.repository import PublicLine
     from framedex.text_stacks.source_lookup.versions import Checkouts
 
 FindLocations = Callable[["FrameRow"], Sequence["Location"]]
@@ -68,7 +68,7 @@ class CheckoutFinder:
         """Return the location in a checkout or in fetched sources; None if there is none."""
         if location.url is None or file_exists(location.path):
             return None
-        from framedex.releases.repository import parse_address
+        from framedex.sources.releases.repository import parse_address
 
         about = path_of(self._uri) or self._session.default_document()
         line = parse_address(location.url, self._session.folder_settings_for(about).links)
@@ -127,9 +127,9 @@ class FetchableSource:
 
 def find_fetchable_source(session: Session, document: str, url: str) -> FetchableSource | None:
     """Return the sources that have a public line; None unless its address has a commit of XLA, JAX or CPython."""
-    from framedex.fetching.wanted import NAMES, named_commit
-    from framedex.releases.repository import parse_address
-    from framedex.releases.roots import is_commit
+    from framedex.sources.fetching.wanted import NAMES, named_commit
+    from framedex.sources.releases.repository import parse_address
+    from framedex.sources.releases.roots import is_commit
 
     settings = session.folder_settings_for(document)
     line = parse_address(url, settings.links)
@@ -163,7 +163,7 @@ def find_fetched_location(location: Location, links: Mapping[str, str] | None = 
     """Return the fetched line of a public location; None if the file is here or its commit was not fetched."""
     if location.url is None or file_exists(location.path):
         return None
-    from framedex.releases.repository import parse_address
+    from framedex.sources.releases.repository import parse_address
 
     line = parse_address(location.url, links)
     return None if line is None else find_fetched_line(line)
@@ -171,9 +171,9 @@ def find_fetched_location(location: Location, links: Mapping[str, str] | None = 
 
 def find_fetched_line(line: PublicLine) -> Location | None:
     """Return the line of a public repository at the recorded commit; None if the commit was not fetched."""
-    from framedex.fetching.cache import SourceCache
-    from framedex.releases.repository import REPOSITORIES
-    from framedex.releases.roots import is_commit
+    from framedex.sources.fetching.cache import SourceCache
+    from framedex.sources.releases.repository import REPOSITORIES
+    from framedex.sources.releases.roots import is_commit
 
     if not is_commit(line.revision):
         return None

@@ -13,10 +13,10 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.base.plaintext import printable
+from framedex.base.words import command_short, duration
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import stale_labels
-from framedex.plaintext import printable
-from framedex.words import command_short, duration
+from framedex.texts.places import stale_labels
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.markup import break_links
@@ -161,7 +161,7 @@ def call_json(call: CallRow) -> Json:
 
     `start` counts from the start of the recording; `duration` is -1 if the call never returned.
     """
-    from framedex.calltext import arguments_text, outcome_text
+    from framedex.texts.calls import arguments_text, outcome_text
 
     return {
         "id": call.id,

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from framedex.base.plaintext import printable
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import caller_doubt
-from framedex.plaintext import printable
+from framedex.texts.places import caller_doubt
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 

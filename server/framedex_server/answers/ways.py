@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from framedex.base.plaintext import printable
+from framedex.base.words import count
 from framedex.model import ProgramLine
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels
-from framedex.plaintext import printable
-from framedex.words import count
+from framedex.texts.places import location_labels
 from framedex_server.answers.ffi import find_called_uses, resolve_registration
 from framedex_server.answers.programs import find_lines_inside, find_lines_outside
 from framedex_server.answers.remote_sources import make_location_finder
@@ -26,9 +26,9 @@ from framedex_server.stack_paths import can_step_to, find_paths_inward, is_named
 from framedex_server.walks import WalkTarget
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import FfiHandler
     from framedex.index import Index
     from framedex.model import FrameRow, Location, PythonLine, StackPath
+    from framedex.programs.ffi.model import FfiHandler
 
 
 MAX_TARGETS = 20

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.words import command_short, count
 from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
-from framedex.plaintext import printable
-from framedex.words import command_short, count
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.frame_lines import find_public_frame
 from framedex_server.answers.programs import format_nearby

@@ -7,9 +7,9 @@ from functools import lru_cache
 from io import BufferedReader
 from pathlib import Path
 
-from framedex.errors import SystemLimitError
+from framedex.base.errors import SystemLimitError
+from framedex.base.regularfile import MAX_FILE_BYTES, open_regular
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.regularfile import MAX_FILE_BYTES, open_regular
 
 MAX_READ = 16 << 20
 """Code points read of a document, or bytes of a file, from its end: logs have the error there."""

@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from pygls.uris import to_fs_path
 
+from framedex.base.regularfile import read_regular
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.regularfile import read_regular
 from framedex_server.documents.file_texts import MAX_LINE_CHARACTERS, read_line, read_text
 
 if TYPE_CHECKING:

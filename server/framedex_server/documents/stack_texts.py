@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from framedex_server.documents.file_texts import MAX_READ
 
 if TYPE_CHECKING:
-    from framedex.releases.statements import StatedReleases
+    from framedex.sources.releases.statements import StatedReleases
     from framedex.text_stacks import ParsedText, TextFrame, TextStack
 
 Answer = TypeVar("Answer")
@@ -69,7 +69,7 @@ class StackText:
     @cached_property
     def releases(self) -> StatedReleases:
         """The releases that the text names."""
-        from framedex.releases.statements import StatedReleases
+        from framedex.sources.releases.statements import StatedReleases
 
         return StatedReleases(self.text)
 

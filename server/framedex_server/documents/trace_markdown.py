@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 
-from framedex import words
-from framedex.calltext import arguments_text, error_headline, outcome_text
-from framedex.capturetext import why_cut_off, why_unmerged
+from framedex.base import words
+from framedex.base.plaintext import printable, truncate
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import cell_name, location_text
-from framedex.plaintext import printable, truncate
-from framedex.tracetext import frame_labels, recorded_labels
+from framedex.texts.calls import arguments_text, error_headline, outcome_text
+from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.places import cell_name, location_text
+from framedex.texts.traces import frame_labels, recorded_labels
 from framedex_server.markup import Markup, code_span
 
 _MARKUP = Markup(markdown=True)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.base.plaintext import printable
+from framedex.base.words import count
 from framedex.path_resolution.files import file_exists
-from framedex.plaintext import printable
-from framedex.words import count
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.provenance import counted_in_answer, query_counted
 from framedex_server.answers.remote_sources import CheckoutFinder

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
-from framedex.words import duration
+from framedex.base.plaintext import printable
+from framedex.base.words import duration
 from framedex_server.answers.requests import (
     Json,
     call_json,
@@ -106,8 +106,8 @@ def _boundaries_json(index: Index, capture: int, text: str) -> Json:
 
 
 def _frames_json(session: Session, trace: Trace | None) -> Json | None:
-    from framedex.capturetext import why_cut_off, why_unmerged
-    from framedex.tracetext import section_title
+    from framedex.texts.captures import why_cut_off, why_unmerged
+    from framedex.texts.traces import section_title
 
     if trace is None:
         return None

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.words import duration
 from framedex.model.scopes import CaptureScope
-from framedex.plaintext import printable
-from framedex.words import duration
 from framedex_server.answers.provenance import ALL_CAPTURES_TEXT, LATEST_RUN_TEXT, counted_captures_text
 from framedex_server.answers.requests import (
     Json,
@@ -223,7 +223,7 @@ def _compare_lines(session: Session, index: Index, before: int, after: int, floo
     from framedex.diff.comparison import compare_recordings
     from framedex.diff.model import DiffAspect, describe_side, sort_worst_first
     from framedex.diff.noise import MIN_DIFFERENCE_NS, NoiseThresholds
-    from framedex.difftext import verdicts_text, versions_text
+    from framedex.diff.text import verdicts_text, versions_text
 
     captures = {capture.id: capture for capture in index.captures()}
     if not {before, after} <= captures.keys():
@@ -266,7 +266,7 @@ def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Diff
 
 def _find_reasons(line: LineDiff, found: Differences) -> list[str]:
     """Return the differences of the line, then those of its loop's rounds."""
-    from framedex.difftext import line_reasons, quantity_text
+    from framedex.diff.text import line_reasons, quantity_text
 
     loops = [
         quantity_text(each)

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from framedex.nativepart import NoNativePartError
+from framedex.base.nativepart import NoNativePartError
 from framedex.sources.files import LANGUAGES
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers import frame_lines
 from framedex_server.answers.costs import ANSWERS, find_counted_captures
 from framedex_server.answers.remote_sources import find_public_callees, make_fetch_action

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers.costs import (
     ANSWERS,
     Answer,

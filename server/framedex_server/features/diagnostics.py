@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers.costs import LineCost, find_file_costs, select_answers
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of

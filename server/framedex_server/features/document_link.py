@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels
+from framedex.texts.places import location_labels
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
+from framedex.base.words import count
 from framedex.model import FrameRole, Language
-from framedex.plaintext import printable
-from framedex.words import count
 from framedex_server.answers.frame_lines import frame_range, stack_range
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of

@@ -13,8 +13,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.errors import FramedexError
-from framedex.plaintext import printable
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex_server.answers.progress import run_with_progress
 from framedex_server.answers.remote_sources import FetchableSource, find_fetchable_source, find_fetched_line
 from framedex_server.answers.requests import find_document, parse_params, show_message
@@ -69,7 +69,7 @@ async def _fetch(server: LanguageServer, worker: IndexingWorker, source: Fetchab
 
 
 def _format_question(source: FetchableSource) -> str:
-    from framedex.fetching.cache import SourceCache
+    from framedex.sources.fetching.cache import SourceCache
 
     cache, wanted = SourceCache.default(), source.wanted
     is_first = not cache.store(wanted.component).is_dir()

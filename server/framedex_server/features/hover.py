@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.placetext import location_labels, release_labels
-from framedex.words import clock, count, duration
+from framedex.base.words import clock, count, duration
+from framedex.texts.places import location_labels, release_labels
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi import find_called_uses, format_ffi_use
 from framedex_server.answers.guidebook import add_page_link
@@ -223,7 +223,7 @@ def _format_details(
     markup: Markup, summary: LineSummary, neighbours: CallNeighbours, linked: Sequence[LinkedCalls]
 ) -> Iterator[str]:
     """Yield the boundary functions reached, the skipped frames, and the arguments."""
-    from framedex.calltext import arguments_in_brief
+    from framedex.texts.calls import arguments_in_brief
 
     # Sort by time: getters of a few ns outnumber the transfer or execution that matters.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MAX_SHOWN]:

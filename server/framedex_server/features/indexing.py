@@ -19,9 +19,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
-from framedex import nativepart
-from framedex.errors import FramedexError
-from framedex.folders import check_index_path
+from framedex.base import nativepart
+from framedex.base.errors import FramedexError
+from framedex.base.folders import check_index_path
 from framedex_server.answers.progress import run_with_progress
 from framedex_server.answers.requests import Json
 from framedex_server.answers.session import Session

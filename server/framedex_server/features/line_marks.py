@@ -21,9 +21,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.base.plaintext import printable
+from framedex.base.words import count, duration
 from framedex.index.file.paths import is_user_file
-from framedex.plaintext import printable
-from framedex.words import count, duration
 from framedex_server.answers.costs import LensCosts, LineCost, find_lens_costs
 from framedex_server.answers.provenance import (
     change_labels,

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
 from framedex_server.answers.session import RequestPosition, Session

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.base.plaintext import printable
 from framedex.model import Language
 from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists
-from framedex.plaintext import printable
 from framedex_server.answers.frame_lines import make_resolver
 from framedex_server.answers.remote_sources import make_path_resolver
 from framedex_server.answers.requests import Json, range_json

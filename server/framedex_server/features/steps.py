@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,

@@ -23,7 +23,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.plaintext import printable
+from framedex.base.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
 from framedex_server.answers.requests import (
     Json,
@@ -151,7 +151,7 @@ def _find_requested(session: Session, parameters: Json) -> Callable[[Index], Tra
 
 
 def _document_json(session: Session, parameters: Json, trace: Trace) -> Json:
-    from framedex.tracetext import format_trace
+    from framedex.texts.traces import format_trace
 
     name = f"call-{trace.call.id}" if parameters.get("stack") is None else f"stack-{parameters['stack']}"
     folder = PurePosixPath(find_document(session, parameters)).parent
@@ -169,7 +169,7 @@ def _markdown_json(session: Session, trace: Trace) -> Json:
 
 
 def _format_text(index: Index, kind: str, identifier: int) -> str | None:
-    from framedex.tracetext import format_trace
+    from framedex.texts.traces import format_trace
 
     trace = index.calls.trace(identifier) if kind == "call" else index.calls.trace_of_stack(identifier)
     return None if trace is None else format_trace(trace)
@@ -210,7 +210,7 @@ def register_open_trace(server: LanguageServer, session: Session) -> None:
 
 
 def _write_trace(index: Index, call: int | None) -> Path | None:
-    from framedex.tracetext import format_trace
+    from framedex.texts.traces import format_trace
 
     trace = index.calls.trace(call) if call is not None else None
     if trace is None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.base.plaintext import printable
 from framedex.path_resolution.files import file_exists
-from framedex.plaintext import printable
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 from framedex_server.stack_paths import can_step_to, local_locations

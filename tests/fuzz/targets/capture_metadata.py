@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
 from framedex.captures import read_capture
 from framedex.captures.state import capture_state, is_complete
-from framedex.errors import FramedexError
-from framedex.releases import find_builds
+from framedex.sources.releases import find_builds
 from framedex_native import _native
 from tests.fuzz.inputs import scratch
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.live.native.core_file import open_core
 from framedex.live.native.stacks import read_stacks
 from tests.fuzz.inputs import scratch

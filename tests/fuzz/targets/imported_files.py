@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.imports.reading import format_of, read_profile
 from framedex.model import ImportOrigin
 from tests.fuzz.inputs import scratch

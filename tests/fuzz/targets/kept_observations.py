@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.guidebook.observation_files import format_observations, read_observation_file
 from tests.fuzz.inputs import scratch
 

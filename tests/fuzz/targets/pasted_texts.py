@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from contextlib import chdir
 
+from framedex.base.errors import FramedexError
 from framedex.commands.editor.browser import is_web_address
 from framedex.commands.inputs.files import PublicPage
 from framedex.commands.inputs.pasted_text import SourceFinder
-from framedex.errors import FramedexError
 from framedex.path_resolution.files import PathRule
 from framedex.settings import Settings
 from tests.fuzz.inputs import scratch, text_of

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 from framedex.path_resolution.files import PathMap, PathRule
 from framedex.path_resolution.moved_files import TreeFiles, find_files_below
 from framedex.path_resolution.precedence import find_local_file
-from framedex.releases import Build, public_url, published, url_template
-from framedex.sourcemap import is_address
 from framedex.sources.names import find_likely_files
+from framedex.sources.releases import Build, public_url, published, url_template
+from framedex.sources.source_map import is_address
 from tests.fuzz.inputs import Input, scratch
 
 MAX_SIZE = 4096

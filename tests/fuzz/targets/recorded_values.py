@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 
-from framedex.calltext import arguments_as_recorded, arguments_in_brief
-from framedex.plaintext import printable, restore
+from framedex.base.plaintext import printable, restore
+from framedex.texts.calls import arguments_as_recorded, arguments_in_brief
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import accumulate
 
 from framedex.model import SourceMapInfo
-from framedex.releasemaps import ReleaseMap, open_release_maps
-from framedex.releasemaps.format import MapComponent, MapContent, compress, write_content
-from framedex.sourcemap import SourceMapError
+from framedex.sources.release_maps import ReleaseMap, open_release_maps
+from framedex.sources.release_maps.format import MapComponent, MapContent, compress, write_content
+from framedex.sources.source_map import SourceMapError
 from tests.fuzz.inputs import Input, scratch
 
 MAX_SIZE = 1 << 14

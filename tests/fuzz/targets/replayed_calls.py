@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from framedex.replay.plan import Action, Operation, Plan
-from framedex.replay.recorded_calls import _TRANSLATIONS, RecordedCapture, _Call, build_plan
+from framedex.plugins.replay.plan import Action, Operation, Plan
+from framedex.plugins.replay.recorded_calls import _TRANSLATIONS, RecordedCapture, _Call, build_plan
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from framedex.releases import public_url
 from framedex.settings import Settings
+from framedex.sources.releases import public_url
 from framedex_server.settings import EditorSettings
 from tests.fuzz.inputs import scratch
 

@@ -6,8 +6,8 @@ import hashlib
 import json
 import shutil
 
+from framedex.base.errors import FramedexError
 from framedex.captures import foreign_file
-from framedex.errors import FramedexError
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared.archive import ArchiveWriter

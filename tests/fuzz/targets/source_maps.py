@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 
-from framedex.sourcemap import SourceMapError, read_map, write_map
+from framedex.sources.source_map import SourceMapError, read_map, write_map
 from tests.fuzz.inputs import scratch
 
 MAX_SIZE = 1 << 14

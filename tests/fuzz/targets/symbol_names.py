@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from framedex.binaries.demangle import demangle, strip_clone_suffix
 from framedex.binaries.names import parse_name, readable_name, split_parameters
-from framedex.ffi.signatures import find_mismatches, format_signature, parse_attribute_names, parse_signature
+from framedex.programs.ffi.signatures import find_mismatches, format_signature, parse_attribute_names, parse_signature
 from framedex.sources.names import key_of, path_of, short_name
 from tests.fuzz.inputs import text_of
 

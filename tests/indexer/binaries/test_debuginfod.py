@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.progress import SilentProgress
 from framedex.binaries import Binary
 from framedex.binaries.debuginfod import Debuginfod, configure_debuginfod
-from framedex.progress import SilentProgress
 from tests.indexer.answering import Answering, Started
 from tests.indexer.binaries.conftest import compiled
 from tests.indexer.binaries.test_binary import address_of

@@ -10,7 +10,7 @@ import jaxlib
 import pytest
 
 from framedex.binaries import Binary
-from framedex.ffi.signatures import format_signature, parse_signature
+from framedex.programs.ffi.signatures import format_signature, parse_signature
 from tests.ffi_running import EXAMPLES, library_for
 from tests.indexer.binaries.embedding import compressed, embed, only_symbols
 from tests.tiers import exhaustive_unless

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from framedex.base.words import parse_byte_count
 from framedex.budgets.model import (
     Budget,
     BudgetSubject,
@@ -13,7 +14,6 @@ from framedex.budgets.model import (
     parse_memory_budget,
     parse_startup_budget,
 )
-from framedex.words import parse_byte_count
 
 COMPILES = BudgetSubject.COMPILES
 

@@ -12,7 +12,7 @@ from framedex.captures import Cell, read_cells, write_cells
 from framedex.commands.launching.outcome import RecorderEventFile
 from framedex.commands.output.terminal import Terminal, location_line, paint
 from framedex.model import Location, LocationEvidence
-from framedex.placetext import cell_name, location_text
+from framedex.texts.places import cell_name, location_text
 
 
 @pytest.fixture

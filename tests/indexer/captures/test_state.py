@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
-from framedex.errors import FramedexError
 from framedex.model import Metadata
 from framedex_native import _native
 from tests.one_put import recorded_put

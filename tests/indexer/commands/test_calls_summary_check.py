@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
-from framedex.objects import ViolationKind
+from framedex.programs.objects import ViolationKind
 from tests.indexer.commands.small_captures import write_put
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
 from tests.running import run as run_recorded

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.errors import FramedexError
 from framedex.captures import captures_within
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.index import Index
 from tests.indexer.commands.small_captures import unpack_capture
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.folders import read_capture_folder
 from framedex.captures import capture_folders
 from framedex.captures.folders import rename_for_removal
 from framedex.commands.main import cli
-from framedex.folders import read_capture_folder
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
 from tests.indexer.commands.small_captures import start_puts, unpack_capture, write_put

@@ -19,8 +19,8 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from framedex.commands.main import cli
+from tests.indexer.export.projects.trees import make_tree
 from tests.indexer.privileges import run_without_privileges
-from tests.indexer.projects.trees import make_tree
 
 SOURCES = {
     "lib/shape.h": "namespace lib {\nint Rank(int shape);\n}\n",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.verbs.demo import prepare_demo_folder
+from framedex.commands.verbs.setup.demo import prepare_demo_folder
 from tests.pythons import ROOT
 from tests.running import TIMEOUT, plain_environment
 

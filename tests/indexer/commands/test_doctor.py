@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.version import VERSION
 from framedex.commands import doctor_checks
 from framedex.commands.main import cli
-from framedex.releasemaps import open_release_maps
-from framedex.version import VERSION
+from framedex.sources.release_maps import open_release_maps
 from tests.hiding import JAX, NATIVE_PART, OF_X86, python_without
 from tests.indexer.privileges import run_without_privileges
 

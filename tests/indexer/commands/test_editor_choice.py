@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.commands.editor.editors import JETBRAINS_PROGRAMS, choose_editor
-from framedex.errors import FramedexError
 
 
 def program(folder: Path, name: str) -> Path:

@@ -105,8 +105,8 @@ def test_log_text_is_printed_but_never_interpreted(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("from_stdin", [False, True])
 def test_the_end_of_a_long_log_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_stdin: bool) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("framedex.commands.verbs.explain._MAX_BYTES", 4000)
-    monkeypatch.setattr("framedex.commands.verbs.explain._CHUNK_BYTES", 512)
+    monkeypatch.setattr("framedex.commands.verbs.crashes.explain._MAX_BYTES", 4000)
+    monkeypatch.setattr("framedex.commands.verbs.crashes.explain._CHUNK_BYTES", 512)
     longest = 0
 
     def read_part(text: str) -> object:
@@ -114,7 +114,7 @@ def test_the_end_of_a_long_log_is_searched(tmp_path: Path, monkeypatch: pytest.M
         longest = max(longest, len(text))
         return read(text)
 
-    monkeypatch.setattr("framedex.commands.verbs.explain.read", read_part)
+    monkeypatch.setattr("framedex.commands.verbs.crashes.explain.read", read_part)
     steps = "".join(f"step {number}, loss é\n" for number in range(1000))
     crash = "    @     0x7aeb3dc18723  xla::ShapeUtil::GetTupleElementShape()\n"
     text = f"jaxlib: 0.9.1\n{crash}{steps}{crash}"

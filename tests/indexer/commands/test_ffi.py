@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.plaintext import shell_word
 from framedex.commands.main import cli
-from framedex.plaintext import shell_word
 from tests.ffi_running import CPU, EXAMPLES, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index
 from tests.indexer.recorded import Project

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.terminal import Terminal, paint
-from framedex.commands.verbs.sources import frame_source_lines, improvement_lines
+from framedex.commands.verbs.recording.sources import frame_source_lines, improvement_lines
 from framedex.model import Capture, ComponentFrames, FramesBySource, LaunchInfo, LineSource
 from tests.indexer.recorded import Project
 

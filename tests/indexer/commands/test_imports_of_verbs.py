@@ -21,12 +21,20 @@ NEVER = {
 }
 # Packages that some verbs need, and the others must not load.
 OF_SOME = {
-    *("numpy", "socket", "subprocess", "framedex_native", "framedex.binaries", "framedex.ffi", "framedex.text_stacks"),
-    *("framedex.releases", "framedex.sources", "framedex.model.lines", "framedex.model.sources"),
+    *(
+        "numpy",
+        "socket",
+        "subprocess",
+        "framedex_native",
+        "framedex.binaries",
+        "framedex.programs.ffi",
+        "framedex.text_stacks",
+    ),
+    *("framedex.sources.releases", "framedex.sources", "framedex.model.lines", "framedex.model.sources"),
     *("framedex.model.source_trees", "framedex.model.traces"),
 }
 FRAMES_OF_TEXTS = {
-    *("framedex_native", "framedex.binaries", "framedex.text_stacks", "framedex.releases", "framedex.sources"),
+    *("framedex_native", "framedex.binaries", "framedex.text_stacks", "framedex.sources.releases", "framedex.sources"),
     *("framedex.model.sources", "framedex.model.source_trees", "framedex.model.traces"),
 }
 # For a line without frames, the statement around it must be parsed. The last two are imports of the grammar wheels.
@@ -50,7 +58,7 @@ NEEDS: dict[str, set[str]] = {
     "check": set(),
     "compiles": set(),
     "compiles --startup": {"framedex.sources"},
-    "diff 1": {"numpy", "framedex.releases"},
+    "diff 1": {"numpy", "framedex.sources.releases"},
     "report -o -": {"numpy", "asyncio", "socket", "subprocess", "tempfile"},
     "export --format csv -o -": set(),
     "export --format speedscope -o -": set(),
@@ -66,10 +74,10 @@ NEEDS: dict[str, set[str]] = {
     "live": {"framedex.captures", "framedex_native"},
     "hang": {"framedex.captures", "framedex_native"},
     "ranks --job demo": {"framedex.captures", "framedex_native"},
-    "ffi": {"framedex.ffi", "framedex.model.traces"},
+    "ffi": {"framedex.programs.ffi", "framedex.model.traces"},
     "explain log.txt": FRAMES_OF_TEXTS,
     "resolve log.txt": FRAMES_OF_TEXTS,
-    "sources": {"subprocess", "framedex.releases", "framedex.model.source_trees"},
+    "sources": {"subprocess", "framedex.sources.releases", "framedex.model.source_trees"},
 }
 
 

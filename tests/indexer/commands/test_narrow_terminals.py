@@ -9,7 +9,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from framedex.calltext import error_lines
 from framedex.commands.main import cli
 from framedex.commands.output.console import fit_line
 from framedex.commands.output.render_calls import call_lines, single_runs
@@ -17,6 +16,7 @@ from framedex.commands.output.render_trace import folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, text_line
 from framedex.index import Index
 from framedex.model import CallRow, CaptureRow, Location, LocationEvidence, Trace
+from framedex.texts.calls import error_lines
 from tests.indexer.recorded import Project
 
 FOLLOWED = Terminal(colors=False, links=True, host="h", width=80)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.words import clock
 from framedex.commands.inputs import new_captures
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.words import clock
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.commands.test_index_again import FRAMEDEX
 from tests.indexer.privileges import run_without_privileges

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.errors import FramedexError
 from framedex.commands.editor.editors import choose_editor, editor_command
 from framedex.commands.inputs.files import FilePosition, parse_file_position
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, location_line, paint
-from framedex.errors import FramedexError
 from framedex.model import Location, LocationEvidence
 from tests.running import plain_environment
 
@@ -241,7 +241,7 @@ def test_the_link_of_another_machine_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 def test_open_starts_without_index_modules() -> None:
     """A click: half a second of imports would be noticeable."""
-    script = "import sys; from framedex.commands.verbs.open import open_source; print(*sys.modules)"
+    script = "import sys; from framedex.commands.verbs.editors.open import open_source; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
     assert not {"numpy", "sqlite3", "framedex.index", "elftools"} & set(modules)

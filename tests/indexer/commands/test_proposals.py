@@ -17,10 +17,10 @@ import click
 import pytest
 
 import framedex_server
+from framedex.base.plaintext import shell_word
 from framedex.commands.inputs.selection import CaptureChoice
 from framedex.commands.main import VERBS, cli
 from framedex.commands.output.proposals import PROPOSAL
-from framedex.plaintext import shell_word
 from tests.indexer.commands.small_captures import unpack_capture, write_put
 from tests.indexer.recorded import Project
 from tests.pythons import ROOT

@@ -22,7 +22,7 @@ from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.path_resolution.files import PathRule
 from framedex.path_resolution.precedence import PathResolver
-from framedex.releases import release_commits
+from framedex.sources.releases import release_commits
 from framedex.text_stacks import TextFrame, read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver

@@ -18,7 +18,7 @@ from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, find_sources
 from framedex.ingest.source_maps import import_map, import_wheel_maps
 from framedex.model import LaunchInfo, Location, LocationEvidence
-from framedex.sourcemap import SourceMapError
+from framedex.sources.source_map import SourceMapError
 from tests.gitrepository import commit_all, git
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
 

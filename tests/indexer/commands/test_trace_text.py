@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from framedex import words
-from framedex.calltext import arguments_in_brief
+from framedex.base import words
 from framedex.commands.output.render_answers import relation_lines
 from framedex.commands.output.render_calls import call_lines, single_runs
 from framedex.commands.output.render_trace import all_frames, folded_frames, trace_header
 from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.index import Index
 from framedex.model import CallEdge, FrameRole, FrameRow, Location, LocationEvidence, Trace
+from framedex.texts.calls import arguments_in_brief
 from tests.indexer.recorded import Project
 
 PLAIN = Terminal(colors=False, links=False)

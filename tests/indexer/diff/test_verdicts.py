@@ -16,7 +16,7 @@ from framedex.diff.model import (
     judge_line,
     sort_worst_first,
 )
-from framedex.difftext import line_reasons, verdicts_text
+from framedex.diff.text import line_reasons, verdicts_text
 
 MS = 1_000_000
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.plaintext import printable, restore
+from framedex.base.plaintext import printable, restore
 from tests.indexer.export.exporting import export, hostile_index, run
 from tests.indexer.export.truth import calls_of
 from tests.indexer.recorded import Project

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.fleet.adding import AddedCapture, add_captures
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
 from tests.once import made_once
 from tests.running import mock_environment, run
 

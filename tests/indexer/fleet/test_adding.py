@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.errors import FramedexError
 from framedex.captures import read_capture
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture, add_captures
 from framedex.fleet.marks import marked_names
 from framedex.fleet.questions import QUESTIONS

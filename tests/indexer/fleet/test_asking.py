@@ -21,14 +21,14 @@ from click.testing import CliRunner
 from pyarrow import parquet
 
 import framedex_native
+from framedex.base.errors import FramedexError
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.questions import QUESTIONS
 from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
 from framedex.index import Store
 from framedex.ingest import SilentProgress, ingest_captures
-from framedex.objects.moves import CALLBACK_RESULT
+from framedex.programs.objects.moves import CALLBACK_RESULT
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet import changing
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job

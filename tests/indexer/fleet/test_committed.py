@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
+from framedex.base.regularfile import MAX_FILE_BYTES
 from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.compacting import compact
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
-from framedex.regularfile import MAX_FILE_BYTES
 from tests.indexer.fleet.fleets import added, asked, job
 
 

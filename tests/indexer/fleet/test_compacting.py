@@ -23,14 +23,14 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import CompactionResult, compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import SweepResult
-from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, TABLES, added, adding_process, asked, content, copied, files, job
 from tests.once import made_once
 from tests.pythons import ROOT
@@ -212,7 +212,7 @@ from pathlib import Path
 from framedex.fleet.compacting import compact
 from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import SweepResult
-from framedex.progress import SilentProgress
+from framedex.base.progress import SilentProgress
 left = [int(sys.argv[3])]
 whole = getattr(StoreRoot, sys.argv[2])
 def do_or_die(self, *arguments):

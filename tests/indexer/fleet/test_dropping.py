@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.errors import FramedexError
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.dropping import drop
 from framedex.fleet.schema import MARKER

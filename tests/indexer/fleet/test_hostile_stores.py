@@ -18,8 +18,9 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
@@ -27,7 +28,6 @@ from framedex.fleet.identities import id_of
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
 from framedex.fleet.store_queries import ForeignFilesError, StoreConnection
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
 from tests.pythons import ROOT
 
@@ -170,11 +170,11 @@ def test_files_of_another_schema_are_quarantined(store: Path) -> None:
 WITHOUT_RIGHTS = """
 import os, sys
 from pathlib import Path
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
+from framedex.base.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked
 if os.geteuid() == 0:
     os.setuid(65534)

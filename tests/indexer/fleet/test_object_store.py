@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.store_root import StoreRoot
 from framedex.index import Index
-from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.fleets import JOB, added, asked, content, job
 

@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
 
+from framedex.base.errors import FramedexError
 from framedex.captures import capture_folders
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.ranks.comparing import compare
 from framedex.fleet.ranks.model import Comparison, Finding, Kind
 from framedex.fleet.store_queries import StoreConnection

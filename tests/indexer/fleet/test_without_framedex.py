@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from framedex.base.progress import SilentProgress
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.drops import write_drop
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
 from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
 from tests.pythons import ROOT
 

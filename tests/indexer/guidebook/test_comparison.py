@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.guidebook.comparison import compare, find_changed_paths
 from framedex.model.guidebook import (
     Observations,

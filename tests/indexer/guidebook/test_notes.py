@@ -10,7 +10,7 @@ import pytest
 from framedex.guidebook.api_functions import read_api_functions
 from framedex.guidebook.notes import FOLDER, note, object_note
 from framedex.model.guidebook import Kind
-from framedex.objects.table import find_boundary_function
+from framedex.programs.objects.table import find_boundary_function
 
 FUNCTIONS = {function.name: function for function in read_api_functions()}
 NOTES = sorted(FOLDER.glob("*.md"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.guidebook.observation_files import format_observations, read_observation_file
 from framedex.model.guidebook import DisplayedLocation, Observations, PathNode, Step, StepCall, Task
 from tests.indexer.guidebook.observed import observed_program

@@ -14,8 +14,8 @@ from framedex.guidebook.observation_files import format_observations
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
 from framedex.model.guidebook import NameCount, PathNode
-from framedex.objects import ObjectRole, find_boundary_function
-from framedex.objects.table import iterate_objects, parse_address
+from framedex.programs.objects import ObjectRole, find_boundary_function
+from framedex.programs.objects.table import iterate_objects, parse_address
 from tests.indexer.guidebook.observed import ObservedProgram, observed_program
 from tests.running import PROGRAMS
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+from framedex.base.nativepart import protobuf
 from framedex.commands.main import cli
-from framedex.nativepart import protobuf
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "profiles"
 PROFILED = "/srv/profiled"

@@ -10,10 +10,10 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
 from perfetto.trace_builder.proto_builder import TraceProtoBuilder
 
+from framedex.base.nativepart import protobuf
 from framedex.binaries import Binary
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
-from framedex.nativepart import protobuf
 from tests.indexer.imports.profiles import framedex
 from tests.indexer.recorded import middle_of
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.nativepart import protobuf
 from framedex.index import Index
 from framedex.model import CallFilter
-from framedex.nativepart import protobuf
 from tests.indexer.imports.profiles import framedex, pprof
 from tests.indexer.recorded import middle_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.imports.reading import format_of, read_profile
 from framedex.model import ImportOrigin
 from tests.indexer.export.exporting import export

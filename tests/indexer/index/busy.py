@@ -15,7 +15,7 @@ from framedex.index.write.records import CaptureRecord
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.ffi import name_ffi
 from framedex.model import Calls, Capture, Function, ObjectDescription, Thread
-from framedex.releases import FunctionOrigins
+from framedex.sources.releases import FunctionOrigins
 from tests.indexer.recorded import Project
 
 CALLS = 3_000

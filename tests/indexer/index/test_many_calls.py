@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.progress import AdvanceCallback, SilentProgress
 from framedex.index import Index, Store
 from framedex.index.ask.call import filters, totals
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CallFilter, CallRow
-from framedex.progress import AdvanceCallback, SilentProgress
 from tests.indexer.index.busy import busy_capture, record_of
 from tests.indexer.recorded import build_project
 from tests.oracle.whole_captures import add_whole

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from framedex.base.progress import SilentProgress
 from framedex.captures import foreign_file, write_foreign
 from framedex.index import Index, Store
 from framedex.index.file.database import LOCK_TIMEOUT_S, connect_reading
@@ -21,7 +22,6 @@ from framedex.ingest.captures import read_captures, read_states
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.model import CaptureScope, FrameRow, ImportOrigin, Location, LocationEvidence
-from framedex.progress import SilentProgress
 from tests.indexed_ffi import indexed
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.index.test_scopes import CONTENTS

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import restore
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import CaptureFrameNamer
@@ -22,8 +23,7 @@ from framedex.model import (
     StopReason,
     StopReasons,
 )
-from framedex.plaintext import restore
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole
 from tests.trace_lines import parse_trace

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from framedex import open_index
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord
 from framedex.model import CaptureScope, Metadata

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.ask.sql import read_views, run_query
 from tests.indexer.recorded import build_project
 

@@ -13,7 +13,7 @@ import pytest
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.model import Calls, Capture, FrameRow, LocationEvidence, Module, NativeFrame, Stack
-from framedex.placetext import location_labels
+from framedex.texts.places import location_labels
 from tests.indexer.recorded import Project
 
 SOURCE = """\

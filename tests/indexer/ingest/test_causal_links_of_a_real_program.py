@@ -17,7 +17,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import CaptureFrameNamer
 from framedex.model import CallFilter, CallRow, Language, LinkEvidence, Trace
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from tests.indexer.ingest.compiling import recorded_compiling
 from tests.indexer.unplaced import index_without_sources
 from tests.oracle.whole_captures import add_capture

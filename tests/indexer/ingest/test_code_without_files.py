@@ -14,7 +14,7 @@ from framedex.index import Index
 from framedex.model import CallFilter, FrameRow, Language, LineSource, LocationEvidence
 from framedex.text_stacks.detect import read
 from framedex.text_stacks.source_lookup.resolve import Resolver
-from framedex.tracetext import format_trace
+from framedex.texts.traces import format_trace
 from framedex_server.documents.trace_markdown import format_markdown
 from tests.indexer.unplaced import index_without_sources
 from tests.running import run

@@ -31,10 +31,10 @@ from framedex.model import (
     is_of_nearest_release,
 )
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels
-from framedex.releasemaps import open_release_maps
-from framedex.releasemaps.reader import SHIPPED, ReleaseMap
-from framedex.sourcemap import write_map
+from framedex.sources.release_maps import open_release_maps
+from framedex.sources.release_maps.reader import SHIPPED, ReleaseMap
+from framedex.sources.source_map import write_map
+from framedex.texts.places import location_labels
 from tests.indexer.recorded import Project, middle_of, module_of
 from tests.one_put import recorded_put
 from tests.oracle.whole_captures import add_capture

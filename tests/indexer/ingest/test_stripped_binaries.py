@@ -10,11 +10,11 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
-from framedex.capturetext import doubts
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import describe_unnamed_frames
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
+from framedex.texts.captures import doubts
 from tests.indexer.binaries.conftest import SOURCE, compiled
 from tests.indexer.binaries.test_binary import address_of
 

@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from click.testing import CliRunner
 
+from framedex.base.errors import FramedexError
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.live.look import look_at
 from framedex.live.model import Activity, LiveThread, Look
 from framedex.live.targets import Target, find_target

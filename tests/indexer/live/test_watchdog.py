@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.base.words import parse_duration
 from framedex.commands.main import cli
 from framedex.live.diagnosis import Verdict
 from framedex.live.look import look_at
 from framedex.live.stalls import StallWatch
 from framedex.live.targets import find_target
-from framedex.words import parse_duration
 from tests.indexer.live.programs import FRAMEDEX, started, wait_for
 from tests.running import PROGRAMS, TIMEOUT, plain_environment
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from framedex.nativepart import protobuf
+from framedex.base.nativepart import protobuf
 from framedex.programs.collectives import read_collectives
 from framedex.programs.hlo import Module
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index import Index
 from framedex.shared.archive import ArchiveWriter
 from framedex.shared.columns import BatchDecoder, DefinitionCounts

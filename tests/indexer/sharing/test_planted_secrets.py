@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from framedex.model import Metadata
-from framedex.releases import REPOSITORIES
 from framedex.shared.contents import Definitions
 from framedex.shared.packing import pack_value
 from framedex.sharing.redaction import Redactor, Secrets
 from framedex.sharing.replacement import REDACTED
+from framedex.sources.releases import REPOSITORIES
 from tests.indexed_ffi import indexed
 from tests.indexer.sharing.planting import FORMS, MARK, Planter, forms_of
 from tests.indexer.sharing.project import framedex

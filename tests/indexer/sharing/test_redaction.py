@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from framedex.ffi.joins import find_metadata_site_keys
 from framedex.model import Language, LocationEvidence, Metadata, StopReasons
+from framedex.programs.ffi.joins import find_metadata_site_keys
 from framedex.shared.contents import (
     Definitions,
     SharedFrame,

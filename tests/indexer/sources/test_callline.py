@@ -10,8 +10,8 @@ import pytest
 
 from framedex.model import Definition, LocationEvidence
 from framedex.sources import parse_file
-from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, written_call_of
-from framedex.sources.call_lines import find_call_lines, find_line_range
+from framedex.sources.bodies import CallerBody, CallForm, FunctionBodies, written_call_of
+from framedex.sources.call_lines import find_call_lines
 from framedex.sources.calls import WrittenCall, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types, find_implicit_calls
 
@@ -386,20 +386,6 @@ def test_for_very_many_calls_address_order_decides(tmp_path: Path) -> None:
 
     how, lines = find_call_lines(caller, calls[0], 4_999, lambda *_: 0)
     assert (how, lines[0], len(lines)) == (LocationEvidence.RANKED, 5_001, count)
-
-
-def test_a_call_from_an_inlined_function_bounds_the_calls_around_it(tmp_path: Path) -> None:
-    """`OnlyThrough` is called by `Inner` on line 5 alone, `Third` is written on line 9."""
-    through, unknown, third = (CallForm(name, "call", 1) for name in ("OnlyThrough", "Unknown", "Third"))
-
-    def bounds(*calls: CallForm) -> tuple[int, int] | None:
-        flow = [BasicBlock(range(len(calls)), ())]
-        body = replace(compiled(tmp_path), compiled_calls=calls, control_flow=lambda: flow)
-        return find_line_range(body, 1, reaches)
-
-    assert bounds(through, unknown, third) == (5, 9)
-    assert bounds(through, unknown, through, third) == (2, 9)  # another function also calls it
-    assert bounds(replace(through, parameters=None), unknown, third) == (2, 9)  # inlined library code may call it
 
 
 def test_a_destructor_without_an_object_has_no_line(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from framedex.ingest import SilentProgress, find_sources
 from framedex.ingest.source_maps import export_map, import_map
 from framedex.model import Location, LocationEvidence, SourceMapInfo, Staleness
 from framedex.path_resolution.precedence import PathResolver
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame, quoted_source
 from framedex.text_stacks.source_lookup.resolve import Resolver

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.binaries.demangle import parse_printed_name
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import detect, read
 from framedex.text_stacks.lines import MAX_LINE_LENGTH, create_readers
 from tests.crash_corpus import corpus

@@ -9,15 +9,15 @@ import pytest
 
 from framedex.index import Index
 from framedex.model import LaunchInfo, LocationEvidence, SourceMapInfo
-from framedex.placetext import location_labels
-from framedex.releasemaps import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
-from framedex.releases import release_commits
-from framedex.releases.statements import StatedReleases
 from framedex.sources.extraction import extract_files
+from framedex.sources.release_maps import ReleasedFile, ReleaseSources, build_released_file, write_release_maps
+from framedex.sources.releases import release_commits
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.released import ReleasedSources
 from framedex.text_stacks.source_lookup.resolve import Resolver
+from framedex.texts.places import location_labels
 from tests.indexer.recorded import Project
 
 RELEASES = ("0.10.1", "0.10.2")

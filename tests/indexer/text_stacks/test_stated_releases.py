@@ -13,8 +13,8 @@ from framedex.index import Index, Store
 from framedex.ingest import SilentProgress
 from framedex.ingest.source_maps import export_map, import_map
 from framedex.model import LocationEvidence, SourceMapInfo
-from framedex.releases import release_commits
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases import release_commits
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks import read
 from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 from framedex.text_stacks.source_lookup.resolve import Resolver

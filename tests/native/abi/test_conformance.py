@@ -14,5 +14,5 @@ def test_the_committed_description_matches_the_data() -> None:
         [sys.executable, "-c", make], cwd=ROOT / "native" / "abi", capture_output=True, text=True, check=True
     )
 
-    committed = ROOT / "indexer" / "framedex" / "conformance" / "api.json"
+    committed = ROOT / "indexer" / "framedex" / "plugins" / "conformance" / "api.json"
     assert made.stdout == committed.read_text(), "run `python native/abi/generate_conformance.py`"

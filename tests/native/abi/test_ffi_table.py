@@ -7,7 +7,7 @@ import sys
 
 from tests.pythons import ROOT
 
-TABLE = ROOT / "indexer" / "framedex" / "ffi" / "ffi_enumerators.json"
+TABLE = ROOT / "indexer" / "framedex" / "programs" / "ffi" / "ffi_enumerators.json"
 
 
 def test_the_committed_table_matches_the_data() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from framedex.objects import ObjectRole, find_boundary_function
-from framedex.objects.table import load_boundary_functions
+from framedex.programs.objects import ObjectRole, find_boundary_function
+from framedex.programs.objects.table import load_boundary_functions
 from tests.pythons import ROOT
 
-TABLE = ROOT / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
+TABLE = ROOT / "indexer" / "framedex" / "programs" / "objects" / "pjrt_objects.json"
 
 
 def generated(text: str) -> str:

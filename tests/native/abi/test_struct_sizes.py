@@ -8,7 +8,7 @@ import sys
 
 from tests.pythons import ROOT
 
-TABLE = ROOT / "indexer" / "framedex" / "validation" / "struct_sizes.json"
+TABLE = ROOT / "indexer" / "framedex" / "plugins" / "validation" / "struct_sizes.json"
 
 
 def test_the_committed_table_matches_the_data() -> None:

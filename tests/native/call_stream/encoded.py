@@ -13,8 +13,8 @@ import numpy as np
 from framedex.captures import CaptureStream
 from framedex.captures.reader import object_table
 from framedex.model import Capture, ObjectColumns
-from framedex.objects import ViolationKind
-from framedex.objects.table import BoundaryFunction, load_boundary_functions
+from framedex.programs.objects import ViolationKind
+from framedex.programs.objects.table import BoundaryFunction, load_boundary_functions
 from framedex_native import _call_stream
 from framedex_native._call_stream import CallColumns
 from tests.oracle.lifetimes import Lifetimes, RecordedObject, Violation

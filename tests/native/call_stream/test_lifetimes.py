@@ -10,8 +10,8 @@ import pytest
 
 from framedex.captures import CaptureStream, read_capture
 from framedex.model import Capture
-from framedex.objects import ObjectRole
-from framedex.objects.table import BoundaryFunction, ObjectField, load_boundary_functions
+from framedex.programs.objects import ObjectRole
+from framedex.programs.objects.table import BoundaryFunction, ObjectField, load_boundary_functions
 from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import Following, encoded, followed, streamed
 from tests.native.recorded import recorded

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from framedex.captures import read_capture
 from framedex.model import Capture
-from framedex.objects import ViolationKind
+from framedex.programs.objects import ViolationKind
 from tests.native.call_stream.by_hand import calls_of
 from tests.native.call_stream.encoded import encoded, followed
 from tests.native.recorded import recorded

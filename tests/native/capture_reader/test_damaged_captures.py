@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.captures import read_capture
-from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
 from framedex_native import _native
 from tests.damage import damaged

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from framedex.errortext import split_headline
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
+from framedex.texts.errors import split_headline
 from tests.ffi_running import FfiRun, mock_tpu, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of
 from tests.running import PROGRAMS

@@ -18,7 +18,7 @@ from framedex.index import Index
 from framedex.index.write.costs.callback_transfers import write_callback_transfers
 from framedex.index.write.costs.timeline import KindColumns
 from framedex.model import TransferDirection
-from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
+from framedex.programs.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 from tests.indexer.unplaced import index_without_sources
 from tests.running import run
 

@@ -10,13 +10,13 @@ from statistics import median
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.nativepart import protobuf
+from framedex.base.protobuf import Message
 from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.model import DeviceMemory
-from framedex.nativepart import protobuf
 from framedex.programs import read_program_memory
 from framedex.programs.hlo import Module
-from framedex.protobuf import Message
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import line_marked

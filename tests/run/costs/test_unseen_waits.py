@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from framedex.captures import read_capture, write_end
 from framedex.captures.open_calls import read_invocations
 from framedex.commands.main import cli
-from framedex.costtext import waits_details, waits_text
 from framedex.index import Index
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.model import WaitReason
+from framedex.texts.costs import waits_details, waits_text
 from tests.indexer.unplaced import index_without_sources
 from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run

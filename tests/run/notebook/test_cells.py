@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 from framedex.index import Index
+from framedex.integrations.notebook.options import format_help
 from framedex.model import CallFilter, CaptureScope
-from framedex.notebook.options import format_help
 from tests.once import made_once
 from tests.pythons import ROOT
 from tests.run.notebook.notebooks import executed, run_through, shown, told

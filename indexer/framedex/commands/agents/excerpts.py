@@ -13,15 +13,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.folders import leads_inside, user_folder
+from framedex.base.plaintext import printable, restore, visible
+from framedex.base.regularfile import open_regular
 from framedex.commands.agents.tools import ToolAnswer
 from framedex.commands.inputs.files import parse_file_position, working_folder
-from framedex.errors import FramedexError
-from framedex.folders import leads_inside, user_folder
 from framedex.index import Index
 from framedex.index.file.paths import find_project_folder
-from framedex.plaintext import printable, restore, visible
-from framedex.regularfile import open_regular
 
 if TYPE_CHECKING:
     from framedex.commands.inputs.files import FilePosition

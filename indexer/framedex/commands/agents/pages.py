@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.commands.agents.tools import FROM_LINE, ArgumentRole, Tool, ToolAnswer, find_tool
 from framedex.commands.output.proposals import PROPOSAL
-from framedex.errors import FramedexError
 
 _NOTES_SHARE = 0.4  # maximum share of a page: most of it is for the lines
 _PROPOSALS_SHARE = 0.2

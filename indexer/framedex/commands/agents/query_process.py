@@ -16,11 +16,11 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import visible
 from framedex.commands.agents.tools import ToolAnswer
-from framedex.errors import FramedexError
 from framedex.index.ask.sql import MAX_MEMORY_BYTES, QueryRows, Value, read_views, run_query
 from framedex.index.file.soundness import report_damage
-from framedex.plaintext import visible
 
 TIMEOUT_STATUS = 3
 """The exit status after a timeout."""

@@ -35,6 +35,8 @@ from mcp.types import (
 )
 from mcp.types import Tool as ToolOfProtocol
 
+from framedex.base.errors import FramedexError
+from framedex.base.version import VERSION
 from framedex.commands.agents.excerpts import DEFAULT_CONTEXT_LINES, read_excerpt
 from framedex.commands.agents.pages import find_proposals, format_page
 from framedex.commands.agents.tools import (
@@ -53,9 +55,7 @@ from framedex.commands.agents.tools import (
 )
 from framedex.commands.agents.verb_process import VerbRunner
 from framedex.commands.inputs.project_index import load_settings_here, require_index_path
-from framedex.errors import FramedexError
 from framedex.index.file.soundness import report_damage
-from framedex.version import VERSION
 
 _MAX_ERROR_CHARS = 300  # a rejected value may have any size
 _MAX_CHARS = {("explain", "text"): 1_000_000, ("sql", "query"): 100_000}

@@ -16,11 +16,11 @@ from pathlib import Path
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.interpreters import own_code_command, own_module_command
 from framedex.commands.agents.query_process import FEWER_ROWS, TIMEOUT_STATUS
 from framedex.commands.agents.tools import ToolAnswer
-from framedex.errors import FramedexError
-from framedex.interpreters import own_code_command, own_module_command
 
 VERB_TIMEOUT_S = 60.0
 QUERY_TIMEOUT_S = 5.0

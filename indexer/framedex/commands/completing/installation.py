@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.folders import user_folder
+from framedex.base.plaintext import shell_word
+from framedex.base.regularfile import read_regular
 from framedex.commands.completing.shells import SHELLS, completion_script
 from framedex.commands.output.atomic_files import open_atomic
-from framedex.errors import FramedexError
-from framedex.folders import user_folder
-from framedex.plaintext import shell_word
-from framedex.regularfile import read_regular
 
 _MARK = "# completion of framedex"
 _BASH_COMPLETION = ("/usr/share/bash-completion/bash_completion", "/usr/local/share/bash-completion/bash_completion")

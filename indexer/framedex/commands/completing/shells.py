@@ -31,9 +31,9 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from framedex import words
-from framedex.errors import FramedexError
-from framedex.plaintext import printable, truncate, visible
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable, truncate, visible
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from framedex.errors import FramedexError
-from framedex.folders import program_on_path
+from framedex.base.errors import FramedexError
+from framedex.base.folders import program_on_path
 
 _TERMINAL_BROWSERS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
 _GRAPHICAL_BROWSERS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.folders import absolute_folders, program_on_path
+from framedex.base.regularfile import is_own_file, user_id
 from framedex.commands.inputs.files import FilePosition, absolute
-from framedex.errors import FramedexError
-from framedex.folders import absolute_folders, program_on_path
-from framedex.regularfile import is_own_file, user_id
 
 VSCODE_PROGRAMS = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
 """VS Code and its derivatives, by the names of their command-line programs."""

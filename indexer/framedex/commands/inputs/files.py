@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import host_name, open_regular
 from framedex.path_resolution.files import typed_file_exists
-from framedex.plaintext import printable
-from framedex.regularfile import host_name, open_regular
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -77,7 +77,7 @@ def note_if_too_short(position: FilePosition) -> FilePosition:
     except (OSError, ValueError):
         return position
     if last and position.line > last + 1:
-        from framedex import words
+        from framedex.base import words
         from framedex.commands.output.console import note
 
         lines = words.count(last, "line")

@@ -10,20 +10,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex.commands.inputs.files import path_resolver
 from framedex.commands.inputs.project_index import find_index_path, is_read_only, load_settings_here, report_if_changed
 from framedex.commands.output.console import print_error
-from framedex.errors import FramedexError
-from framedex.plaintext import printable
 from framedex.text_stacks.source_lookup.binaries import Binaries
 from framedex.text_stacks.source_lookup.released import ReleaseBasis, ReleasedSources
 from framedex.text_stacks.source_lookup.resolve import Resolver
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.releases.statements import StatedReleases
     from framedex.settings import Settings
+    from framedex.sources.releases.statements import StatedReleases
     from framedex.text_stacks.source_lookup.builds import BuildEvidence
     from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 

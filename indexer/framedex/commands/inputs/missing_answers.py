@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import restore, shell_word
 from framedex.commands.inputs.files import parse_file_position, working_folder
 from framedex.commands.output.console import note
-from framedex.errors import FramedexError
 from framedex.path_resolution.files import typed_file_exists
-from framedex.plaintext import restore, shell_word
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -9,7 +9,7 @@ from framedex.commands.inputs.logs import notes_on_releases, open_resolver
 from framedex.commands.output.console import note
 from framedex.live.native.naming import NamedFrames, name_frames
 from framedex.live.native.stacks import ProcessStacks
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
 
 
 def name_native_frames(stacks: ProcessStacks, index_path: Path | None) -> NamedFrames:

@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.folders import CAPTURES, REMOVAL_SUFFIX, is_allowed_index_path, read_capture_folder
+from framedex.base.plaintext import shell_word
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.output.console import note
-from framedex.errors import FramedexError
-from framedex.folders import CAPTURES, REMOVAL_SUFFIX, is_allowed_index_path, read_capture_folder
-from framedex.plaintext import shell_word
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -181,10 +181,10 @@ def _is_or_are(captures: Sequence[Path]) -> str:
 
 
 def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
+    from framedex.base.progress import SilentProgress
     from framedex.index import Store
     from framedex.index.file.database import LockTimeout
     from framedex.ingest import find_needed_sources, ingest_captures
-    from framedex.progress import SilentProgress
 
     try:
         with Store(path, LockTimeout(_LOCK_TIMEOUT_S)) as store:

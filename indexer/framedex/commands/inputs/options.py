@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.base.errors import FramedexError
+from framedex.base.words import nearest_name
 from framedex.commands.inputs.project_index import settings_here
-from framedex.errors import FramedexError
-from framedex.words import nearest_name
 
 if TYPE_CHECKING:
     from framedex.budgets.model import Budget, BudgetVerdict

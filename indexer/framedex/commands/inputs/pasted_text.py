@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable, restore
 from framedex.commands.inputs.files import (
     FilePosition,
     PublicPage,
@@ -26,18 +28,16 @@ from framedex.commands.inputs.files import (
 )
 from framedex.commands.inputs.project_index import find_index_path, load_settings_here, report_if_changed
 from framedex.commands.output.console import note, print_error
-from framedex.errors import FramedexError
 from framedex.model import Language, Location, LocationEvidence
 from framedex.model.locations import is_of_nearest_release, path_in_repository
 from framedex.path_resolution.files import PATH_RULE_REMEDY, file_exists, is_process_path
-from framedex.placetext import location_labels
-from framedex.plaintext import printable, restore
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
+from framedex.texts.places import location_labels
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.releases.repository import PublicLine
     from framedex.settings import Settings
+    from framedex.sources.releases.repository import PublicLine
     from framedex.text_stacks import TextFrame
     from framedex.text_stacks.source_lookup.resolve import Resolver
     from framedex.text_stacks.source_lookup.versions import Checkouts
@@ -115,7 +115,7 @@ class SourceFinder:
         raise problems[0]
 
     def _find_address(self, address: str) -> FilePosition | PublicPage:
-        from framedex.releases.repository import parse_address
+        from framedex.sources.releases.repository import parse_address
 
         line = parse_address(address, self._settings.links)
         if line is None:
@@ -124,7 +124,7 @@ class SourceFinder:
 
     def _find_mapped_line(self, named: FilePosition) -> FilePosition | PublicPage | None:
         """The position or page of a path in a source map; None for any other path."""
-        from framedex.releases.repository import parse_source_map_path
+        from framedex.sources.releases.repository import parse_source_map_path
 
         line = parse_source_map_path(str(named.path), named.line, self._settings.links)
         if line is None:
@@ -159,7 +159,7 @@ class SourceFinder:
 
         Raises FramedexError if there are several.
         """
-        from framedex.releases.repository import parse_address
+        from framedex.sources.releases.repository import parse_address
 
         public = list({place.url: place for place in locations if place.url}.values())
         if len(public) > 1:

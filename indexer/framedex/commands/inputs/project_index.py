@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.folders import check_index_path
+from framedex.base.nativepart import NoNativePartError
 from framedex.commands.inputs.files import working_folder
 from framedex.commands.inputs.new_captures import INDEX_FOLDER, add_new_captures, create_index
 from framedex.commands.output.bars import progress_on_terminal, query_progress
 from framedex.commands.output.console import note, print_error
-from framedex.errors import FramedexError
-from framedex.folders import check_index_path
 from framedex.model.scopes import CaptureScope
-from framedex.nativepart import NoNativePartError
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from framedex.base.progress import Progress
     from framedex.binaries.debuginfod import Debuginfod
     from framedex.index import Index
     from framedex.index.file.database import LockTimeout
     from framedex.model import CaptureRow
-    from framedex.progress import Progress
 
 INDEX_KEY = "framedex.index"
 """The key of a verb's context with the path of its index; an unexpected error may come from a damaged index."""
@@ -46,7 +46,7 @@ READ_ONLY_KEY = "framedex.read-only"
 
 def note_incomplete_captures(*captures: CaptureRow) -> None:
     """Note which of these captures are incomplete, changed, partly unreadable, imported or shared."""
-    from framedex.capturetext import doubts, is_of_samples, is_shared, stopped_early, unrecorded_queries
+    from framedex.texts.captures import doubts, is_of_samples, is_shared, stopped_early, unrecorded_queries
 
     _note_captures(
         (capture for capture in captures if is_of_samples(capture.metadata_text)),

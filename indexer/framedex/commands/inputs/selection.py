@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.capturetext import answer_heading, device_answer_heading
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex.commands.inputs.missing_answers import did_you_mean
 from framedex.commands.inputs.project_index import HEADING_INDEX_KEY, load_settings_here, open_index
 from framedex.commands.output.bars import query_progress
 from framedex.commands.output.terminal import Line, Span
-from framedex.errors import FramedexError
 from framedex.model import CallFilter
 from framedex.model.scopes import CaptureScope
-from framedex.plaintext import printable
+from framedex.texts.captures import answer_heading, device_answer_heading
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
 from framedex.commands.inputs.project_index import (
     check_index_is_inside,
     find_index_path,
@@ -15,7 +16,6 @@ from framedex.commands.inputs.project_index import (
     use_rebuilt_index,
     writer_patience,
 )
-from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.index import Store

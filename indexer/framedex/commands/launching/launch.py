@@ -16,6 +16,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.folders import program_on_path
+from framedex.base.interpreters import query_interpreter, unusable_interpreter_error
+from framedex.base.nativepart import RECORDABLE_PYTHONS, framedex_native
+from framedex.base.plaintext import printable, shell_word
+from framedex.base.version import VERSION
 from framedex.binaries import BinaryStore, DigestCache, state_of
 from framedex.captures import (
     Cell,
@@ -31,13 +37,7 @@ from framedex.commands.launching.options import HangPolicy, check_mock
 from framedex.commands.launching.outcome import Outcome, RecorderEventFile
 from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Plugin, Runtime
 from framedex.commands.launching.supervision import supervise
-from framedex.errors import FramedexError
-from framedex.folders import program_on_path
-from framedex.interpreters import query_interpreter, unusable_interpreter_error
 from framedex.model import BinaryState
-from framedex.nativepart import RECORDABLE_PYTHONS, framedex_native
-from framedex.plaintext import printable, shell_word
-from framedex.version import VERSION
 
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
 # An editor keeps relative folders out of framedex's own PYTHONPATH, and passes the user's value here.

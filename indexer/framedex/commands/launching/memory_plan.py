@@ -19,7 +19,9 @@ from typing import Any
 
 import click
 
-from framedex import words
+from framedex.base import words
+from framedex.base.nativepart import framedex_native
+from framedex.base.plaintext import printable
 from framedex.commands.inputs.selection import CaptureSelection
 from framedex.commands.launching.launch import Launch, check_python, find_interpreter, find_runtime, launch
 from framedex.commands.launching.options import (
@@ -40,8 +42,6 @@ from framedex.commands.output.terminal import Line, Span
 from framedex.index import Index
 from framedex.ingest.temporary import temporary_index
 from framedex.model import DeviceMemory, PythonLine
-from framedex.nativepart import framedex_native
-from framedex.plaintext import printable
 
 _DEFAULT_DEVICE = "v5e"
 _HEADROOM = 64

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import read_regular
+from framedex.base.words import BYTE_COUNT_REMEDY, parse_byte_count, parse_duration
 from framedex.commands.inputs.files import absolute
-from framedex.errors import FramedexError
-from framedex.plaintext import printable
-from framedex.regularfile import read_regular
-from framedex.words import BYTE_COUNT_REMEDY, parse_byte_count, parse_duration
 
 if TYPE_CHECKING:
     from framedex.commands.launching.runtimes import Runtime

@@ -17,15 +17,15 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.words import count, signal_name
 from framedex.captures import Cell, RecordCounts, count_records, project_captures_folder, read_metadata
-from framedex.capturetext import stopped_early
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.runtimes import Plugin
 from framedex.commands.output.proposals import format_command
-from framedex.errors import FramedexError
 from framedex.model import StopReasons
-from framedex.plaintext import printable
-from framedex.words import count, signal_name
+from framedex.texts.captures import stopped_early
 
 _REPORT_VARIABLE = "FRAMEDEX_REPORT"
 _INNER_RUN = b"inner-run"

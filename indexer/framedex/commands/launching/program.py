@@ -17,10 +17,10 @@ from pathlib import Path
 
 import click
 
-from framedex.errors import FramedexError
-from framedex.folders import program_on_path
-from framedex.plaintext import printable, shell_word
-from framedex.regularfile import open_regular
+from framedex.base.errors import FramedexError
+from framedex.base.folders import program_on_path
+from framedex.base.plaintext import printable, shell_word
+from framedex.base.regularfile import open_regular
 
 _INTERPRETER = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*t?(?:\.exe)?")
 _PYTHON_SOURCES = (".py", ".pyw", ".pyz", ".pyc")

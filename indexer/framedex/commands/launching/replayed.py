@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
 from framedex.captures import capture_folders, captures_within, project_captures_folder
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.launch import find_interpreter
-from framedex.errors import FramedexError
-from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.replay.plan import Plan
-    from framedex.replay.recording_file import LinesOfCalls
-    from framedex.replay.runner import Target
+    from framedex.plugins.replay.plan import Plan
+    from framedex.plugins.replay.recording_file import LinesOfCalls
+    from framedex.plugins.replay.runner import Target
 
 MOCK = "mock"
 
@@ -72,9 +72,9 @@ class OpenRecording:
 @contextmanager
 def open_recording(named: Path | None) -> Iterator[OpenRecording]:
     """Open a recording; the newest capture of this folder if none is named. Raises FramedexError."""
-    from framedex.replay.call_lines import CallLines
-    from framedex.replay.recorded_calls import RecordedCapture, build_plan
-    from framedex.replay.recording_file import DamagedRecordingError, read_recording
+    from framedex.plugins.replay.call_lines import CallLines
+    from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
+    from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
 
     if named is not None and absolute(named).is_file():
         with tempfile.TemporaryDirectory(prefix="framedex-replay-") as folder:
@@ -83,7 +83,7 @@ def open_recording(named: Path | None) -> Iterator[OpenRecording]:
             except DamagedRecordingError as error:
                 raise FramedexError(
                     f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
-                    "Name a capture, or a file of `framedex reduce`.",
+                    "Name a capture, or a file from `framedex reduce --keep nan`.",
                 ) from None
             yield opened
         return
@@ -116,8 +116,8 @@ def _find_capture(named: Path | None) -> Path:
 
 def find_target(name: str, python: str) -> Target:
     """Return the plug-in of this name. Raises FramedexError if there is none."""
-    from framedex.nativepart import framedex_native
-    from framedex.replay.runner import Target
+    from framedex.base.nativepart import framedex_native
+    from framedex.plugins.replay.runner import Target
 
     replayer = framedex_native.replayer_path()
     if name == MOCK:

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.errors import FramedexError
-from framedex.interpreters import failure_reason, query_interpreter
-from framedex.regularfile import open_regular
+from framedex.base.errors import FramedexError
+from framedex.base.interpreters import failure_reason, query_interpreter
+from framedex.base.regularfile import open_regular
 
 LEGACY_JAXLIB = "0.4.13"
 # Without TPU_LOAD_LIBRARY, a second process fails on a machine-wide lock file. JAX 0.4.13 has no FFI to trace.

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from framedex.base.interpreters import bare_code_command
 from framedex.commands.launching import witness
-from framedex.interpreters import bare_code_command
 
 _START_TIMEOUT_S = 2.0
 """The longest time that the witness may take to start."""

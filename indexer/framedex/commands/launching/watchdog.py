@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.captures.hang_reports import write_hang_report
 from framedex.commands.output.render_live import diagnosis_lines
 from framedex.commands.output.terminal import Terminal, paint
-from framedex.errors import FramedexError
 from framedex.live.stalls import StallWatch
 from framedex.live.targets import target_of_capture, target_of_process
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
 
 
 def write_atomic(path: Path, text: str, option: str = "-o", *, through_links: bool = True) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from framedex import words
-from framedex.plaintext import truncate
-from framedex.progress import AdvanceCallback, Progress, SilentProgress
+from framedex.base import words
+from framedex.base.plaintext import truncate
+from framedex.base.progress import AdvanceCallback, Progress, SilentProgress
 
 _COUNTS_WIDTH = 40  # columns for the counts, the remaining time, and a short bar
 _STEPS = 200  # drawings of a bar at most: drawing takes longer than reading a small file

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 import click
 
+from framedex.base.errors import FramedexError
 from framedex.commands.output.proposals import note_line
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, replace_unsupported_links, standard_output
-from framedex.errors import FramedexError
 
 _GAP = re.compile(r"(?<=\S) {2,}")
 _CONTINUATION_INDENT = 4

@@ -91,14 +91,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framedex.capturetext import all_problems, why_unmerged
 from framedex.commands.output.terminal import source_is_here
-from framedex.errortext import error_name
+from framedex.texts.captures import all_problems, why_unmerged
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
+    from framedex.base.folders import CaptureFolder
     from framedex.budgets.model import BudgetVerdict
-    from framedex.ffi.model import FfiRegistration, FfiTarget
-    from framedex.folders import CaptureFolder
     from framedex.ingest import IndexingReport
     from framedex.ingest.imports import ImportedFile
     from framedex.model import (
@@ -130,6 +129,7 @@ if TYPE_CHECKING:
         WaitsAndLoops,
     )
     from framedex.model.totals import ProfiledRun, ProfileTotals
+    from framedex.programs.ffi.model import FfiRegistration, FfiTarget
 
 Document = dict[str, Any]
 
@@ -422,7 +422,7 @@ def _site_document(site: FfiSite) -> Document:
 
 
 def _registration_document(registration: FfiRegistration) -> Document:
-    from framedex.ffi.signatures import jax_platform_name
+    from framedex.programs.ffi.signatures import jax_platform_name
 
     return asdict(registration) | {"platform": jax_platform_name(registration.platform)}
 

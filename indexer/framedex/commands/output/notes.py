@@ -7,10 +7,10 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
+from framedex.base.lazy import TextCache
 from framedex.commands.output.terminal import Line, Span, Terminal, location_line, paint, source_is_here
-from framedex.lazy import TextCache
 from framedex.model import Location, LocationEvidence
-from framedex.releases.statements import StatedReleases
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame
 from framedex.text_stacks.source_lookup.frame_context import is_inlined_in
 

@@ -15,9 +15,9 @@ import sys
 
 import click
 
+from framedex.base.folders import program_on_path
+from framedex.base.plaintext import printable, shell_word, visible
 from framedex.commands.output.terminal import Line, Span
-from framedex.folders import program_on_path
-from framedex.plaintext import printable, shell_word, visible
 
 _NAME = "framedex"
 PROPOSAL = re.compile(rf"`{_NAME} (?P<words>[^`]+)`")

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.capturetext import all_problems, is_of_samples, unrecorded_queries
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.proposals import proposal_line, trace_command
 from framedex.commands.output.terminal import Line, Span, location_line, text_line
 from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
-from framedex.placetext import caller_doubt, release_labels, stale_labels
-from framedex.plaintext import printable
+from framedex.texts.captures import all_problems, is_of_samples, unrecorded_queries
+from framedex.texts.places import caller_doubt, release_labels, stale_labels
 
 if TYPE_CHECKING:
-    from framedex.folders import CaptureFolder
+    from framedex.base.folders import CaptureFolder
     from framedex.index.write.records import FrameTotals
     from framedex.ingest import IndexingReport
     from framedex.ingest.imports import ImportedFile

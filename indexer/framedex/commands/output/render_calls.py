@@ -9,11 +9,11 @@ from itertools import islice, takewhile
 from operator import eq
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.calltext import call_text
+from framedex.base import words
+from framedex.base.plaintext import printable, truncate
 from framedex.commands.output.terminal import Line, Span, column_widths, location_line, row_text, text_line
 from framedex.model import CallRow
-from framedex.plaintext import printable, truncate
+from framedex.texts.calls import call_text
 
 if TYPE_CHECKING:
     from framedex.model import CaptureRow, FunctionTotals, PythonLine

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span
-from framedex.errortext import abbreviate_message
 from framedex.model import Severity
-from framedex.plaintext import printable
+from framedex.texts.errors import abbreviate_message
 
 if TYPE_CHECKING:
     from framedex.model import Finding, Trace

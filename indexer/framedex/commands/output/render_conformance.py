@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.terminal import Line, Span, column_widths
-from framedex.conformance.junit import stack_texts
-from framedex.conformance.levels import levels
-from framedex.conformance.model import FAILURES, Check, CheckResult, Report, Status
-from framedex.plaintext import printable
+from framedex.plugins.conformance.junit import stack_texts
+from framedex.plugins.conformance.levels import levels
+from framedex.plugins.conformance.model import FAILURES, Check, CheckResult, Report, Status
 
 _SHOWN_FRAMES = 12
 _STYLES = {Status.PASS: "native", Status.UNSUPPORTED: "dim", Status.SKIPPED: "dim"}

@@ -24,12 +24,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from framedex.base.plaintext import printable
 from framedex.commands.output.documents import Document, answer_document
 from framedex.commands.output.render_calls import hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, text_line
 from framedex.diff.stack_paths import split_runs
-from framedex.difftext import change_text, path_section_text, quantity_text, side_heading, summary_text, versions_text
-from framedex.plaintext import printable
+from framedex.diff.text import change_text, path_section_text, quantity_text, side_heading, summary_text, versions_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable, truncate
+from framedex.base.regularfile import open_regular
 from framedex.commands.output.proposals import format_command
 from framedex.commands.output.terminal import Line, Span, location_line, stated_line, text_line
 from framedex.live.model import Activity, GilRole, ProcessState
 from framedex.live.waits import python_frames
 from framedex.model.locations import Location, LocationEvidence
-from framedex.plaintext import printable, truncate
-from framedex.regularfile import open_regular
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable, truncate
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.costtext import device_name, saving_text, temporaries_source
-from framedex.plaintext import printable, truncate
+from framedex.texts.costs import device_name, saving_text, temporaries_source
 
 if TYPE_CHECKING:
     from framedex.model import (

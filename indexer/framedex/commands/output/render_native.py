@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import (
     frame_place,
     open_call_lines,
@@ -19,7 +20,6 @@ from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.live.documents import look_document
 from framedex.live.model import LiveFrame
 from framedex.live.runtime import is_python_binary
-from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.live.model import Look

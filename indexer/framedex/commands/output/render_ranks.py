@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import frame_place
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.fleet.running.states import RankActivity
 from framedex.fleet.running.verdicts import RankVerdict
-from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.fleet.running.states import RankState, RunningJob

@@ -28,21 +28,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.plaintext import printable
-from framedex.replay.call_lines import program_line
+from framedex.plugins.replay.call_lines import program_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from framedex.model import PythonLine
-    from framedex.replay.comparison import Comparison
-    from framedex.replay.judging import Bisection, Difference, NonFinite, Verdict
-    from framedex.replay.origins import Origin, OriginOp
-    from framedex.replay.plan import Plan
-    from framedex.replay.recording_file import LinesOfCalls
+    from framedex.plugins.replay.comparison import Comparison
+    from framedex.plugins.replay.judging import Bisection, Difference, NonFinite, Verdict
+    from framedex.plugins.replay.origins import Origin, OriginOp
+    from framedex.plugins.replay.plan import Plan
+    from framedex.plugins.replay.recording_file import LinesOfCalls
 
 _RECORD = "Record contents: `framedex run --contents PROGRAM.py`"
 _LABEL = 11

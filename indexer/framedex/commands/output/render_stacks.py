@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from framedex.base.plaintext import visible
 from framedex.commands.output.proposals import proposal_line
 from framedex.commands.output.terminal import Line, Span, location_line
-from framedex.placetext import location_labels
-from framedex.plaintext import visible
+from framedex.texts.places import location_labels
 
 if TYPE_CHECKING:
     from framedex.text_stacks.model import TextFrame

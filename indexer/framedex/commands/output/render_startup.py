@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_calls import python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.model import StartupPart
-from framedex.plaintext import printable
-from framedex.startuptext import startup_title, traced_line_text
+from framedex.texts.startup import startup_title, traced_line_text
 
 if TYPE_CHECKING:
     from framedex.model import Startup, StartupTotals

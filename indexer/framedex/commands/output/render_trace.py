@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
-from framedex.capturetext import why_cut_off, why_unmerged
+from framedex.base import words
+from framedex.base.plaintext import printable
 from framedex.commands.output.terminal import Line, Span, location_line, source_is_here, stated_line, text_line
 from framedex.model import (
     FrameRole,
@@ -20,8 +19,9 @@ from framedex.model import (
     SectionKind,
     SiteEvidence,
 )
-from framedex.plaintext import printable
-from framedex.tracetext import frame_labels, recorded_labels, section_title
+from framedex.texts.calls import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
+from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.traces import frame_labels, recorded_labels, section_title
 
 if TYPE_CHECKING:
     from framedex.model import FfiSite, Trace

@@ -17,12 +17,12 @@ from urllib.parse import quote
 
 import click
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import host_name
 from framedex.model.locations import path_in_repository
 from framedex.path_resolution.files import file_exists
-from framedex.placetext import location_labels, location_text, recorded_text_labels
-from framedex.plaintext import printable
-from framedex.regularfile import host_name
+from framedex.texts.places import location_labels, location_text, recorded_text_labels
 
 if TYPE_CHECKING:
     from framedex.model import Location

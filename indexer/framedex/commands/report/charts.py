@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from framedex.model import PARTS_OF_STEPS, CallActivity, FlameGraph, FlameKind, FlameNode
-from framedex.placetext import cell_name
+from framedex.texts.places import cell_name
 
 if TYPE_CHECKING:
     from framedex.model import Location, Loop, LoopStep, ThreadTime, Timeline

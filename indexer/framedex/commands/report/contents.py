@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING
 
-from framedex.capturetext import all_problems
 from framedex.model import CallFilter, Location, Metadata
+from framedex.texts.captures import all_problems
 
 if TYPE_CHECKING:
     from framedex.index import Index

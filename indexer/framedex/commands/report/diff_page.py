@@ -10,7 +10,7 @@ from framedex.commands.report.page import abbreviate, page_environment, render_p
 from framedex.commands.report.places import ReportLocations
 from framedex.diff.flames import change_kind
 from framedex.diff.stack_paths import split_runs
-from framedex.difftext import change_text, path_section_text, side_heading, summary_text, versions_text
+from framedex.diff.text import change_text, path_section_text, side_heading, summary_text, versions_text
 
 if TYPE_CHECKING:
     from framedex.diff.flames import MergedFlameGraph

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from framedex.capturetext import device_answer_heading
 from framedex.commands.report.charts import within_cells
 from framedex.commands.report.page import (
     SECTIONS,
@@ -23,10 +22,11 @@ from framedex.commands.report.page import (
     report_environment,
 )
 from framedex.commands.report.places import ReportLocations
-from framedex.compiletext import compiles_total
-from framedex.costtext import transfers_total, waits_total
-from framedex.placetext import cell_name
-from framedex.tracetext import section_title
+from framedex.texts.captures import device_answer_heading
+from framedex.texts.compilations import compiles_total
+from framedex.texts.costs import transfers_total, waits_total
+from framedex.texts.places import cell_name
+from framedex.texts.traces import section_title
 
 if TYPE_CHECKING:
     from framedex.commands.report.contents import ReportContents

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from framedex import words
-from framedex.calltext import error_headline
-from framedex.capturetext import device_answer_heading
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import truncate, visible
+from framedex.base.regularfile import open_regular
+from framedex.base.version import VERSION
 from framedex.commands.editor.browser import choose_browser, open_page
 from framedex.commands.output.proposals import format_command
 from framedex.commands.report.charts import (
@@ -32,8 +34,11 @@ from framedex.commands.report.charts import (
     thread_layers,
 )
 from framedex.commands.report.places import ReportLocations
-from framedex.compiletext import change_text, compiles_total
-from framedex.costtext import (
+from framedex.model import PARTS_OF_STEPS, CallActivity
+from framedex.texts.calls import error_headline
+from framedex.texts.captures import device_answer_heading
+from framedex.texts.compilations import change_text, compiles_total
+from framedex.texts.costs import (
     device_name,
     memory_by_line,
     memory_total,
@@ -42,13 +47,8 @@ from framedex.costtext import (
     transfers_total,
     waits_total,
 )
-from framedex.errors import FramedexError
-from framedex.errortext import abbreviate_message
-from framedex.model import PARTS_OF_STEPS, CallActivity
-from framedex.plaintext import truncate, visible
-from framedex.regularfile import open_regular
-from framedex.startuptext import startup_title, traced_line_text
-from framedex.version import VERSION
+from framedex.texts.errors import abbreviate_message
+from framedex.texts.startup import startup_title, traced_line_text
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from framedex.base.regularfile import read_regular_text
 from framedex.commands.editor.browser import is_web_address
 from framedex.commands.output.terminal import source_is_here
 from framedex.model.locations import path_in_repository
-from framedex.placetext import cell_name, location_labels, location_text, recorded_text_labels
-from framedex.regularfile import read_regular_text
+from framedex.texts.places import cell_name, location_labels, location_text, recorded_text_labels
 
 if TYPE_CHECKING:
     from framedex.model import Location

@@ -1,1 +1,1 @@
-"""The verbs of the command line, one per file or group. No verb imports another."""
+"""The verbs of the command line, one per file or group, in rooms by subject. No verb imports another."""

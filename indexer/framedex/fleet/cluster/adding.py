@@ -12,21 +12,21 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.version import VERSION
 from framedex.captures import read_metadata
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.cluster.sizes import capture_size
 from framedex.fleet.cluster.worker import CaptureOutcome, RunAdder, add
 from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.origin import Origin
-from framedex.plaintext import printable
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
+    from framedex.base.progress import Progress
     from framedex.fleet.store_root import StoreRoot
-    from framedex.progress import Progress
 
 _CHECK_INTERVAL_S = 1.0  # seconds between two checks of the workers
 _ANSWER = 10.0  # seconds to fetch a result of some hundred bytes from a worker that may be dead

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import read_regular
+from framedex.base.version import VERSION
 from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
 from framedex.fleet.cluster.worker import version
-from framedex.plaintext import printable
-from framedex.regularfile import read_regular
-from framedex.version import VERSION
 
 _NO_WORKERS = "distributed.scheduler.no-workers-timeout"
 _DEFAULT_TIMEOUT = "60s"  # default for that setting of Dask

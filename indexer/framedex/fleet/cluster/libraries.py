@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 
 try:
     import cryptography as cryptography

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.interpreters import own_module_command
+from framedex.base.plaintext import printable
+from framedex.base.progress import Progress
 from framedex.fleet.cluster.libraries import dask, distributed, silence_dask_logs
-from framedex.interpreters import own_module_command
-from framedex.plaintext import printable
-from framedex.progress import Progress
 
 # No web pages. A worker holds only the capture that it adds, so its death makes only that one a suspect.
 _SETTINGS = {"distributed.scheduler.http.routes": [], "distributed.scheduler.worker-saturation": 1.0}

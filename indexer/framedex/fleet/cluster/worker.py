@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.base.errors import FramedexError
+from framedex.base.version import VERSION
 from framedex.captures import read_metadata
-from framedex.errors import FramedexError
 from framedex.fleet.adding import CaptureAdder
 from framedex.fleet.cluster.libraries import distributed
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
 from framedex.fleet.store_root import StoreRoot
-from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.fleet.adding import AddedCapture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from framedex import words
+from framedex.base import words
 from framedex.fleet.ranks.failures import failures_of
 from framedex.fleet.ranks.families import RankFamily, families_of
 from framedex.fleet.ranks.loops import LoopSteps, steps_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from framedex import words
+from framedex.base import words
 from framedex.fleet.ranks.model import Kind
 from framedex.fleet.ranks.sequences import Departure, align_sequences, closely_aligned
 

@@ -6,10 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.errortext import error_name
+from framedex.base import words
 from framedex.fleet.ranks.model import Finding, Kind
 from framedex.model import Severity
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members

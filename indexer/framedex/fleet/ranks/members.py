@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.words import nearest_name
 from framedex.fleet.origin import job_size
 from framedex.fleet.ranks.model import Finding, Kind, Member
 from framedex.index.file.values import to_storable
 from framedex.model import Metadata, Severity
-from framedex.plaintext import printable
-from framedex.words import nearest_name
 
 if TYPE_CHECKING:
     from framedex.fleet.store_queries import StoreConnection

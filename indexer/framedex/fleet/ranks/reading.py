@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from framedex import words
-from framedex.objects.table import load_boundary_functions
+from framedex.base import words
+from framedex.programs.objects.table import load_boundary_functions
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from framedex import words
+from framedex.base import words
 from framedex.fleet.ranks.clocks import ClockAlignment, alignment_of
 from framedex.fleet.ranks.loops import CallTimes, Floats, LoopSteps
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop

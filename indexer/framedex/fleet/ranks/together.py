@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.plaintext import printable
+from framedex.base import words
+from framedex.base.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.live.look import look_at
 from framedex.live.model import LiveFrame
 from framedex.live.targets import target_of_capture

@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.captures.folders import captures_within
 from framedex.captures.metadata import read_end, read_metadata
-from framedex.errors import FramedexError
 from framedex.fleet.origin import Origin, job_size
 from framedex.live.waits import call_frames, innermost_line
 

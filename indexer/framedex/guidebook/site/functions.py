@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from framedex import words
+from framedex.base import words
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, Setup, run_setup, sum_counts
 from framedex.guidebook.site.html_text import (
@@ -22,7 +22,7 @@ from framedex.guidebook.site.html_text import (
 )
 from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import DisplayedLocation, Example, NameCount, ObservedError, ObservedFunction, Run
-from framedex.path_trees import MAX_FRAMES, PathTrees
+from framedex.model.path_trees import MAX_FRAMES, PathTrees
 
 if TYPE_CHECKING:
     from framedex.model.guidebook import FunctionDescription

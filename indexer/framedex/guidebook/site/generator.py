@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import escape
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.documents import Document, heading_anchor, resolve_links
 from framedex.guidebook.site.templates import Page, Section
-from framedex.plaintext import visible
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
+from framedex.base.plaintext import truncate, visible
+from framedex.base.words import count
 from framedex.model import LocationEvidence
 from framedex.model.guidebook import DisplayedLocation, PathNode
-from framedex.plaintext import truncate, visible
-from framedex.words import count
 
 MAX_CHARACTERS = 240
 _NEAREST_SUFFIX = " (nearest release)"  # marks a location in the sources of another commit than the recorded one

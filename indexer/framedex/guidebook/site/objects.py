@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
-from framedex import words
+from framedex.base import words
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, sum_counts
 from framedex.guidebook.site.html_text import draw_arrow_tip, format_times, render_prose, shorten

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from framedex.base.plaintext import visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, run_setup
 from framedex.guidebook.site.html_text import CharacterBudget, format_lines, render_path, render_prose, shorten
 from framedex.guidebook.site.templates import Page, Templates
 from framedex.model.guidebook import Step, StepCall, Task
-from framedex.plaintext import visible
 
 _PATHS_CHARACTERS = 140_000  # characters of a page of at most 300 kB
 _MAX_CALLS = 60  # per step

@@ -11,11 +11,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import visible
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.book import GuidebookData, run_setup
 from framedex.guidebook.site.html_text import format_lines, format_times, link_location, public_address, shorten
-from framedex.plaintext import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import read_regular_text
 from framedex.guidebook.site.book import GuidebookData
 from framedex.guidebook.site.contents import list_pages
 from framedex.guidebook.site.documents import find_documents
 from framedex.guidebook.site.generator import build, check_generator
 from framedex.model.guidebook import ApiRelease, Comparison, FunctionDescription, Observations
-from framedex.plaintext import printable
-from framedex.regularfile import read_regular_text
 
 
 def write_site(

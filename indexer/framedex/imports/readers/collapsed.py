@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from framedex.base.lazy import compiled_on_use
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
 from framedex.imports.source import HEAD, Source, lines_of
 from framedex.imports.values import ValueType, WeightRules
-from framedex.lazy import compiled_on_use
 from framedex.model import ImportedFrame
 
 _LINE = compiled_on_use(r"(?P<stack>.*\S)\s+(?P<weights>-?\d{1,18}(?:,[01],-?\d{1,18})?)$")

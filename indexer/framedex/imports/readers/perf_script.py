@@ -13,12 +13,12 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.lazy import compiled_on_use
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.source import Source, lines_of
 from framedex.imports.values import ValueType, WeightRules
-from framedex.lazy import compiled_on_use
 from framedex.model import ImportedFrame, Language
 
 # comm, pid/tid or tid, optionally [cpu] and flags, seconds, the period, the event, and its details.

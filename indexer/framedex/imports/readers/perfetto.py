@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
+from framedex.base.protobuf import Message, signed
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
@@ -21,7 +22,6 @@ from framedex.imports.source import Source
 from framedex.imports.tracks import Tracks, of_sequence
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields, within_first_field
-from framedex.protobuf import Message, signed
 
 _PACKET = 1
 _CLOCKS, _TIME, _SEQUENCE, _EVENT, _INTERNED_DATA, _FLAGS = 6, 8, 10, 11, 12, 13  # of a packet

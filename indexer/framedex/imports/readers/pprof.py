@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from framedex.base.protobuf import Message, signed
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.modules import Mapping, Modules
 from framedex.imports.names import build_imported_frame
@@ -16,7 +17,6 @@ from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields
 from framedex.model import ImportedFrame, NativeFrame
-from framedex.protobuf import Message, signed
 
 _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING = range(1, 7)
 _TIME, _PERIOD_TYPE, _DEFAULT_TYPE = 9, 11, 14

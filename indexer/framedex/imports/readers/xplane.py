@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from framedex.base.protobuf import Message
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.hlo import op_frames
 from framedex.imports.names import build_imported_frame, frame_of_text
@@ -19,7 +20,6 @@ from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields, within_first_field
 from framedex.model import ImportedFrame, Language
-from framedex.protobuf import Message
 
 _PLANE = 1
 _ID, _NAME, _LINES, _EVENT_NAMES, _STAT_NAMES, _STATS = range(1, 7)  # of a plane

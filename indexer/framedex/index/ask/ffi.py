@@ -8,9 +8,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from framedex.errortext import message_with_code
-from framedex.ffi import UnknownTarget
-from framedex.ffi.model import (
+from framedex.index.ask.ffi_sites import sites_by_id
+from framedex.index.ask.name.functions import functions_at
+from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.paths import is_installed
+from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
+from framedex.index.read.spans import KIND_TABLES, IdRange, iter_call_ranges, iter_calls
+from framedex.model import Location, LocationEvidence, PythonLine, SiteEvidence
+from framedex.programs.ffi import UnknownTarget
+from framedex.programs.ffi.model import (
     FfiHandler,
     FfiProblem,
     FfiRegistration,
@@ -22,14 +28,8 @@ from framedex.ffi.model import (
     Signature,
     UnfinishedRun,
 )
-from framedex.ffi.signatures import explain_error, explain_problem
-from framedex.index.ask.ffi_sites import sites_by_id
-from framedex.index.ask.name.functions import functions_at
-from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.file.paths import is_installed
-from framedex.index.read.rows import decode_arguments, frames_by_id, functions_by_id
-from framedex.index.read.spans import KIND_TABLES, IdRange, iter_call_ranges, iter_calls
-from framedex.model import Location, LocationEvidence, PythonLine, SiteEvidence
+from framedex.programs.ffi.signatures import explain_error, explain_problem
+from framedex.texts.errors import message_with_code
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader

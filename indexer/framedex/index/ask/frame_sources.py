@@ -26,8 +26,8 @@ from framedex.model import (
     is_of_nearest_release,
 )
 from framedex.path_resolution.files import file_exists
-from framedex.releases.builds import release_of_python
-from framedex.releases.components import Component, FrameOwner, owner_of_native, owner_of_python
+from framedex.sources.releases.builds import release_of_python
+from framedex.sources.releases.components import Component, FrameOwner, owner_of_native, owner_of_python
 
 # A group has equal values in all these columns. Python code has its file in place of a binary.
 _GROUPS = """

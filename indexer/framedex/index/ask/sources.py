@@ -13,7 +13,7 @@ from framedex.index.file.paths import PROJECT_FOLDERS, build_project_moves
 from framedex.index.read.locations import read_builds
 from framedex.index.read.rows import Reader
 from framedex.model import FileState, SourceHealth, SourceMapInfo, SourceProblem, SourceRoot, SourceTotals
-from framedex.releases import Build
+from framedex.sources.releases import Build
 
 if TYPE_CHECKING:
     from framedex.model import ComponentFrames

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import visible
 from framedex.index.file.database import LOCK_TIMEOUT_S, connect_reading, translate_errors
-from framedex.plaintext import visible
 
 MAX_MEMORY_BYTES = 256 << 20
 """Limit in bytes of SQLite's memory, for all queries of this process."""

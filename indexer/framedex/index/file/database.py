@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from framedex.errors import FramedexError, raise_if_no_descriptor
-from framedex.folders import folders_upwards
+from framedex.base.errors import FramedexError, raise_if_no_descriptor
+from framedex.base.folders import folders_upwards
+from framedex.base.regularfile import open_regular
 from framedex.index.file.schema import APPLICATION_ID, VERSION, find_foreign_part
-from framedex.regularfile import open_regular
 
 _RECORD_REMEDY = "Record a program with `framedex run SCRIPT` if you have not yet. Then run `framedex index`."
 _REBUILD_REMEDY = "Run `framedex index --rebuild` to rebuild the index from the captures that still exist."

@@ -12,7 +12,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.file.database import free_space, full_disk_error
 from framedex.index.file.seal import seal_path
 

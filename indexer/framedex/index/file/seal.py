@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.regularfile import NONBLOCKING, READ_ONLY
+from framedex.base.regularfile import NONBLOCKING, READ_ONLY
 
 CHEAP_CHECKSUM_BYTES = 8 << 20
 """The size up to which every writer computes the checksum of an index, in a few ms. `max_bytes` may allow more."""
@@ -161,7 +161,7 @@ def _checksum_in_subprocess(path: Path) -> int:
     """
     import subprocess
 
-    from framedex.interpreters import bare_code_command
+    from framedex.base.interpreters import bare_code_command
 
     command = bare_code_command(_CHECKSUM_SCRIPT)
     done = subprocess.run(  # noqa: TID251

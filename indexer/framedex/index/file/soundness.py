@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from enum import Enum
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.file.database import damaged_index_error, is_system_failure
 from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, is_unsealed, seal_checked_index, was_changed
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:  # imports the extractor, which most queries do not need
     from framedex.index.read.rows import Reader
     from framedex.model import Location
     from framedex.path_resolution.files import FoundFile
-    from framedex.releases import Build
     from framedex.sources.file_versions import FileChange, FileChanges
+    from framedex.sources.releases import Build
     from framedex.sources.statements import Statements
 
 
@@ -73,7 +73,7 @@ class StatementLines:
 
 def read_builds(reader: Reader, capture: int | None = None) -> list[Build]:
     """Return the components of one capture, or of all captures with the latest capture first."""
-    from framedex.releases import Build
+    from framedex.sources.releases import Build
 
     rows = reader.rows(
         "SELECT b.component, b.version, b.revision, b.folder FROM builds b JOIN captures p ON p.id = b.capture"
@@ -109,7 +109,7 @@ class UrlFinder:
 
     def find_public(self, path: str, line: int) -> PublicFile | None:
         """Return the public place of a line, whether its file is local or not; None without a public component."""
-        from framedex.releases import public_url, published, url_template
+        from framedex.sources.releases import public_url, published, url_template
 
         links = self._reader.links
         root = next((root for root in links if path.startswith(f"{root}/")), None)

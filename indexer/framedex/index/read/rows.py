@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Self
 
+from framedex.base.progress import QueryProgress
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translate_errors
 from framedex.index.file.values import build_location, fold_range, read_stored_text, to_storable, to_unsigned
@@ -36,7 +37,6 @@ from framedex.model import (
     StopReason,
     StopReasons,
 )
-from framedex.progress import QueryProgress
 
 ALL = 0
 

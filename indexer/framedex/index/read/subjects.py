@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.locations import build_state
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, build_capture, find_file_id

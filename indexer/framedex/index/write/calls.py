@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from framedex.base.nativepart import _call_stream
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
 from framedex.index.write.chain_totals import StackTotals
@@ -22,7 +23,6 @@ from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, CallKind
-from framedex.nativepart import _call_stream
 
 NULL: int = _call_stream.NULL
 """The value that represents NULL in a column."""

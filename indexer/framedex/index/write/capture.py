@@ -12,8 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from framedex.errors import FramedexError
-from framedex.ffi.joins import BOUNDARY
+from framedex.base.errors import FramedexError
 from framedex.index.file.values import to_storable
 from framedex.index.write import aggregates
 from framedex.index.write.calls import CallWriter
@@ -35,6 +34,7 @@ from framedex.index.write.stacks import LinkWriter, StackRows
 from framedex.index.write.tree import Integers, StackTree
 from framedex.index.write.versions import ProgramFileVersions, store_versions
 from framedex.model import BinaryId, CallBatch, Capture, Function, StopReasons, Thread
+from framedex.programs.ffi.joins import BOUNDARY
 
 if TYPE_CHECKING:
     from framedex.index.write.records import CaptureRecord

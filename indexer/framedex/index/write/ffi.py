@@ -12,8 +12,6 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
-from framedex.ffi import RunJoin, split_function
-from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import to_storable
 from framedex.index.write.interning import StackLeaves, add_recorded_names, intern_frames, intern_stacks
 from framedex.index.write.records import FfiRecords, FrameRecord
@@ -21,6 +19,8 @@ from framedex.index.write.stacks import intern_kind, recount_kinds
 from framedex.index.write.tree import StackTree
 from framedex.index.write.versions import ProgramFileVersions
 from framedex.model import Function, MergeOutcome, SiteEvidence
+from framedex.programs.ffi import RunJoin, split_function
+from framedex.programs.ffi.joins import BOUNDARY
 
 
 class FfiWriter:

@@ -9,7 +9,7 @@ import numpy as np
 from framedex.index.write.calls import NULL, CallWriter, copy_rows
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, ObjectColumns
-from framedex.objects import ViolationKind
+from framedex.programs.objects import ViolationKind
 
 _VIOLATION_KINDS = [kind.value for kind in ViolationKind]
 

@@ -19,7 +19,7 @@ from framedex.index.write.program_memory import delete_unused_memory, intern_pro
 from framedex.index.write.records import CaptureRecord, StoredProgram
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, Program, ProgramFrame, ProgramOp
-from framedex.objects.table import parse_address
+from framedex.programs.objects.table import parse_address
 
 COMPILE_FUNCTIONS = frozenset({"PJRT_Client_Compile", "PJRT_Compile"})
 """Functions that compile a program to an executable."""

@@ -8,10 +8,10 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from framedex.ffi import FfiJoins
-from framedex.ffi.model import Signature
 from framedex.model import BinaryId, Capture, FrameRole, Language, Location, PhaseKind, Program, ProgramMemory
-from framedex.releases import NO_ORIGIN, BinaryOrigin, Build
+from framedex.programs.ffi import FfiJoins
+from framedex.programs.ffi.model import Signature
+from framedex.sources.releases import NO_ORIGIN, BinaryOrigin, Build
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from framedex.index.write.records import (
 from framedex.index.write.source_files import delete_definitions, mark_stale, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, FrameRole, Language, LocationEvidence, SourceMapInfo
 from framedex.path_resolution.files import PathRule
-from framedex.releases import BinaryOrigin
+from framedex.sources.releases import BinaryOrigin
 
 _FILES_OF_ROOT = """
     SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root

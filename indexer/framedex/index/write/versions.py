@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.base.regularfile import read_regular_text
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_user_file
 from framedex.index.file.values import pack_text
 from framedex.index.write.interning import intern_files
 from framedex.index.write.records import FrameRecord, RecordedSource
 from framedex.model import FileState
-from framedex.regularfile import read_regular_text
 from framedex.sources.file_versions import are_installed_together, blob_name, file_state, read_stable
 
 _MIN_MTIME_NS = 400_000_000 * 1_000_000_000  # 1982; reproducible archives give their files earlier, meaningless times

@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 from elftools.elf.elffile import ELFFile
 from elftools.elf.segments import NoteSegment
 
-from framedex import words
-from framedex.errors import FramedexError, SystemLimitError
+from framedex.base import words
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.base.plaintext import printable
+from framedex.base.regularfile import open_regular
 from framedex.live.memory import Memory
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
-from framedex.plaintext import printable
-from framedex.regularfile import open_regular
 
 _SIGNAL_AT, _TID_AT, _REGISTERS_AT = 12, 32, 112  # in struct elf_prstatus
 _SIGNAL_INFORMATION = struct.Struct("<iiixxxxQ")  # of siginfo_t: signal, error, cause (at most 0: sent), address
@@ -115,17 +115,17 @@ def _open_elf(name: str, file: BinaryIO) -> ELFFile:
         raise
     except Exception as error:  # pyelftools raises many types of errors on other files
         raise FramedexError(
-            f"{name} is not a core file.", "For a crash text or a log, use: framedex explain FILE"
+            f"{name} is not a core file.", "`framedex explain FILE` reads a crash text or a log."
         ) from error
     if kind != "ET_CORE":
         raise FramedexError(
-            f"{name} is a program or a library, not a core file.", "Name the core file first: framedex core CORE EXE"
+            f"{name} is a program or a library, not a core file.", "Name the core file first: `framedex core FILE EXE`."
         )
     if machine != "EM_X86_64" or bits != 64:
         architecture = str(machine).removeprefix("EM_").lower()
         raise FramedexError(
             f"{name} is a core file of {architecture} ({bits} bits); only x86-64 is supported.",
-            "Print the stacks with gdb on such a machine, then: framedex explain FILE",
+            "Print the stacks with gdb on such a machine, and give the text to `framedex explain FILE`.",
         )
     return elf
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 
+from framedex.base.errors import SystemLimitError
+from framedex.base.plaintext import printable
 from framedex.binaries.binary import Binary
 from framedex.binaries.elf import Elf
 from framedex.binaries.loaded_tables import FunctionExtents
-from framedex.errors import SystemLimitError
 from framedex.live.memory import Memory
 from framedex.live.native.image import FileMapping, ProcessImage
-from framedex.plaintext import printable
 
 _ELF_MAGIC = b"\x7fELF"
 VDSO = "[vdso]"
@@ -145,7 +145,7 @@ class Modules(Memory):
             if not build_id or elf.build_id == build_id:
                 return Module(path, base, file, build_id, elf)
             problem = "is another build than that of the process"
-        remedy = " Name its file: framedex core CORE EXE" if is_program else " Its functions are unknown."
+        remedy = " Name its file: `framedex core FILE EXE`." if is_program else " Its functions are unknown."
         return Module(path, base, file, build_id, None, f"{printable(str(file))} {problem}.{remedy}")
 
     @cached_property

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.live.look import describe_refusal
 from framedex.live.memory import Memory, ProcessMemory
 from framedex.live.model import ProcessState

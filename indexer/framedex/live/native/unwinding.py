@@ -15,11 +15,11 @@ from typing import Any
 from elftools.dwarf.callframe import CIE, FDE, CallFrameInfo, RegisterRule
 from elftools.dwarf.structs import DWARFStructs
 
+from framedex.base.errors import SystemLimitError
+from framedex.base.plaintext import printable
 from framedex.binaries.loaded_tables import UnwindEntry
-from framedex.errors import SystemLimitError
 from framedex.live.native.expressions import evaluate
 from framedex.live.native.modules import Module, Modules
-from framedex.plaintext import printable
 
 _STACK_POINTER, _RETURN_ADDRESS = 7, 16  # DWARF numbers of registers
 _GNU_ARGS_SIZE = 0x2E  # moves no register; pyelftools does not decode it

@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import build_native_frame, find_source_spans, parts_of_match, text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart, TextStack

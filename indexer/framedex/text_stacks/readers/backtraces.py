@@ -19,7 +19,7 @@ import re
 from dataclasses import replace
 from enum import Enum, auto
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Span,

@@ -1,6 +1,6 @@
 """Parsers of framedex's own trace documents, and of plain `file:line` and `file:line:column` in any text.
 
-`framedex.tracetext` writes trace documents and describes their format.
+`framedex.texts.traces` writes trace documents and describes their format.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
+from framedex.base.plaintext import restore
 from framedex.model import Language
-from framedex.plaintext import restore
 from framedex.text_stacks.frames import parts_of_match
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
-from framedex.tracetext import HEADING
+from framedex.texts.traces import HEADING
 
 # A local path, a source map path (`xla@5a9e73cbd925:xla/shape.cc`), or Python's name of a string (`<string>`).
 _PATH = r"(?P<path>(?:/|<|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{12}[+a-z]*:).*)"

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import Margin, add_location, frame_of_match
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart

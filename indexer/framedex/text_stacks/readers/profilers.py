@@ -14,7 +14,7 @@ import json
 import re
 from dataclasses import replace
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Margin,

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import add_offset, frame_of_match, parse_location, parts_of_match
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame

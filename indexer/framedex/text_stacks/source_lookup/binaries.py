@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence, NativeSymbol, is_local
 from framedex.path_resolution.files import find_file
 from framedex.text_stacks.model import TextFrame

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.model import Language
-from framedex.releases.statements import FileReleases, StatedReleases
+from framedex.sources.releases.statements import FileReleases, StatedReleases
 from framedex.text_stacks.source_lookup.binaries import BinaryAddress, find_symbols_named, printed_short_name
 
 if TYPE_CHECKING:

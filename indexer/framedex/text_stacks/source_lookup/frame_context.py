@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from framedex import words
+from framedex.base import words
+from framedex.base.plaintext import printable, shell_word
 from framedex.model import Language, Location, LocationEvidence
-from framedex.plaintext import printable, shell_word
 from framedex.text_stacks.model import StackFormat, TextFrame
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import UnfinishedRun
     from framedex.index import Index
+    from framedex.programs.ffi.model import UnfinishedRun
     from framedex.text_stacks.model import TextFrame
 
 

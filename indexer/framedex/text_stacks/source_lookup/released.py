@@ -16,20 +16,20 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from framedex.lazy import compiled_on_use
+from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
-from framedex.releases.builds import XLA_NAMESPACES, release_commits
-from framedex.releases.repository import compiled_from, installed_from, public_url, url_template
-from framedex.releases.statements import FileReleases, StatedReleases
+from framedex.sources.releases.builds import XLA_NAMESPACES, release_commits
+from framedex.sources.releases.repository import compiled_from, installed_from, public_url, url_template
+from framedex.sources.releases.statements import FileReleases, StatedReleases
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.releasemaps import ReleaseMaps
-    from framedex.releasemaps.reader import CombinedMaps
-    from framedex.sourcemap import SourceMapError
     from framedex.sources.bodies import FunctionBodies
     from framedex.sources.matching import Candidate
+    from framedex.sources.release_maps import ReleaseMaps
+    from framedex.sources.release_maps.reader import CombinedMaps
+    from framedex.sources.source_map import SourceMapError
 
 NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
 """Namespaces used only by XLA and JAX."""
@@ -189,8 +189,8 @@ class ReleasedSources:
         to `mark_used`.
         """
         from framedex.binaries.names import parse_name
-        from framedex.sourcemap import SourceMapError
         from framedex.sources.names import key_of, short_of
+        from framedex.sources.source_map import SourceMapError
 
         key, release = key_of(parse_name(symbol)), self._release(module)
         if key[:1] not in _KEY_STARTS or self.problem:
@@ -277,7 +277,7 @@ class ReleasedSources:
         return tuple(sorted(self._releases.versions_of(package), key=_version_key))
 
     def _may_define(self, short_name: str) -> bool:
-        from framedex.sourcemap import SourceMapError
+        from framedex.sources.source_map import SourceMapError
 
         try:
             return not self.problem and self._all_maps().may_define(short_name)
@@ -290,7 +290,7 @@ class ReleasedSources:
 
     def _query_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
         """Return the answer of the maps; None if they are damaged, which is reported in `problem`."""
-        from framedex.sourcemap import SourceMapError
+        from framedex.sources.source_map import SourceMapError
 
         try:
             return ask()
@@ -300,7 +300,7 @@ class ReleasedSources:
 
     def _open_maps_of(self, release: PlacedRelease) -> CombinedMaps:
         """Return the maps used for a release, marked as nearest if they are not exact."""
-        from framedex.releasemaps.reader import CombinedMaps
+        from framedex.sources.release_maps.reader import CombinedMaps
 
         maps = self._all_maps()
         nearest = [maps.nearest(component, release.version or maps.releases[-1]) for component in _MAPPED_COMPONENTS]
@@ -352,14 +352,14 @@ def _in_repository(path: str) -> tuple[str, str] | None:
 
 
 def _open_maps(path: Path | None) -> ReleaseMaps:
-    from framedex.releasemaps import open_release_maps
+    from framedex.sources.release_maps import open_release_maps
 
     return open_release_maps(path) if path is not None else _shipped_maps()
 
 
 @cache
 def _shipped_maps() -> ReleaseMaps:
-    from framedex.releasemaps import open_release_maps
+    from framedex.sources.release_maps import open_release_maps
 
     return open_release_maps()
 

@@ -15,12 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.lazy import TextCache, compiled_on_use
+from framedex.base.lazy import TextCache, compiled_on_use
 from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol, is_local
 from framedex.path_resolution.files import file_exists
 from framedex.path_resolution.precedence import PathResolver
-from framedex.releases.statements import StatedReleases
-from framedex.startuptext import traced_line_text
+from framedex.sources.releases.statements import StatedReleases
 from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
 from framedex.text_stacks.source_lookup.binaries import Binaries, BinaryAddress, CallLines, CompiledCall, is_built_from
 from framedex.text_stacks.source_lookup.builds import BuildEvidence, BuildMatch, RecordedBuilds, modification_time
@@ -31,6 +30,7 @@ from framedex.text_stacks.source_lookup.frame_context import (
     printed_evidence,
 )
 from framedex.text_stacks.source_lookup.released import ReleasedLocation, ReleasedSources
+from framedex.texts.startup import traced_line_text
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary

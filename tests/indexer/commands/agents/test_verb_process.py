@@ -10,9 +10,9 @@ import sys
 import anyio
 import pytest
 
+from framedex.base.errors import FramedexError
 from framedex.commands.agents import query_process, verb_process
 from framedex.commands.agents.verb_process import VerbRunner
-from framedex.errors import FramedexError
 from framedex.index.ask.sql import MAX_MEMORY_BYTES
 from tests.indexer.recorded import Project
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import Cluster, add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 
 STORE = f"s3://{servers.BUCKET}/of/mine"

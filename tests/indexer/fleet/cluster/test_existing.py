@@ -18,17 +18,17 @@ import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
 
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
+from framedex.base.version import VERSION
 from framedex.captures import read_metadata
 from framedex.commands.main import cli
-from framedex.errors import FramedexError
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.origin import Origin
 from framedex.fleet.partitions import captures_in
 from framedex.fleet.store_root import StoreRoot
-from framedex.progress import SilentProgress
-from framedex.version import VERSION
 from tests.indexer.fleet import clusters, servers
 from tests.indexer.fleet.cluster.running import (
     STORE,
@@ -156,7 +156,7 @@ def test_a_worker_with_another_store_is_reported(
     ("before", "told"),
     [
         ("import sys; sys.modules['framedex'] = None", f"has no framedex {VERSION}"),
-        ("import framedex.version as v; v.VERSION = '0.0.1'", f"has framedex 0.0.1, not {VERSION}"),
+        ("import framedex.base.version as v; v.VERSION = '0.0.1'", f"has framedex 0.0.1, not {VERSION}"),
         ("import sys; sys.modules['duckdb'] = None", "need duckdb"),
     ],
     ids=["none", "another", "without duckdb"],

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
+from framedex.base.progress import SilentProgress
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.local import local_cluster
 from framedex.fleet.cluster.sizes import worthwhile_processes
-from framedex.progress import SilentProgress
 from tests.indexer.fleet import servers
 from tests.indexer.fleet.cluster.running import (
     STORE,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.guidebook.api_functions import read_api_functions
 from framedex.guidebook.site import addresses
 from framedex.guidebook.site.writer import MARK, write_site

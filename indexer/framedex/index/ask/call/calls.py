@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import compress, islice
 from typing import TYPE_CHECKING
 
-from framedex import words
-from framedex.errors import FramedexError
+from framedex.base import words
+from framedex.base.errors import FramedexError
 from framedex.index.ask.call.filters import (
     find_boundaries,
     find_passing_calls,

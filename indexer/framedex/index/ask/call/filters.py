@@ -13,7 +13,7 @@ from framedex.index.read.rows import CALL_TABLES, Reader
 from framedex.index.read.spans import IdRange, IdScan, iter_call_ranges, iter_calls, iter_id_ranges
 from framedex.index.read.subjects import LineQuery
 from framedex.model import CallFilter
-from framedex.objects import find_boundary_function
+from framedex.programs.objects import find_boundary_function
 
 _CALLS_PER_SLICE = 1 << 16
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.values import to_signed, to_unsigned
 from framedex.index.read.rows import Reader, decode_arguments
 from framedex.model import CallRow, ObjectRow
-from framedex.objects import ObjectField, find_boundary_function
-from framedex.objects.table import fields_of_type, iterate_objects, parse_address
+from framedex.programs.objects import ObjectField, find_boundary_function
+from framedex.programs.objects.table import fields_of_type, iterate_objects, parse_address
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _CALLS_PER_PORTION = 5_000

@@ -15,7 +15,7 @@ from framedex.model import FrameRole, Language, Location, LocationEvidence
 if TYPE_CHECKING:
     from framedex.index.file.conventions import Row
     from framedex.model import BinaryId, Check, FlameGraph, Timeline
-    from framedex.releases import Build
+    from framedex.sources.releases import Build
 
 
 _COLUMNS = (

@@ -7,9 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from framedex import words
-from framedex.capturetext import doubts, stopped_early, unrecorded_queries
-from framedex.errortext import ErrorCode, error_name, message_with_code
+from framedex.base import words
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.capture.violations import find_violations
@@ -18,8 +16,10 @@ from framedex.index.read.rows import Reader, decode_arguments
 from framedex.index.read.spans import KIND_TABLES
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
+from framedex.plugins.validation import RULES_BY_NAME
 from framedex.programs.sizes import find_unused_donations
-from framedex.validation import RULES_BY_NAME
+from framedex.texts.captures import doubts, stopped_early, unrecorded_queries
+from framedex.texts.errors import ErrorCode, error_name, message_with_code
 
 _MAX_NAMES = 5  # limit of object names in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"

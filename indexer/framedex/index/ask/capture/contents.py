@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from framedex.calltext import arguments_in_brief
-from framedex.errors import FramedexError
+from framedex.base.errors import FramedexError
 from framedex.index.ask.call.objects import find_calls_of_object, name_objects
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call, decode_arguments
 from framedex.index.read.spans import KIND_TABLES, IdRange, iter_calls
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import BoundaryTotals, CallRow
+from framedex.texts.calls import arguments_in_brief
 
 PAGE_CALLS = 50
 

@@ -19,7 +19,7 @@ from framedex.index.read.rows import Reader
 from framedex.index.read.spans import IdRange, iter_calls
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CallActivity, ThreadTime, Timeline
-from framedex.objects.moves import MOVES
+from framedex.programs.objects.moves import MOVES
 
 SLICES = 600
 """Number of time slices, about the width of a page in pixels."""

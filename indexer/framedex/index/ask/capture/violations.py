@@ -1,4 +1,4 @@
-"""Find the calls of a capture that break a rule of the C API: reads what `framedex.validation` judges."""
+"""Find the calls of a capture that break a rule of the C API: reads what `framedex.plugins.validation` judges."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallRow
-from framedex.validation import Violation
-from framedex.validation.boundary import (
+from framedex.plugins.validation import Violation
+from framedex.plugins.validation.boundary import (
     PROBLEM_TEXTS,
     SIZE_TEXT,
     TABLE_FUNCTION,
     find_boundary_violations,
     may_be_violation,
 )
-from framedex.validation.errors import ERROR_DESTROYERS, find_undestroyed_errors
-from framedex.validation.events import EVENT_FUNCTIONS, EVENT_TRIGGERS, find_event_violations
-from framedex.validation.handles import (
+from framedex.plugins.validation.errors import ERROR_DESTROYERS, find_undestroyed_errors
+from framedex.plugins.validation.events import EVENT_FUNCTIONS, EVENT_TRIGGERS, find_event_violations
+from framedex.plugins.validation.handles import (
     JUDGED_TYPES,
     MORE_VALUES,
     NULL_OBJECT,
@@ -28,8 +28,8 @@ from framedex.validation.handles import (
     find_unknown_handles,
     is_traced_completely,
 )
-from framedex.validation.references import POINTER, REFERENCE_FUNCTIONS, find_unreferenced_pointers
-from framedex.validation.start import find_early_calls
+from framedex.plugins.validation.references import POINTER, REFERENCE_FUNCTIONS, find_unreferenced_pointers
+from framedex.plugins.validation.start import find_early_calls
 
 _PJRT = "pjrt"
 _FIRST_CALLS = 8  # more than a client makes before it initialises the plug-in

@@ -10,8 +10,6 @@ from itertools import groupby
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from framedex.capturetext import all_problems, doubts
-from framedex.errortext import error_name
 from framedex.index.ask.capture.contents import read_capture_tree
 from framedex.index.ask.guidebook.functions import BEHAVIOUR_BOUNDARY, observe_functions
 from framedex.index.ask.guidebook.stacks import StackPaths, file_name, shorten_paths
@@ -21,7 +19,9 @@ from framedex.index.read.rows import Reader, decode_arguments, frames_by_id, rea
 from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, FrameRow, Language, LinkEvidence, Metadata
 from framedex.model.guidebook import PathNode, ProgramStep, Run, Step, StepCall
-from framedex.releases.builds import installed_version
+from framedex.sources.releases.builds import installed_version
+from framedex.texts.captures import all_problems, doubts
+from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
     from framedex.model.guidebook import LifeCycle, ObservedFunction

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from framedex.calltext import values_by_name
-from framedex.errortext import error_name
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.totals import sum_functions
 from framedex.index.ask.guidebook.stacks import (
@@ -23,7 +21,9 @@ from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, build_call
 from framedex.model import CallFilter, CallRow
 from framedex.model.guidebook import Example, LifeCycle, NameCount, ObservedError, ObservedFunction
-from framedex.path_trees import PathTrees
+from framedex.model.path_trees import PathTrees
+from framedex.texts.calls import values_by_name
+from framedex.texts.errors import error_name
 
 BEHAVIOUR_BOUNDARY = "behaviour"
 """The boundary of `framedex run --behaviour`: its calls are not API calls, but they change API calls."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader
-from framedex.objects import ObjectRole, find_boundary_function
+from framedex.programs.objects import ObjectRole, find_boundary_function
 
 _USE_CALLS_PER_QUERY = 1 << 19  # calls per query
 

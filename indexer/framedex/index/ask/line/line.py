@@ -27,8 +27,8 @@ from framedex.index.read.subjects import FileQuery, LineQuery, answer_of_file, a
 from framedex.model import LinkedCalls, LinkEvidence, Location, LocationEvidence, Staleness
 
 if TYPE_CHECKING:
-    from framedex.ffi.model import FfiUse
     from framedex.model import NearestLines, ProgramMark, ProgramRun, ProgramUse
+    from framedex.programs.ffi.model import FfiUse
 
 
 def location_since_recording(line: LineQuery) -> Location:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 
+from framedex.base.regularfile import read_regular_text
 from framedex.index.ask.line.programs import program_marks
 from framedex.index.ask.line.recorded_file import recorded_lines
 from framedex.index.read.subjects import LineQuery
 from framedex.model import Location, LocationEvidence, NearestLine, NearestLines
-from framedex.regularfile import read_regular_text
 from framedex.sources.python_syntax import parse_python
 
 _NO_CALL = "it made no call or was not reached"

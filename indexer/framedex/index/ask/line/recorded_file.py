@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from framedex.base.words import clock, count
 from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery
 from framedex.model import FileProblem, LineMark, SiteEvidence
-from framedex.words import clock, count
 
 _MAX_SITES = 50
 

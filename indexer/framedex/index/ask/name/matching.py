@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 
+from framedex.base.words import nearest_name
 from framedex.index.file.paths import is_user_file
 from framedex.index.read.rows import Reader
-from framedex.words import nearest_name
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _LOCALS = ".<locals>"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from framedex.base.lazy import compiled_on_use
 from framedex.index.ask.name.ops import find_op_lines
 from framedex.index.file.conventions import (
     DEFINITIONS_BY_NAME,
@@ -16,7 +17,6 @@ from framedex.index.file.conventions import (
     json_list,
 )
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, build_functions, frames_by_id
-from framedex.lazy import compiled_on_use
 from framedex.model import Definition, FoundSymbol, Location, LocationEvidence
 
 _CELL_PATH = compiled_on_use(r".*[/\\]ipykernel_\d{1,9}[/\\]\d{1,20}\.py|<ipython-input-\d{1,9}-\w{1,64}>")

@@ -25,7 +25,7 @@ from framedex.index.write.costs.pieces import (
     read_columns,
 )
 from framedex.index.write.tree import Integers
-from framedex.objects.table import parse_address
+from framedex.programs.objects.table import parse_address
 
 _ALLOCATE, _FREE, _HAND_OVER = "DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"
 # The order of events at the same time.

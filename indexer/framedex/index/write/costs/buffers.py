@@ -30,7 +30,7 @@ from framedex.index.write.costs.pieces import (
 )
 from framedex.index.write.programs import EXECUTABLE_ADDRESS, EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
-from framedex.objects.table import parse_address
+from framedex.programs.objects.table import parse_address
 from framedex.programs.sizes import size_on_device
 
 # Functions that record the size of the buffer that they make.

@@ -15,7 +15,7 @@ from framedex.index.write.costs.timeline import CallColumns, KindColumns
 from framedex.index.write.programs import EXECUTE_FUNCTION
 from framedex.index.write.tree import Integers
 from framedex.model import TransferDirection
-from framedex.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
+from framedex.programs.objects.moves import CALLBACK_RESULT, HOST_CALLBACKS
 
 _UNKNOWN_SIZE = -1
 _UNSEEN_CALLBACK = "callback"

@@ -25,7 +25,7 @@ from framedex.index.write.costs.timeline import KindColumns
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 from framedex.model import TransferDirection
-from framedex.objects.moves import MOVES
+from framedex.programs.objects.moves import MOVES
 from framedex.sources.python_syntax import SourceLoop, StatementBlock
 
 MIN_ROUNDS = 4

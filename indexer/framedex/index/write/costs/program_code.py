@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from framedex.base.regularfile import read_regular
 from framedex.captures.stored_files import read_cells
 from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
 from framedex.index.file.values import read_stored_text
 from framedex.index.write.tree import Integers
-from framedex.regularfile import read_regular
 from framedex.sources.file_versions import blob_name
 from framedex.sources.python_syntax import PythonScopes, Scope, SourceLoop, StatementBlock
 

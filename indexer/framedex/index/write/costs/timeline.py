@@ -16,8 +16,8 @@ from framedex.index.write.costs.pieces import FOREVER, OBJECTS_FROM, read_column
 from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, LOAD_FUNCTIONS
 from framedex.index.write.tree import Integers
 from framedex.model import LinkEvidence, TransferDirection
-from framedex.objects.moves import MOVES
-from framedex.objects.table import load_boundary_functions, parse_address
+from framedex.programs.objects.moves import MOVES
+from framedex.programs.objects.table import load_boundary_functions, parse_address
 
 Booleans = npt.NDArray[np.bool_]
 

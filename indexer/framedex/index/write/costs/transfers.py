@@ -19,7 +19,7 @@ from framedex.index.write.costs.pieces import MAX_BYTES
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, TransferDirection
-from framedex.objects.moves import MOVES, FunctionTransfer
+from framedex.programs.objects.moves import MOVES, FunctionTransfer
 
 _ALLOCATE = "DeviceMemory::Allocate"  # of the mock TPU
 _SIZE_QUERY = '"dst": null'  # the arguments of a `PJRT_Buffer_ToHostBuffer` that only queries the size

@@ -1,0 +1,1 @@
+"""Questions about recorded calls, functions and FFI targets."""

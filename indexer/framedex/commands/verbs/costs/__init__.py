@@ -1,0 +1,1 @@
+"""Costs by line, and comparison of recordings."""

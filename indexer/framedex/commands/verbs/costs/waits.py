@@ -1,0 +1,178 @@
+"""`framedex waits`: the lines that wait for the runtime, and the steps of loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.base import words
+from framedex.base.plaintext import printable
+from framedex.commands.inputs.project_index import note_incomplete_captures
+from framedex.commands.inputs.selection import CaptureSelection, capture_option, heading_line, open_whole_runs
+from framedex.commands.output.console import exit_nothing_found, json_option, print_json, print_lines
+from framedex.commands.output.documents import waits_document
+from framedex.commands.output.proposals import trace_command
+from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
+from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.model import PARTS_OF_STEPS
+
+if TYPE_CHECKING:
+    from framedex.model import Loop, LoopStep, Waits, WaitsAndLoops
+
+_NOTHING_FOUND = (
+    "No waits and no loops in these captures. Captures that are still growing get theirs when they are complete."
+)
+
+
+@click.command()
+@capture_option
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Show at most N lines; 0: all."
+)
+@click.option("--all-lines", is_flag=True, help="Show the lines that led to each line.")
+@json_option
+@click.pass_obj
+def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, all_lines: bool, as_json: bool) -> None:
+    """Show lines that wait for the device, and loop steps.
+
+    A thread waits while it is blocked: for a result (`block_until_ready`), for a copy to the host (`float(x)`,
+    `np.asarray(x)`), or in a call that runs a program when its queue is full. A wait without a recorded end has an
+    unknown duration. Loops are `for` and `while` statements of the program. Each round shows its thread's time in
+    compilation, dispatch, transfers, waits and the rest.
+    """
+    with open_whole_runs(index_path, chosen, lambda index: index.captures_with_waits()) as (index, answer):
+        found = index.waits(all_lines=all_lines)
+    if as_json:
+        print_json(waits_document(answer, found, limit))
+    else:
+        note_incomplete_captures(*answer.captures)
+        print_lines(
+            [heading_line(answer, has_device_times=True), (), *waits_lines(found, limit)]
+            if found.recorded or found.ended_by
+            else [heading_line(answer, has_device_times=True)]
+        )
+    if not (found.lines or found.loops or found.unseen or found.ended_by):
+        exit_nothing_found(_NOTHING_FOUND)
+
+
+_HEADS = ("time", "%", "waits", "longest", "for", "thread")
+_NUMBERS = 4  # the first columns, which are right-aligned
+_MAX_STEPS = 8  # rounds shown of the loop with the longest duration
+_MAX_LOOPS = 5
+_PARTS = (*PARTS_OF_STEPS, "own")
+_UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
+
+
+def waits_lines(waiting: WaitsAndLoops, limit: int) -> Iterator[Line]:
+    """The first `limit` lines with waits (0: all), and the loops, the first with its rounds."""
+    yield from _summary_lines(waiting)
+    if waiting.lines:
+        yield ()
+        yield from _table_lines(waiting.lines[: limit or None], waiting.recorded)
+        yield from hidden_rows_line(len(waiting.lines) - limit if limit else 0, "line")
+    loops = waiting.loops[: _MAX_LOOPS if limit else None]
+    for position, loop in enumerate(loops):
+        yield ()
+        yield from _loop_lines(loop)
+        if position == 0 or not limit:
+            yield from _step_lines(loop, min(limit, _MAX_STEPS))
+    yield from hidden_rows_line(len(waiting.loops) - len(loops), "loop")
+
+
+def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
+    unended = sum(row.unended for row in waiting.lines)
+    at_least = "at least " if unended or waiting.unseen or waiting.ended_by else ""
+    waited = (
+        f"Python waited {at_least}{words.duration(sum(row.total_duration for row in waiting.lines))} for the runtime"
+    )
+    if not waiting.lines and waiting.unseen:
+        waited = "Calls show no wait for the runtime"
+    ran = ""
+    if waiting.device is not None:
+        share = 100 * waiting.device / max(waiting.recorded, 1)
+        ran = f", and in {words.duration(waiting.device)} of it ({share:.0f} %) programs were running"
+    text = f"{waited}. {words.duration(waiting.recorded)} were recorded{ran}."
+    yield text_line(text)
+    if unended:
+        text = f"{words.count(unended, 'wait')} had not ended when the recording ended: the duration is unknown."
+        yield text_line(text, "error")
+    if waiting.ended_by:
+        signals = ", ".join(dict.fromkeys(waiting.ended_by))
+        text = f"Unknown: {signals} ended the program. Waits after the last call of a thread are not recorded."
+        yield text_line(text, "error")
+    if waiting.unseen:
+        spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
+        gap = "a thread made no call until its program, or the recording, had ended"
+        text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
+        yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", whole=True))
+
+
+def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
+    columns = len(_HEADS) if len({row.thread for row in rows}) > 1 else len(_HEADS) - 1
+    heads, *cells = (each[:columns] for each in (_HEADS, *(_row_cells(row, recorded) for row in rows)))
+    widths = column_widths(heads, *cells)
+    yield (Span(f"{row_text(heads, widths, _NUMBERS)}  line", "dim"),)
+    for row, row_cells in zip(rows, cells, strict=True):
+        before = f"{row_text(row_cells, widths, _NUMBERS)}  "
+        yield (
+            Span(before),
+            *python_line(row.line, 0),
+            Span("  "),
+            Span(trace_command(row.longest_call), "dim", whole=True),
+        )
+        below = len(before) + 2
+        yield from caller_lines(row.outward, below)
+        if row.longest_run is not None and row.dispatched_in not in (None, row.line):
+            of_wait = "the longest " if row.count > 1 else ""
+            text = f"{of_wait}for {row.longest_event or 'the result'} of the program dispatched in "
+            trace = (Span("  "), Span(trace_command(row.longest_run), "dim", whole=True))
+            yield (Span(f"{'':{below}}{text}", "dim"), *python_line(row.dispatched_in, 0), *trace)
+        if row.unsure:
+            reason = "measured until the thread's next call, because the end of the wait is unknown"
+            yield text_line(f"{'':{below}}{row.unsure:,} of them {reason}", "dim")
+        if row.unended:
+            reason = "had not ended when the recording ended: at least until then"
+            yield text_line(f"{'':{below}}{row.unended:,} of them {reason}", "error")
+
+
+def _row_cells(row: Waits, recorded: int) -> tuple[str, ...]:
+    return (
+        f"{'> ' * bool(row.unended)}{words.duration(row.total_duration)}",
+        f"{100 * row.total_duration / max(recorded, 1):.0f}",
+        f"{row.count:,}",
+        f"{'> ' * bool(row.unended)}{words.duration(row.longest_duration)}",
+        row.how.value,
+        printable(row.thread),
+    )
+
+
+def _loop_lines(loop: Loop) -> Iterator[Line]:
+    yield (Span(f"Loop of {loop.rounds:,} rounds  ", "head"), *python_line(loop.line, 0))
+    parts = [f"{name} {words.duration(spent)}" for name in _PARTS if (spent := getattr(loop, name))]
+    median = f"{words.duration(loop.median_duration)} a round (median)"
+    yield text_line(f"  {words.duration(loop.duration)}, {median}: {', '.join(parts)}; thread {printable(loop.thread)}")
+
+
+def _step_lines(loop: Loop, limit: int) -> Iterator[Line]:
+    shown = loop.steps
+    if limit and len(shown) > limit:
+        longest = sorted(shown, key=lambda step: -step.duration)[:limit]
+        shown = tuple(sorted(longest, key=lambda step: step.number))
+    heads = ("round", "at", "time", *_PARTS, "first call")
+    cells = [_step_cells(step) for step in shown]
+    widths = column_widths(heads, *cells)
+    yield (Span(f"  {row_text(heads, widths)}", "dim"),)
+    for row in cells:
+        yield text_line(f"  {row_text(row, widths)}")
+    if len(shown) < loop.rounds:
+        text = f"  These are the longest of {loop.rounds:,} rounds"
+        yield text_line(f"{text}; --limit 0 shows more." if len(shown) < len(loop.steps) else f"{text}.", "dim")
+
+
+def _step_cells(step: LoopStep) -> tuple[str, ...]:
+    parts = [words.duration(spent) if (spent := getattr(step, name)) else "-" for name in _PARTS]
+    at = f"{words.seconds(step.start)} s"
+    return (str(step.number), at, words.duration(step.duration), *parts, str(step.first_call))

@@ -1,0 +1,1 @@
+"""Sources for the frames of a crash text or log."""

@@ -1,0 +1,1 @@
+"""Editors, coding agents and projects."""

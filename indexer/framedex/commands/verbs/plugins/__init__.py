@@ -1,0 +1,1 @@
+"""For authors of PJRT plug-ins: conformance, and captures that run again."""

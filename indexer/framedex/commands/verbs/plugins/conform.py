@@ -1,0 +1,144 @@
+"""`framedex conform`: check a PJRT plug-in against the C API."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.base.errors import FramedexError
+from framedex.commands.output.console import json_option, print_json, print_lines
+
+if TYPE_CHECKING:
+    from framedex.plugins.conformance import Settings
+
+_MOCK_MODULES = ("jax", "jaxlib.mlir.dialects.stablehlo")  # imported once, instead of in each check of the mock
+
+
+class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
+    """`NAME=VALUE`; integers, floats and booleans are recognised."""
+
+    name = "NAME=VALUE"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str | int | float | bool]:
+        """Return the name and the value of an option of PJRT_Client_Create."""
+        name, separator, text = value.partition("=")
+        if not separator or not name:
+            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
+        if text in ("true", "false"):
+            return name, text == "true"
+        for number in (int, float):
+            try:
+                return name, number(text)
+            except ValueError:
+                continue
+        return name, text
+
+
+@click.command()
+@click.argument("plugin", metavar="[PLUGIN.so]", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--compare", metavar="OTHER.so", type=click.Path(path_type=Path), help="Check OTHER too, and show the differences."
+)
+@click.option(
+    "--only", multiple=True, metavar="PATTERN", help="Only checks with this name, group or function. Repeatable."
+)
+@click.option("--list", "is_list", is_flag=True, help="List the checks, and run none.")
+@click.option("--all", "with_all", is_flag=True, help="Show all results, not only failures.")
+@click.option(
+    "--option", "options", multiple=True, type=CreateOption(), help="An option of PJRT_Client_Create. Repeatable."
+)
+@click.option("--device-count", type=click.IntRange(min=1), default=4, show_default=True, metavar="N",
+              help="Devices of the mock and of XLA's CPU client.")  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=2, show_default=True, metavar="N", help="Checks at the same time."
+)
+@click.option("--limit", type=click.FloatRange(min=1), default=60, show_default=True, metavar="SECONDS",
+              help="Time limit of a check; a longer one is a hang.")  # fmt: skip
+@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Also write JUnit XML.")
+@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Also write an HTML page.")
+@json_option
+@click.pass_context
+def conform(
+    ctx: click.Context,
+    plugin: Path | None,
+    compare: Path | None,
+    only: tuple[str, ...],
+    is_list: bool,
+    with_all: bool,
+    options: tuple[tuple[str, str | int | float | bool], ...],
+    device_count: int,
+    jobs: int,
+    limit: float,
+    junit: Path | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Check a PJRT plug-in against the C API.
+
+    Without PLUGIN.so it checks the mock TPU. It needs no JAX, except for the mock. Each check runs in a process of its
+    own: a crash or a hang is a result with its native stack. A missing function is no failure. The last lines name the
+    functions that JAX releases need and the plug-in lacks.
+
+    Status 1: a check failed. See docs/how-to/conformance.md.
+    """
+    from framedex.commands.output.render_conformance import check_lines, comparison_lines, report_lines
+    from framedex.plugins.conformance.documents import report_document
+    from framedex.plugins.conformance.junit import junit_text
+    from framedex.plugins.conformance.page import page_text
+    from framedex.plugins.conformance.runner import run_checks, select_checks
+
+    if not (checks := select_checks(only)):
+        raise FramedexError("No check matches these patterns.", "List the checks: `framedex conform --list`.")
+    if is_list:
+        print_lines(check_lines(checks))
+        return
+    paths = [plugin or _mock_path(), *([compare] if compare else [])]
+    reports = [
+        run_checks(path.absolute(), _settings(path, dict(options), device_count, only, jobs, limit)) for path in paths
+    ]
+    for file, text in ((junit, junit_text), (html, page_text)):
+        if file is not None:
+            file.write_text(text(reports[0]), encoding="utf-8")
+    if as_json:
+        print_json([report_document(each) for each in reports] if compare else report_document(reports[0]))
+    elif compare:
+        print_lines(comparison_lines(*reports))
+    else:
+        print_lines(report_lines(reports[0], with_all=with_all))
+    if any(report.failed for report in reports):
+        ctx.exit(1)
+
+
+def _settings(
+    path: Path,
+    options: dict[str, str | int | float | bool],
+    devices: int,
+    only: tuple[str, ...],
+    jobs: int,
+    limit: float,
+) -> Settings:
+    """The settings for a plug-in. Variables of the mock and of XLA's CPU client set the number of devices."""
+    from framedex.plugins.conformance import Settings
+
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}".strip()
+    variables = {"XLA_FLAGS": flags, "FRAMEDEX_DEVICES": str(devices)}
+    modules = _MOCK_MODULES if _is_mock(path) else ()
+    return Settings(options, variables, modules, only, jobs, limit)
+
+
+def _is_mock(path: Path) -> bool:
+    try:
+        return path.samefile(_mock_path())
+    except (OSError, FramedexError):
+        return False
+
+
+def _mock_path() -> Path:
+    from framedex.base.nativepart import framedex_native
+
+    return framedex_native.library_path()

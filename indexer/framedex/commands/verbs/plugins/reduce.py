@@ -1,0 +1,125 @@
+"""`framedex reduce`: cut a recording down to the smallest one that still shows a fault."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.base import words
+from framedex.base.errors import FramedexError
+from framedex.base.plaintext import printable
+from framedex.commands.inputs.files import absolute
+from framedex.commands.launching.replayed import (
+    MOCK,
+    OpenRecording,
+    find_target,
+    find_targets,
+    open_recording,
+    plugin_options,
+)
+from framedex.commands.output.console import print_error, print_lines
+from framedex.commands.output.terminal import Line, text_line
+
+if TYPE_CHECKING:
+    from framedex.plugins.replay.reduction import Reduction, Trial
+
+_FAILURE = 2  # the exit status if there is nothing to reduce
+_SUFFIX = ".fdxreplay"
+_LABEL = 11
+
+
+@click.command()
+@click.argument("capture", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--keep",
+    type=click.Choice(["error", "nan", "differs", "crash"]),
+    required=True,
+    help="The fault that the result still shows.",
+)
+@plugin_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("reduced"),
+    show_default=True,
+    help="Write NAME.fdxreplay, and NAME.py if the program was cut.",
+)
+@click.pass_context
+def reduce(
+    ctx: click.Context,
+    /,
+    capture: Path | None,
+    keep: str,
+    plugin: str,
+    against: str | None,
+    ulps: int,
+    rtol: float,
+    seed: int,
+    python: str,
+    output: Path,
+) -> None:
+    """Cut a recording down to the smallest one that still shows a fault.
+
+    CAPTURE as for `framedex replay`. The result has one execution whose arguments are sent, and of its program only the
+    ops that are needed. Each try runs in a process of its own. `framedex replay NAME.fdxreplay` shows the fault again;
+    NAME.py does so with JAX alone, to attach to a bug report.
+
+    Both files contain data of the recording. See docs/how-to/replay.md.
+    """
+    from framedex.plugins.replay.comparison import Tolerance
+    from framedex.plugins.replay.reduction import Fault, NoFaultError, Trial, reduce_plan
+
+    try:
+        with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
+            target, other = find_targets(plugin, against, python)
+            reference = other or replace(find_target(MOCK, target.python), is_reference=True)
+            trial = Trial(Fault(keep), (target, reference), Tolerance(ulps, rtol), seed, is_recorded=other is None)
+            try:
+                reduction = reduce_plan(recording.plan, trial, Path(folder))
+            except NoFaultError as error:
+                raise FramedexError(str(error), "Look at `framedex replay` first.") from None
+            print_lines([*_lines(recording, reduction, trial), *_write(recording, reduction, absolute(output))])
+    except FramedexError as error:
+        print_error(error)
+        ctx.exit(_FAILURE)
+
+
+def _lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list[Line]:
+    before, after = (words.count(len(each.executions), "execution") for each in (recording.plan, reduction.plan))
+    shown = [
+        _labelled("kept", f"{trial.fault} at {trial.targets[0].name}"),
+        _labelled("reduced", f"{before} to {after}"),
+    ]
+    if reduction.ops is not None:
+        whole, cut = reduction.ops
+        shown.append(_labelled("program", f"{words.count(whole, 'op')} to {cut:,}"))
+    if reduction.problem:
+        shown.append(_labelled("program", f"not cut: {reduction.problem}"))
+    return shown
+
+
+def _write(recording: OpenRecording, reduction: Reduction, output: Path) -> list[Line]:
+    from framedex.plugins.replay.recording_file import write_recording
+    from framedex.plugins.replay.standalone import standalone_script
+
+    path = output.with_name(output.name.removesuffix(_SUFFIX) + _SUFFIX)
+    try:
+        write_recording(path, reduction.plan, recording.lines, recording.command)
+        written = [_labelled("wrote", f"{path.name} ({words.size(path.stat().st_size)})")]
+        title = f"Reduced by framedex from: {recording.command}"
+        script = standalone_script(title, reduction.text, reduction.arguments, reduction.expected)
+        if reduction.text and script is not None:
+            path.with_suffix(".py").write_text(script, encoding="utf-8")
+            written.append(_labelled("wrote", path.with_suffix(".py").name))
+    except OSError as error:
+        raise FramedexError(f"{printable(str(path))} cannot be written: {error.strerror}.", "Use -o.") from None
+    return written
+
+
+def _labelled(label: str, text: str) -> Line:
+    return text_line(f"{label:<{_LABEL}}{text}")

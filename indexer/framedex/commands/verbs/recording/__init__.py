@@ -1,0 +1,1 @@
+"""Record a program, index its captures, and manage captures and sources."""

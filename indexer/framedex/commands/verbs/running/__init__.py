@@ -1,0 +1,1 @@
+"""Questions about a process or a job that runs."""

@@ -1,0 +1,1 @@
+"""A first recording, and the state of this installation."""

@@ -1,0 +1,1 @@
+"""Captures for other machines and other tools: files, exports, stores, the guidebook."""

@@ -1,0 +1,257 @@
+"""Find the op of a program where a wrong value begins: NaN, infinity, or a difference between two targets.
+
+The search starts at a wrong result and goes from each op to an operand that is wrong at the same place, until none is.
+In a loop, it first finds the iteration whose result is wrong, and continues in the loop's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.model.programs import ProgramFrame
+from framedex.plugins.replay.comparison import Places, element_text
+from framedex.plugins.replay.isolation import CannotProbeError
+from framedex.plugins.replay.probes import Contents, Edit, EditedProgram, Prober
+from framedex.plugins.replay.runner import Array
+from framedex.programs.location_text import find_op_in_text
+
+Measure = Callable[[Sequence[Array]], Places]
+"""Returns for each element whether it is wrong, from the array of each target."""
+
+_WINDOW_BYTES = 256 << 20
+"""The maximum size of all values that one run of a program returns, unless one value is larger."""
+
+_ALL_ITERATIONS = 1 << 62
+_PARTS = 8  # the search for an iteration divides the loop into as many parts at once
+_BRANCHES = ("stablehlo.case", "stablehlo.if")
+_SELECT = "stablehlo.select"
+
+
+@dataclass(frozen=True, slots=True)
+class OriginOp:
+    """An op with its Python stack, innermost first. `name` is JAX's: `jit(f)/log`."""
+
+    kind: str
+    name: str
+    frames: tuple[ProgramFrame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of an array, as each target computed it."""
+
+    type: str
+    shape: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a wrong value begins: the op, or the argument of the program that already has it.
+
+    `index` is the flat index of the first wrong element; `operands` are the elements there of operands with as many
+    elements. `loops` are the loops around the op with the iteration, from 1, outermost first.
+    """
+
+    op: OriginOp | None
+    argument: int | None
+    index: int
+    element: Element
+    operands: tuple[Element, ...]
+    loops: tuple[tuple[OriginOp, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A value in an edited program."""
+
+    edits: tuple[Edit, ...]
+    program: EditedProgram
+    value: int
+
+
+def find_origin(prober: Prober, result: int, is_wrong: Measure) -> tuple[Origin, Site]:
+    """Find where the wrong elements of a result of an execution begin. Raises CannotProbeError."""
+    return _Search(prober, is_wrong).find(result)
+
+
+class _Search:
+    def __init__(self, prober: Prober, is_wrong: Measure) -> None:
+        self._prober = prober
+        self._is_wrong = is_wrong
+        self._loops: list[tuple[OriginOp, int]] = []
+        self._edits: list[Edit] = []
+        self._show(prober.program(()))
+
+    def _show(self, program: EditedProgram) -> None:
+        self._program = program
+        self._contents: dict[int, Contents] = {}
+        self._wrong: dict[int, Places] = {}
+
+    def find(self, result: int) -> tuple[Origin, Site]:
+        program = self._program
+        if result >= len(program.returned):
+            raise CannotProbeError("its results are not those of its program")
+        value = program.source(program.returned[result])
+        wrong = self._places(value)
+        if not wrong.any():
+            raise CannotProbeError("with the values inside it as results, its own result is right")
+        while (operation := self._program.values[value].op) >= 0:
+            op = self._program.ops[operation]
+            if op.kind == "stablehlo.while":
+                position = op.results.index(value)
+                initial = self._program.source(op.operands[position])
+                value = initial if self._places(initial).any() else self._enter_loop(operation, position)
+            elif op.kind in _BRANCHES:
+                value = self._enter_branch(operation, op.results.index(value))
+            else:
+                chosen = self._wrong_operand(operation, wrong)
+                if chosen is None:
+                    return self._origin(value, operation, wrong)
+                value = chosen
+            places = self._places(value)
+            wrong = places & wrong if places.shape == wrong.shape and (places & wrong).any() else places
+        return self._origin(value, None, wrong)
+
+    def _origin(self, value: int, operation: int | None, wrong: Places) -> tuple[Origin, Site]:
+        index = int(np.flatnonzero(wrong)[0])
+        operands = () if operation is None else self._sources(operation)
+        origin = Origin(
+            op=None if operation is None else self._op(operation),
+            argument=value if operation is None else None,
+            index=index,
+            element=self._element(value, index),
+            operands=tuple(self._element(each, index) for each in operands if self._has_places_of(each, wrong)),
+            loops=tuple(self._loops),
+        )
+        return origin, Site(tuple(self._edits), self._program, value)
+
+    def _op(self, operation: int) -> OriginOp:
+        op = self._program.ops[operation]
+        return OriginOp(op.kind, *find_op_in_text(op.location))
+
+    def _element(self, value: int, index: int) -> Element:
+        arrays = self._content(value)[self._device_of(value, index)]
+        texts = tuple(element_text(each.type, each.content, index) for each in arrays)
+        return Element(arrays[0].type, arrays[0].shape, texts)
+
+    def _has_places_of(self, value: int, wrong: Places) -> bool:
+        return self._is_visible(value) and self._places(value).shape == wrong.shape
+
+    def _device_of(self, value: int, index: int) -> int:
+        """The first device with the wrong element; else the first device."""
+        for device, arrays in enumerate(self._content(value)):
+            wrong = self._is_wrong(arrays)
+            if index < len(wrong) and wrong[index]:
+                return device
+        return 0
+
+    def _wrong_operand(self, operation: int, wrong: Places) -> int | None:
+        """Return the operand that makes the result of an op wrong, one with the same places first."""
+        op = self._program.ops[operation]
+        elsewhere = None
+        for value in self._sources(operation):
+            if not self._is_visible(value):
+                continue
+            places = self._places(value)
+            if not places.any():
+                continue
+            if places.shape == wrong.shape and (places & wrong).any():
+                return value
+            is_unused = op.kind == _SELECT and places.shape == wrong.shape
+            elsewhere = value if elsewhere is None and not is_unused else elsewhere
+        return elsewhere
+
+    def _sources(self, operation: int) -> list[int]:
+        return list(dict.fromkeys(map(self._program.source, self._program.ops[operation].operands)))
+
+    def _is_visible(self, value: int) -> bool:
+        return self._program.values[value].size >= 0
+
+    # Loops and branches
+
+    def _enter_branch(self, operation: int, position: int) -> int:
+        """Replace a branch by what it executed, and return the value of its result."""
+        op = self._program.ops[operation]
+        arrays = self._content(self._program.source(op.operands[0]))[0]
+        chosen = int(np.frombuffer(arrays[0].content, np.uint8 if arrays[0].type == "PRED" else np.int32)[0])
+        if op.kind == "stablehlo.if":
+            return self._edit({"op": operation, "branch": 0 if chosen else 1}, position)
+        return self._edit({"op": operation, "branch": chosen}, position)
+
+    def _enter_loop(self, operation: int, position: int) -> int:
+        """Append the first iteration with a wrong result to the loop's former ones. Return the value of the result."""
+        loop = self._op(operation)
+        iteration = self._first_wrong_iteration(operation, position)
+        self._loops.append((loop, iteration))
+        return self._edit({"op": operation, "iterations": iteration - 1, "unrolls": True}, position)
+
+    def _edit(self, edit: Edit, position: int) -> int:
+        self._edits.append(edit)
+        self._show(self._prober.program(self._edits))
+        return self._program.source(self._program.edited[-1][position])
+
+    def _first_wrong_iteration(self, operation: int, position: int) -> int:
+        def probe(counts: Sequence[int]) -> list[tuple[bool, int]]:
+            """Whether the loop's value is wrong after as many iterations, and their real number."""
+            requests = []
+            for count in counts:
+                edits = [*self._edits, {"op": operation, "iterations": count, "unrolls": False}]
+                values = self._prober.program(edits).edited[-1]
+                requests.append((edits, (values[position], values[-1])))
+            found = []
+            for (_, (value, counter)), contents in zip(requests, self._prober.run(requests), strict=True):
+                counters = [np.frombuffer(array.content, np.int64) for of in contents[counter] for array in of]
+                is_wrong = any(self._is_wrong(each).any() for each in contents[value])
+                found.append((is_wrong, max(int(each) for part in counters for each in part)))
+            return found
+
+        ((is_wrong, last),) = probe([_ALL_ITERATIONS])
+        if not is_wrong:
+            raise CannotProbeError("a loop in it gives another result when its iterations are counted")
+        right = 0
+        while last - right > 1:
+            step = max(1, (last - right) // _PARTS)
+            counts = list(range(right + step, last, step))
+            for count, (is_wrong, _) in zip(counts, probe(counts), strict=True):
+                if is_wrong:
+                    last = count
+                    break
+                right = count
+        return last
+
+    # Contents
+
+    def _places(self, value: int) -> Places:
+        """The wrong elements of a value on any device."""
+        if value not in self._wrong:
+            self._wrong[value] = np.stack([self._is_wrong(each) for each in self._content(value)]).any(axis=0)
+        return self._wrong[value]
+
+    def _content(self, value: int) -> Contents:
+        if value not in self._contents:
+            (found,) = self._prober.run([(self._edits, self._window(value))])
+            self._contents.update(found)
+        return self._contents[value]
+
+    def _window(self, value: int) -> list[int]:
+        """A value and those that it depends on, nearest in the program first, up to a size."""
+        if not self._is_visible(value):
+            raise CannotProbeError("a value inside it cannot become a result")
+        pending, size = {value}, 0
+        window: list[int] = []
+        while pending:
+            last = max(pending)
+            pending.remove(last)
+            place = self._program.values[last].op
+            if self._is_visible(last) and last not in self._contents:
+                size += self._program.values[last].size
+                if window and size > _WINDOW_BYTES:
+                    break
+                window.append(last)
+            if place >= 0:
+                pending.update(self._sources(place))
+        return window

@@ -1,0 +1,212 @@
+"""Reduce a plan to the smallest one that still shows a fault: executions first, then the ops of the program.
+
+Each try is a replay, so it runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from framedex.captures import write_stored_buffer, write_stored_program
+from framedex.plugins.replay.bisection import difference_measure, first_differing_result, non_finite_measure
+from framedex.plugins.replay.comparison import Tolerance
+from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution, isolate, read_buffers
+from framedex.plugins.replay.judging import Verdict, judge_against, judge_reads, judge_values
+from framedex.plugins.replay.origins import Site, find_origin
+from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan
+from framedex.plugins.replay.probes import EditedProgram, Prober
+from framedex.plugins.replay.runner import Array, Target
+
+_EXECUTABLE = 0
+
+
+class Fault(StrEnum):
+    """The faults that a reduction keeps."""
+
+    ERROR = "error"
+    NAN = "nan"
+    DIFFERS = "differs"
+    CRASH = "crash"
+
+
+class NoFaultError(Exception):
+    """The whole plan does not show the fault, or no part of it does: the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A reduced plan. `ops` are the ops of its program before and after; None if they are as before, with the reason.
+
+    `text` is the program's StableHLO as text, if it was cut. It then has these `arguments`; the reference gives the
+    `expected` result.
+    """
+
+    plan: Plan
+    ops: tuple[int, int] | None
+    problem: str
+    text: str = ""
+    arguments: tuple[Array, ...] = ()
+    expected: Array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The tries of a reduction: the fault, the targets (the plug-in under test, and its reference) and the options."""
+
+    fault: Fault
+    targets: tuple[Target, Target]
+    tolerance: Tolerance
+    seed: int
+    is_recorded: bool
+
+    def judge(self, plan: Plan) -> Verdict:
+        """Replay a plan."""
+        target, reference = self.targets
+        if self.fault is Fault.NAN:
+            return judge_values(plan, target, seed=self.seed)
+        if self.fault is Fault.DIFFERS and not self.is_recorded:
+            return judge_against(plan, target, reference, self.tolerance, seed=self.seed)
+        return judge_reads(plan, target, self.tolerance, seed=self.seed)
+
+    def faulty_row(self, verdict: Verdict) -> int | None:
+        """The row of the operation that shows the fault; None if none does."""
+        first = verdict.first_difference
+        if self.fault is Fault.NAN:
+            return verdict.non_finite[0].row if verdict.non_finite else None
+        if self.fault is Fault.DIFFERS:
+            return None if first is None else first.row if first.execution is None else first.execution
+        if self.fault is Fault.CRASH:
+            return next((each.row for each in verdict.crashes if not each.other), None)
+        return next((each.row for each in verdict.failed if not each.other), None)
+
+    def shows(self, plan: Plan) -> bool:
+        """Whether a plan shows the fault."""
+        return self.faulty_row(self.judge(plan)) is not None
+
+
+def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
+    """Reduce a plan. `folder` becomes the capture of the reduced one. Raises NoFaultError."""
+    verdict = trial.judge(plan)
+    row = trial.faulty_row(verdict)
+    if row is None:
+        raise NoFaultError(f"The replay does not show this fault: {trial.fault}.")
+    execution = next((each for each in plan.executions if each.row == row), None)
+    if execution is None:
+        return _without_execution(plan, trial, row)
+    result = verdict.non_finite[0].index if verdict.non_finite else 0
+    if trial.fault is Fault.DIFFERS and verdict.first_difference is not None:
+        first = verdict.first_difference
+        differing = first_differing_result(
+            plan, trial.targets, trial.tolerance, first, trial.seed, is_recorded=trial.is_recorded
+        )
+        if isinstance(differing, str):
+            raise NoFaultError(differing)
+        row, result = differing
+        execution = next(each for each in plan.executions if each.row == row)
+    try:
+        isolated = isolate(plan, execution, trial.targets[1], trial.seed, folder)
+        return _reduce_execution(isolated, trial, result)
+    except CannotProbeError as error:
+        number = plan.executions.index(execution) + 1
+        return Reduction(plan.restrict(number, number), None, str(error))
+
+
+def _without_execution(plan: Plan, trial: Trial, row: int) -> Reduction:
+    """Reduce to one operation, such as a compilation, and what it depends on."""
+    reduced = replace(plan, operations=plan.with_dependencies(row))
+    if not trial.shows(reduced):
+        return Reduction(plan, None, "the operation alone does not show the fault")
+    return Reduction(reduced, None, "the fault is not in an execution")
+
+
+def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int) -> Reduction:
+    targets = trial.targets if trial.fault is Fault.DIFFERS else trial.targets[:1]
+    is_wrong = difference_measure(trial.tolerance) if len(targets) == 2 else non_finite_measure(has_nan=True)
+    whole = _with_reads(isolated, trial)
+    if not trial.shows(whole):
+        raise CannotProbeError("the execution alone does not show the fault")
+    if trial.fault in (Fault.ERROR, Fault.CRASH):
+        return Reduction(whole, None, "its program gives no values")
+    if isolated.devices != 1:
+        return Reduction(whole, None, "its program runs on several devices")
+    with Prober(isolated, targets) as prober:
+        _, site = find_origin(prober, result, is_wrong)
+        before = sum(1 for each in prober.program(()).ops if not each.passes)
+        size = 1
+        while size < 2 * before:
+            cut = _cut(isolated, prober, site, size)
+            if trial.shows(cut.plan):
+                return replace(cut, ops=(before, size), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
+            size *= 2
+    return Reduction(whole, None, "no part of its program shows the fault")
+
+
+def _with_reads(isolated: IsolatedExecution, trial: Trial) -> Plan:
+    """The isolated execution with reads of its results; the reference's contents are the expected ones."""
+    plan, results = isolated.plan, isolated.execution.results
+    contents = read_buffers(plan, plan.operations, results, trial.targets[1], trial.seed)
+    names = {buffer: write_stored_buffer(plan.capture, contents[buffer].content) for buffer in results}
+    reads = [_read(-1 - len(isolated.sends) - buffer, buffer, names[buffer]) for buffer in results]
+    return replace(plan, operations=(*plan.operations, *reads), reads={each.row: each.operands[1] for each in reads})
+
+
+def _read(row: int, buffer: int, name: str) -> Operation:
+    return Operation(Action.READ, row, (str(buffer), name), inputs=(buffer,))
+
+
+def _cut(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> Reduction:
+    """Keep `size` ops before a wrong value. Other values that they use become arguments."""
+    arguments = _arguments_of_cone(site.program, site.value, size)
+    ((contents),) = prober.run([(site.edits, (*arguments, site.value))])
+    folder = isolated.plan.capture
+    code, options, text = prober.cut(site.edits, site.value, arguments)
+    names = [write_stored_program(folder, each) for each in (code, options)]
+    compilation = replace(isolated.compilation, operands=(str(_EXECUTABLE), *names, "mlir"), executable=_EXECUTABLE)
+    arrays = [contents[each][0][-1] for each in arguments]
+    sends = [_send(number, array, isolated, folder) for number, array in enumerate(arrays)]
+    result = len(sends)
+    launch, device = isolated.execution.operands[1:3]
+    operands = (_EXECUTABLE, launch, device, 1, len(sends), 1, *range(len(sends)), result, 0)
+    execution = replace(
+        isolated.execution,
+        operands=tuple(map(str, operands)),
+        inputs=tuple(range(len(sends))),
+        results=(result,),
+        executable=_EXECUTABLE,
+    )
+    expected = contents[site.value][0][-1]
+    read = _read(-1 - result, result, write_stored_buffer(folder, expected.content))
+    plan = replace(
+        isolated.plan,
+        operations=(*sends, compilation, execution, read),
+        reads={read.row: read.operands[1]},
+        programs={_EXECUTABLE: isolated.plan.programs.get(isolated.execution.executable or 0, "")},
+    )
+    return Reduction(plan, None, "", text, tuple(arrays), expected)
+
+
+def _send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) -> Operation:
+    devices = [each.operands[1] for each in isolated.sends]
+    shape = array.dimensions
+    name = write_stored_buffer(folder, array.content)
+    operands = (number, devices[0] if devices else 0, UNKNOWN, array.type, name, len(shape), *shape)
+    return Operation(Action.SEND, -1 - number, tuple(map(str, operands)), results=(number,))
+
+
+def _arguments_of_cone(program: EditedProgram, value: int, size: int) -> Sequence[int]:
+    """The values that the last `size` ops before a value use. Constants stay in the program."""
+    pending, arguments = {value}, []
+    while pending:
+        last = max(pending)
+        pending.remove(last)
+        place = program.values[last].op
+        op = program.ops[place] if place >= 0 else None
+        if op is not None and (op.kind == "stablehlo.constant" or (size > 0 and program.values[last].size >= 0)):
+            size -= not op.passes and op.kind != "stablehlo.constant"
+            pending.update(op.operands)
+        else:
+            arguments.append(last)
+    return sorted(arguments)

@@ -1,0 +1,215 @@
+"""Run a plan in a child process, and parse its report.
+
+The child is a Python process, because the mock TPU needs one. It loads only the replayer (native/replay) and the
+plug-in. `native/replay/report.h` specifies the report.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from framedex.base.errors import FramedexError
+from framedex.base.words import signal_name
+from framedex.plugins.replay.plan import UNKNOWN, Machine, Plan
+
+_PROGRAM = """\
+import ctypes, os, sys
+library, plan, *paths, descriptor, reads_outputs, seed = sys.argv[1:]
+with open(plan, "rb") as file:
+    text = file.read()
+replay = ctypes.CDLL(library).framedex_replay
+pointer, number = ctypes.c_char_p, ctypes.c_int
+replay.argtypes = [pointer, ctypes.c_size_t, pointer, pointer, number, number, ctypes.c_uint64]
+sys.exit(replay(text, len(text), *map(os.fsencode, paths), int(descriptor), int(reads_outputs), int(seed)))
+"""
+_MAX_LINE = 4096
+_MAX_ERROR_OUTPUT = 2000  # characters of a crashed plug-in's output
+_RECORDING_VARIABLES = frozenset(
+    {"FRAMEDEX_OUT", "FRAMEDEX_PLUGIN", "FRAMEDEX_CONTENTS", "FRAMEDEX_METADATA", "LD_PRELOAD"}
+)
+_ALTERING_VARIABLES = frozenset({"FRAMEDEX_BEHAVIOUR", "FRAMEDEX_FAIL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The plug-in of a replay, the interpreter of its process, and the library that replays.
+
+    `is_mock`: the plug-in is the mock TPU. `is_reference`: another plug-in is compared with this one, which therefore
+    runs without behaviours and injected failures.
+    """
+
+    plugin: Path
+    python: str
+    is_mock: bool
+    replayer: Path
+    is_reference: bool = False
+
+    @property
+    def name(self) -> str:
+        """The plug-in's name for answers."""
+        return "mock TPU" if self.is_mock else self.plugin.name
+
+    @property
+    def is_altered(self) -> bool:
+        """Whether behaviours or injected failures change the plug-in."""
+        return not self.is_reference and any(os.environ.get(name) for name in _ALTERING_VARIABLES)
+
+    def variables(self, machine: Machine) -> dict[str, str]:
+        """The environment of the process. By default, a mock simulates the recorded machine."""
+        variables = {name: value for name, value in os.environ.items() if name not in _RECORDING_VARIABLES}
+        variables["FRAMEDEX_RECORD"] = "0"
+        if self.is_reference:
+            variables = {name: value for name, value in variables.items() if name not in _ALTERING_VARIABLES}
+        if self.is_mock and machine.kind.startswith("TPU"):
+            variables.setdefault("FRAMEDEX_DEVICE", machine.kind)
+        if self.is_mock and machine.devices:
+            variables.setdefault("FRAMEDEX_DEVICES", str(machine.devices))
+        return variables
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record of the report: its words after the kind and the row, and its bytes."""
+
+    kind: str
+    row: int
+    words: tuple[str, ...]
+    content: bytes
+
+    @property
+    def message(self) -> str:
+        """The bytes as text."""
+        return self.content.decode(errors="replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A content in a report: a read, or the result `index` of an execution on a device."""
+
+    device: int
+    index: int
+    type: str
+    shape: str
+    name: str
+    content: bytes
+
+    @classmethod
+    def parse(cls, record: Record) -> Array:
+        """Parse a record of a read or an output."""
+        device, index, kind, shape, name = record.words
+        return cls(int(device), int(index), kind, "" if shape == UNKNOWN else shape, name, record.content)
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The lengths of the dimensions."""
+        return tuple(int(each) for each in self.shape.split("x") if each)
+
+
+class ReplayCrashedError(Exception):
+    """The process ended before the end of the plan: the reason, and the last of the plug-in's output."""
+
+    def __init__(self, reason: str, output: str) -> None:
+        """Keep both texts."""
+        super().__init__(reason)
+        self.reason = reason
+        self.output = output
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`reads_outputs`: the report has all results of executions. `seed` determines contents that were not recorded."""
+
+    reads_outputs: bool = False
+    seed: int = 0
+
+
+def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
+    """Replay a plan and yield its results while it runs. Raises ReplayCrashedError."""
+    with tempfile.NamedTemporaryFile("w", suffix=".plan") as file, tempfile.TemporaryFile() as output:
+        file.write(plan.text())
+        file.flush()
+        reading, writing = os.pipe()
+        arguments = (
+            file.name,
+            plan.capture.absolute(),
+            target.plugin,
+            writing,
+            int(options.reads_outputs),
+            options.seed,
+        )
+        command = [target.python, "-P", "-c", _PROGRAM, os.fspath(target.replayer), *map(str, arguments)]
+        with open(reading, "rb") as report:  # noqa: PTH123 - a descriptor
+            try:
+                process = subprocess.Popen(  # noqa: TID251
+                    command,
+                    env=target.variables(plan.machine),
+                    pass_fds=(writing,),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                )
+            except OSError as error:
+                raise FramedexError(
+                    f"{target.python} cannot be started: {error.strerror}.", "Check --python."
+                ) from None
+            finally:
+                os.close(writing)
+            with _ending(process):
+                yield from _read_records(report, process, output)
+
+
+@contextmanager
+def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:  # noqa: TID251
+    """End the process with the block, also if its reader stops early."""
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            process.kill()
+        process.wait()
+
+
+def _read_records(report: IO[bytes], process: subprocess.Popen[bytes], output: IO[bytes]) -> Iterator[Record]:  # noqa: TID251
+    while True:
+        record = parse_record(report)
+        if record is None:
+            raise ReplayCrashedError(_end_of(process), _last_output(output))
+        if record.kind == "end":
+            return
+        if record.kind == "unusable":
+            raise FramedexError(record.message.rstrip(".") + ".", "Check --plugin and --python.")
+        yield record
+
+
+def parse_record(report: IO[bytes]) -> Record | None:
+    """Read a record; None if the report ends, or if what follows is not a record."""
+    line = report.readline(_MAX_LINE)
+    try:
+        kind, row, *words, size = line.decode("ascii").split()
+        if not line.endswith(b"\n"):
+            return None
+        length = int(size)
+        content = report.read(length)
+        return Record(kind, int(row), tuple(words), content) if len(content) == length >= 0 else None
+    except (ValueError, OverflowError, MemoryError):
+        return None
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> str:  # noqa: TID251
+    status = process.wait()
+    return (
+        f"its process was ended by {signal_name(-status)}" if status < 0 else f"its process ended with status {status}"
+    )
+
+
+def _last_output(output: IO[bytes]) -> str:
+    size = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size - _MAX_ERROR_OUTPUT))
+    return output.read().decode(errors="replace").strip()

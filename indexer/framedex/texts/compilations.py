@@ -1,0 +1,276 @@
+"""Compilations as text for verbs and editors: functions, reasons of recompilations, cache misses, collectives.
+
+Each text covers one row or all rows of a line. Names in it are raw: callers apply `printable`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from framedex.base import words
+from framedex.model import ChangeCause
+from framedex.model.costs import SAME_KEYS
+
+if TYPE_CHECKING:
+    from framedex.model import CacheMiss, Collective, CompileChange, Compiles
+
+_MAX_FUNCTIONS = 2
+_MAX_VALUES = 6
+_CAUSES_WITHOUT_PREFIX = (ChangeCause.SHAPE, ChangeCause.DTYPE, ChangeCause.ARGUMENTS, ChangeCause.CONSTANTS)
+_CAUSE_PREFIXES = {
+    ChangeCause.STATIC: "static argument ",
+    ChangeCause.STATIC_DATA: "static data ",
+    ChangeCause.PARAMETER: "parameter ",
+    ChangeCause.SETTING: "JAX setting ",
+    ChangeCause.OPTIONS: "compile option ",
+}
+_CAUSES_WITH_TYPES = (ChangeCause.SHAPE, ChangeCause.DTYPE, ChangeCause.CODE)
+_OBJECT_ID = (
+    "the id of a Python object in the code, as custom_partitioning writes it: no other process can load this program"
+    " from JAX's persistent cache"
+)
+_WITHOUT_VALUES = {
+    ChangeCause.OBJECT_ID: _OBJECT_ID,
+    ChangeCause.SAME: (
+        "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+        " change that the program does not show (a weak type, a static argument, an unused argument)"
+    ),
+    ChangeCause.CODE: (
+        "other code for arguments of the same types: a static argument, a weak type, a value from outside the"
+        " function, or another function of this name"
+    ),
+}
+_WITH_KNOWN_ARGUMENTS = {
+    ChangeCause.SAME: (
+        "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
+        " changed JAX setting"
+    ),
+    ChangeCause.CODE: (
+        "other code for the same arguments: a value from outside the function, a changed JAX setting, or"
+        " another function of this name"
+    ),
+}
+_WITH_KNOWN_KEYS = {
+    ChangeCause.SAME: (
+        "recompiled an identical program of the same function and settings: a cleared or full cache, or"
+        " `jax.jit` with other options"
+    ),
+    ChangeCause.CODE: (
+        "other code of the same function for the same arguments: a value from outside the function changed"
+    ),
+}
+_ADVICE = {
+    ChangeCause.DTYPE: "pass one dtype",
+    ChangeCause.STATIC: "each new value compiles: pass it as an array, or reuse few values",
+    ChangeCause.STATIC_DATA: "each new value compiles: keep one object, or make it an array",
+    ChangeCause.FUNCTION: "define a function once and pass the same object",
+}
+_TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
+_PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
+_REASONS = {ChangeCause.SAME: "an identical program", ChangeCause.CODE: "other code", ChangeCause.OBJECT_ID: _OBJECT_ID}
+
+
+def compiles_kind(row: Compiles) -> str:
+    """The function, which distinguishes the rows of a line."""
+    return row.function or "function not known"
+
+
+def compiles_text(rows: Sequence[Compiles]) -> str:
+    """Summary of compilations: `compiled 19 times, 1.4 s: shape of x, float32[1..19]`."""
+    compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
+    functions = {row.function for row in rows if row.function}
+    of = f", {words.count(len(functions), 'function')}" if len(functions) > 1 else ""
+    parts = []
+    failed = sum(row.failed for row in rows)
+    of += f", {failed:,} failed" if failed else ""
+    if compiled:
+        parts.append(f"compiled {words.times(compiled)}{of}, {words.duration(sum(row.total_duration for row in rows))}")
+    if loads:
+        parts.append(
+            f"loaded {words.times(loads)} from a cache, {words.duration(sum(row.load_duration for row in rows))}"
+        )
+    why = words.join_names(reason_text_with_types(change) for row in rows for change in row.changes)
+    return "; ".join(parts) + (f": {why}" if why else "")
+
+
+def compiles_details(rows: Sequence[Compiles]) -> list[str]:
+    """The failures of each function, the reasons for its recompilations, and missing data."""
+    found = []
+    for row in rows:
+        of = f"{row.function}: " if row.function else ""
+        found += [f"{of}{failures_text(row)}"] if row.failed else []
+        found += [f"{of}{change_text_with_advice(change)}" for change in row.changes]
+        found += [f"{of}{text}" for text in cache_miss_texts(row)]
+        found += [f"{of}{collective_text(each)}" for each in row.collectives if not each.is_requested]
+        found += [f"{of}incomplete compilation data: {row.problem}"] if row.problem else []
+    return found
+
+
+def _subject(change: CompileChange) -> str:
+    """The differing item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
+    return change.parameter.replace("'", '"') or change.what
+
+
+def reason_text_with_types(change: CompileChange) -> str:
+    """A change in a few words, with the types of a parameter: `shape of x, float32[4..7, 8]`."""
+    types = _fold_types(change.values) if change.parameter else None
+    return f"{reason_text(change)}{f', {types.text}' if types else ''}"
+
+
+def change_text_with_advice(change: CompileChange) -> str:
+    """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
+    advice = _advice(change)
+    return f"{change_text(change)}; {advice}" if advice else change_text(change)
+
+
+def _advice(change: CompileChange) -> str:
+    if change.cause is ChangeCause.SHAPE and (types := _fold_types(change.values)) is not None:
+        return f"pad or bucket dimension {types.varying_dimensions[0]}" if len(types.varying_dimensions) == 1 else ""
+    return _ADVICE.get(change.cause, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedTypes:
+    """Several types of a parameter merged into one, and the indexes of the varying dimensions."""
+
+    text: str
+    varying_dimensions: tuple[int, ...]
+
+
+def _fold_types(values: Sequence[str]) -> _MergedTypes | None:
+    """Merge `float32[4,8]` and `float32[7,8]` into `float32[4..7, 8]`; None unless dtype and rank are equal."""
+    parsed = [found for value in values if (found := _TYPE.fullmatch(value)) is not None]
+    shapes = [found["shape"].split(",") for found in parsed]
+    if len(parsed) != len(values) or len({found["dtype"] for found in parsed}) != 1 or len({*map(len, shapes)}) != 1:
+        return None
+    sizes = [sorted({int(size) for size in of_dimension}) for of_dimension in zip(*shapes, strict=True)]
+    varying = tuple(dimension for dimension, several in enumerate(sizes) if len(several) > 1)
+    shown = ", ".join(str(several[0]) if len(several) == 1 else f"{several[0]}..{several[-1]}" for several in sizes)
+    return _MergedTypes(f"{parsed[0]['dtype']}[{shown}]", varying) if varying else None
+
+
+_KEY_PARTS = {
+    "computation": "program",
+    "jax_lib version": "version of jaxlib",
+    "backend version": "version of the platform",
+    "XLA flags": "XLA flags",
+    "compile_options": "compile options",
+    "accelerator_config": "devices",
+    "compression": "compression of the cache",
+    "custom_hook": "value of JAX's hook for cache keys",
+}
+_MAX_MISSES = 3
+
+
+def cache_miss_texts(row: Compiles) -> list[str]:
+    """Sentences about the misses of the persistent cache, one for each kind: the latest miss, and their number."""
+    kinds: dict[tuple[object, ...], list[CacheMiss]] = {}
+    for miss in row.cache_misses:
+        kinds.setdefault((miss.parts, miss.changes, miss.minimum_s), []).append(miss)
+    texts = [_cache_miss_text(misses[-1], len(misses)) for misses in kinds.values()]
+    return texts[-_MAX_MISSES:]
+
+
+def _cache_miss_text(miss: CacheMiss, number: int) -> str:
+    missed = "cache miss" if number == 1 else f"{number:,} cache misses"
+    earlier = f"call {miss.earlier_call} of {PurePath(miss.earlier_path).name}"
+    if miss.parts:
+        parts = " and ".join(_KEY_PARTS.get(part, part) for part in miss.parts)
+        changes = "; ".join(map(change_text, miss.changes))
+        return f"{missed}: different {parts} than in {earlier}{f' ({changes})' if changes else ''}"
+    if miss.minimum_s is not None:
+        setting = "jax_persistent_cache_min_compile_time_secs"
+        return f"{missed}: {earlier} was not stored, it compiled in less than {miss.minimum_s:g} s ({setting})"
+    return f"{missed}: same key as {earlier}, but its entry was removed or is in another folder"
+
+
+def collective_text(collective: Collective) -> str:
+    """One kind of collective: `2 all-gathers inserted by the compiler for dot: f32[4,8], 128 B on each device`."""
+    number = words.count(collective.count, collective.opcode)
+    scope, _, primitive = collective.op.rpartition("/")
+    origin = "" if collective.is_requested else " inserted by the compiler"
+    of = f" for {'' if scope else 'argument '}{primitive}" if primitive else ""
+    devices = f" between {collective.devices} devices" if collective.devices else ""
+    loop = ", in a loop" if collective.is_repeated else ""
+    return f"{number}{origin}{of}: {collective.shape}, {words.size(collective.size)} on each device{devices}{loop}"
+
+
+def failures_text(row: Compiles) -> str:
+    """The number of failed compilations: `2 of 19 failed`."""
+    made = row.compiles + row.loads
+    if made == row.failed:
+        return "failed" if made == 1 else f"all {made:,} failed"
+    return f"{row.failed:,} of {made:,} failed"
+
+
+def compiles_total(rows: Sequence[Compiles]) -> str:
+    """Totals of compilations: `22 compiles, 417 ms; 3 loads from a cache, 8 ms`."""
+    compiled, loads = sum(row.compiles for row in rows), sum(row.loads for row in rows)
+    parts = [f"{words.count(compiled, 'compile')}, {words.duration(sum(row.total_duration for row in rows))}"]
+    if loads:
+        load_duration = words.duration(sum(row.load_duration for row in rows))
+        parts.append(f"{words.count(loads, 'load')} from a cache, {load_duration}")
+    return "; ".join(parts)
+
+
+def change_text(change: CompileChange) -> str:
+    """A change as a sentence: `x was float32[1], [2], ... [19]`."""
+    if not change.values:
+        texts = _WITH_KNOWN_ARGUMENTS if change.what else _WITHOUT_VALUES
+        if change.what == SAME_KEYS:
+            texts = _WITH_KNOWN_KEYS
+        return texts.get(change.cause, change.what or change.cause.value)
+    values = _drop_repeated_dtypes(change.values) if change.cause in _CAUSES_WITH_TYPES else list(change.values)
+    if change.cause is ChangeCause.FUNCTION:
+        return _function_text(change)
+    if len(values) > _MAX_VALUES:
+        values = [*values[: _MAX_VALUES // 2], "...", values[-1]]
+    named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
+    about = _CAUSE_PREFIXES.get(change.cause, named)
+    verb = "were" if change.what == "constants" else "was"
+    return f"{about}{_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+
+
+def _function_text(change: CompileChange) -> str:
+    """The functions that differ: `<lambda> is a new function object`."""
+    traced = re.findall(r"[^(),]*\S at [^\s,)]+:\d+", ", ".join(change.values))
+    named = map(str.strip, traced) if traced else (re.sub(r" #\w+", "", value) for value in change.values)
+    names = list(dict.fromkeys(named))
+    if not any(" #" in value for value in change.values):
+        return f"another function of this name: {', '.join(names[:_MAX_VALUES])}"
+    verb = "is a new function object" if len(names) == 1 else "are new function objects"
+    return f"{' and '.join(names[:_MAX_FUNCTIONS])} {verb}, which JAX has not traced before"
+
+
+def reason_text(change: CompileChange) -> str:
+    """A change in a few words: `shape of x`."""
+    name = _subject(change)
+    if change.cause in _CAUSE_PREFIXES:
+        return _CAUSE_PREFIXES[change.cause] + name
+    if change.cause is ChangeCause.ARGUMENTS or change.cause.value == change.what:
+        return name
+    if change.cause is not ChangeCause.CODE and change.what.startswith(_PARAMETER_PREFIXES):
+        return f"{change.cause.value} of {name}"
+    return _REASONS.get(change.cause) or f"{change.cause.value}: {name}"
+
+
+def program_text(function: str, change: CompileChange) -> str:
+    """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
+    if len(change.values) != 2:
+        return f"{function}: {change_text(change) if change.values else reason_text(change)}"
+    what = f", {_subject(change)}" if change.cause is ChangeCause.CODE else ""
+    return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
+
+
+def _drop_repeated_dtypes(values: Sequence[str]) -> list[str]:
+    """The types in order, each without its dtype if it repeats the previous one."""
+    found, before = [], ""
+    for value in values:
+        dtype, bracket, shape = value.partition("[")
+        found.append(f"[{shape}" if bracket and dtype == before and shape != "]" else value)
+        before = dtype
+    return found

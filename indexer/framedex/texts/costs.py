@@ -1,0 +1,246 @@
+"""Costs of program lines as text for verbs and editors: transfers, memory and waits.
+
+Each text covers one row or all rows of a line. Names in it are raw: callers apply `printable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from framedex.base import words
+
+if TYPE_CHECKING:
+    from framedex.model import (
+        DeviceMemory,
+        LineMemory,
+        MemorySaving,
+        OutOfMemory,
+        ProgramPeak,
+        PythonLine,
+        TemporaryBuffer,
+        Transfers,
+        Waits,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LineMemoryOnDevice:
+    """The memory that a line holds on a device, or its part inside a program, or its calls that ran out of memory.
+
+    `temporaries` are the line's buffers at the peak of `device.program`.
+    """
+
+    device: DeviceMemory
+    memory: LineMemory | None = None
+    failures: tuple[OutOfMemory, ...] = ()
+    temporaries: tuple[TemporaryBuffer, ...] = ()
+
+    @property
+    def line(self) -> PythonLine | None:
+        """The line of the program."""
+        if self.memory:
+            return self.memory.line
+        return self.temporaries[0].line if self.temporaries else self.failures[0].line
+
+    @property
+    def temporary_size(self) -> int:
+        """The size of the temporaries in bytes."""
+        return sum(buffer.size for buffer in self.temporaries)
+
+    @property
+    def outward(self) -> tuple[PythonLine, ...]:
+        """The lines that led to it, if known."""
+        return self.memory.outward if self.memory else ()
+
+    @property
+    def latest_call(self) -> int:
+        """The latest call of the line."""
+        if self.memory:
+            return self.memory.latest_call
+        if self.device.program is not None and self.temporaries:
+            return self.device.program.compile_call
+        return self.failures[-1].call
+
+
+def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevice]:
+    """The memory that each line holds on each device, its part inside a program, and its out-of-memory failures."""
+    for device in devices:
+        yield from (LineMemoryOnDevice(device, held) for held in device.lines)
+        failed: dict[PythonLine | None, list[OutOfMemory]] = {}
+        for failure in device.failures:
+            failed.setdefault(failure.line, []).append(failure)
+        yield from (LineMemoryOnDevice(device, failures=tuple(failures)) for failures in failed.values())
+        for _, buffers in device.large_program.buffers_by_line() if device.large_program else ():
+            if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
+                yield LineMemoryOnDevice(device, temporaries=certain)
+
+
+def transfers_kind(row: Transfers) -> str:
+    """Direction, implicit or explicit, and mechanism, which distinguish the rows of a line."""
+    how = row.how or "not known how"
+    return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
+
+
+def transfers_text(rows: Sequence[Transfers]) -> str:
+    """Summary of transfers: `implicit transfer, 9.38 KiB, 400 times: host to device, operand of a call`.
+
+    Explicit transfers come last.
+    """
+    parts = []
+    for is_implicit, name in ((True, "implicit transfer"), (False, "transfer")):
+        found = [row for row in rows if row.is_implicit is is_implicit]
+        if found:
+            count = words.times(sum(row.count for row in found))
+            directions = " and ".join(dict.fromkeys(row.direction.value for row in found))
+            how = words.join_names(row.how for row in found)
+            parts.append(f"{name}, {_format_size(found)}, {count}: {directions}{', ' * bool(how)}{how}")
+    return "; ".join(parts)
+
+
+def transfers_details(rows: Sequence[Transfers]) -> list[str]:
+    """Size, number and duration of each kind of transfer."""
+    return [
+        f"{transfers_kind(row)}: {_format_size([row])}, {words.times(row.count)}, {words.duration(row.total_duration)}"
+        for row in rows
+    ]
+
+
+def transfers_total(rows: Sequence[Transfers]) -> str:
+    """Totals of transfers: `400 transfers, 12 of them implicit, 9.38 KiB`."""
+    implicit = sum(row.count for row in rows if row.is_implicit)
+    count = words.count(sum(row.count for row in rows), "transfer")
+    return f"{count}, {implicit:,} of them implicit, {_format_size(rows)}"
+
+
+def memory_kind(row: LineMemoryOnDevice) -> str:
+    """The capture, the device, and the subject of the row, which distinguish the rows of a line."""
+    subject = "" if row.memory else ", inside a program" if row.temporaries else ", failures"
+    return f"capture {row.device.capture}, {device_name(row.device)}{subject}"
+
+
+def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
+    """Summary of memory: `holds 1.2 GiB at the peak, leaks 4 KiB a step`. For several devices, the maximum is shown."""
+    held = [row.memory for row in rows if row.memory]
+    parts = []
+    if held:
+        peaks = [each.at_peak for each in held]
+        of = f" of {'each of ' * (len(set(peaks)) == 1)}{len(peaks)} devices" if len(peaks) > 1 else ""
+        at_most = "at most " * (len(set(peaks)) > 1)
+        if max(peaks):
+            temporaries = max(each.temporaries for each in held)
+            runs = f", {words.size(temporaries)} of it temporaries of what it runs" if temporaries else ""
+            parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}{runs}")
+        else:
+            parts.append(f"holds at most {words.size(max(each.most for each in held))}, nothing at the peak{of}")
+        growth = max(each.growth for each in held)
+        parts += [f"leaks {words.size(growth)} a step"] if growth else []
+    inside = max((row for row in rows if row.temporaries), key=lambda row: row.temporary_size, default=None)
+    if inside is not None and inside.device.program is not None:
+        function = inside.device.program.function or "its program"
+        parts.append(f"computes {words.size(inside.temporary_size)} of the temporaries at the peak of {function}")
+    failures = sum(len(row.failures) for row in rows)
+    parts += [f"ran out of memory {words.times(failures)}"] if failures else []
+    return ", ".join(parts)
+
+
+def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
+    """For each device: the number of buffers, the growth and the failed calls."""
+    found = []
+    for row in rows:
+        name = device_name(row.device)
+        if row.memory:
+            held = row.memory
+            found.append(
+                f"{name}: {held.buffers_at_peak:,} of {words.count(held.buffers, 'buffer')} at the peak, at most"
+                f" {words.size(held.most)} at a time, {words.size(held.at_end)} at the end"
+            )
+            if held.growth:
+                left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
+                found.append(f"{name}: {left}: a leak, or what is meant to be kept")
+        for buffer in row.temporaries:
+            op = buffer.op or buffer.opcode
+            use = f"last used by {buffer.last_instruction}"
+            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}")
+        for failure in row.failures:
+            requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
+            alive = f"{words.size(failure.alive)} alive"
+            found.append(f"{name}: call {failure.call} ran out of memory{requested}, {alive}")
+    return found
+
+
+_SAVING_CHANGES = {
+    "remat": "compute the values of this line again in the backward pass (jax.checkpoint):",
+    "donate": "donate `{what}`, if it is not used afterwards (donate_argnums)",
+    "batch": "halve the leading dimension of {what} of the arguments, such as a batch",
+}
+
+
+def saving_text(saving: MemorySaving) -> str:
+    """The estimated saving of a change, and the change. For `remat` the line follows."""
+    return f"saves about {words.size(saving.size)}: {_SAVING_CHANGES[saving.change].format(what=saving.what)}"
+
+
+def temporaries_source(program: ProgramPeak) -> str:
+    """The source of the data about a program's buffers at its peak, and the error of an estimate."""
+    if program.is_exact:
+        return "as the compiler placed them"
+    difference = program.peak - program.temporaries
+    more = "more" if difference > 0 else "less"
+    return f"estimated from shapes ({words.size(abs(difference))} {more} than reported)"
+
+
+def memory_total(rows: Sequence[LineMemoryOnDevice]) -> str:
+    """The peak memory: `peak 113 KiB`. Of several devices, the highest peak."""
+    devices = {(row.device.capture, row.device.device): row.device for row in rows}
+    if not devices:
+        return "peak 0 B"
+    peaks = {device.peak for device in devices.values()}
+    peak = f"peak {words.size(max(peaks))}"
+    if len(devices) == 1:
+        return peak
+    return f"{peak} {'on each of' if len(peaks) == 1 else 'at most, of'} {words.count(len(devices), 'device')}"
+
+
+def device_name(device: DeviceMemory) -> str:
+    """The readable name of a device. Devices of the mock have numbers; other plug-ins have names."""
+    return f"device {device.device}" if device.device.isdigit() else device.device or "device not known"
+
+
+def waits_kind(row: Waits) -> str:
+    """The reason for the wait and the thread, which distinguish the rows of a line."""
+    return f"{row.how.value}, thread {row.thread}"
+
+
+def waits_text(rows: Sequence[Waits]) -> str:
+    """Summary of waits: `waited 1.2 s, 400 times: copy to the host`."""
+    count = words.times(sum(row.count for row in rows))
+    return f"waited {_format_total(rows)}, {count}: {words.join_names(row.how.value for row in rows)}"
+
+
+def waits_details(rows: Sequence[Waits]) -> list[str]:
+    """The waits of each thread: reason, number, total and longest duration, and uncertain or unfinished waits."""
+    return [
+        f"{waits_kind(row)}: {words.times(row.count)}, {words.duration(row.total_duration)},"
+        f" the longest {words.duration(row.longest_duration)}"
+        + (f"; {row.unsure:,} of them may have ended before the next call" if row.unsure else "")
+        + (f"; {row.unended:,} of them had not ended when the recording ended" if row.unended else "")
+        for row in rows
+    ]
+
+
+def waits_total(rows: Sequence[Waits]) -> str:
+    """Totals of waits: `400 waits, 1.2 s`."""
+    return f"{words.count(sum(row.count for row in rows), 'wait')}, {_format_total(rows)}"
+
+
+def _format_size(rows: Sequence[Transfers]) -> str:
+    if all(row.unsized == row.count for row in rows):
+        return "size not known"
+    return f"{'at least ' * any(row.unsized for row in rows)}{words.size(sum(row.size for row in rows))}"
+
+
+def _format_total(rows: Sequence[Waits]) -> str:
+    at_least = "at least " if any(row.unended for row in rows) else ""
+    return f"{at_least}{words.duration(sum(row.total_duration for row in rows))}"

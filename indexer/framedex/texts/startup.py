@@ -1,0 +1,27 @@
+"""The start of a process in words, for the command line and reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from framedex.base import words
+
+if TYPE_CHECKING:
+    from framedex.model import Startup, TracedLine
+
+
+def startup_title(startup: Startup) -> str:
+    """The time of the start, and the step that ends it: `3.84 s until the first step of train_step returned`."""
+    if startup.call:
+        return f"{words.duration(startup.duration)} until the first step of {startup.function} returned"
+    if startup.function:
+        return f"{words.duration(startup.duration)} until {startup.function} was compiled; it never ran"
+    return f"{words.duration(startup.duration)} until the last recorded phase; no program was compiled"
+
+
+def traced_line_text(line: TracedLine) -> str:
+    """The ops of a line: `2,640 ops`, or those of all rounds of an unrolled loop, with advice."""
+    if line.repeats > 1:
+        unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, in {line.repeats:,} rounds"
+        return f"{unrolled}: if all have the same shapes, jax.lax.scan traces one"
+    return words.count(line.ops, "op")

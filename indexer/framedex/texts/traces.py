@@ -1,0 +1,157 @@
+"""Trace documents: a merged stack as plain text that editors can open and follow (`*.fdtrace`).
+
+The format, version 1, is UTF-8 text, line by line:
+
+```
+framedex trace, format 1
+call 17: PJRT_Client_BufferFromHostBuffer, 12.3 µs
+arguments: 2
+  client: client#1
+  dims: [2,3]
+capture: /home/me/project/.framedex/captures/2026-11-20
+command: python demo.py
+thread: MainThread
+<empty line>
+frames, most recent call last:
+  1 P <module> at /home/me/project/demo.py:12
+  2 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
+      or /src/xla/other_client.cc:44 [candidates]
+  3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
+  4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
+```
+
+Header lines:
+
+- `call` has the duration of the call, or `never returned`, and its error if it failed.
+- `arguments` has the number of values. The values follow, one per line.
+- `unmerged: REASON` appears in an unmerged stack.
+- `cut off: REASON` appears in a merged stack that lacks its outermost frames.
+- `dispatched from: PATH:LINE [told by JAX]` is a dispatch line that JAX reports.
+
+A frame line has:
+
+- its number (1 is the outermost frame)
+- the language (`P` Python, `N` native) and the function
+- `at PATH:LINE`, or `in MODULE+0xOFFSET` if no source is known
+- labels in brackets: the precision of the line unless it is exact, its staleness, `inlined`, and `returning`
+
+A path of a source map is not a file (docs/reference/source-maps.md). Python's name for code without a file, such as
+`<string>` or `<frozen os>`, is not a file either. An `or` line below a frame gives one more candidate. An
+`as recorded: TEXT` line has the recorded text of a line that has changed since.
+
+Headings of sections:
+
+- `frames, ...`: a merged stack
+- `native frames, ...` and `Python frames, ...`: an unmerged stack
+- `dispatched from thread NAME [HOW], ...`: the frames on the thread that dispatched the call
+- `ffi_call [exact], ...`: for the run of an FFI handler, the Python stack of each possible `ffi_call`
+
+`framedex.base.plaintext.printable` escapes all text from a capture, so it never contains a line break.
+`framedex.text_stacks.readers.locations` reads the format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from framedex.base.plaintext import printable
+from framedex.base.words import duration
+from framedex.model import Language, SectionKind
+from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.places import location_labels, recorded_text_labels
+
+if TYPE_CHECKING:
+    from framedex.model import FrameRow, Location, Section, Trace
+
+_BEFORE_PATH = re.compile(r" at ([</A-Za-z0-9])(?=(?<=[</])|[\w.-]*@)", re.ASCII)
+HEADING = "framedex trace, format 1"
+
+_OWN_TITLES = {
+    SectionKind.MERGED: "frames",
+    SectionKind.NATIVE: "native frames",
+    SectionKind.PYTHON: "Python frames",
+}
+
+
+def format_trace(trace: Trace) -> str:
+    """The trace as a document with every frame, ending in a newline."""
+    return "\n".join([*_header(trace), *_sections(trace)]) + "\n"
+
+
+def section_title(section: Section) -> str:
+    """The title of a section: the kind of its frames, and how it is known, without control characters."""
+    if section.dispatch is not None:
+        return f"dispatched from thread {printable(section.dispatch.thread)} [{section.dispatch.how}]"
+    if section.join is not None:
+        return f"ffi_call [{section.join}]"
+    return _OWN_TITLES[section.kind]
+
+
+def frame_labels(frame: FrameRow) -> list[str]:
+    """The labels of a frame: the precision of its line unless exact, its staleness, `inlined`, `returning`."""
+    labels = location_labels(frame.location) if frame.location is not None else []
+    return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
+
+
+def recorded_labels(frame: FrameRow) -> list[str]:
+    """The recorded text of a frame's line, if the line was changed or removed since."""
+    return recorded_text_labels(frame.location) if frame.location is not None and frame.stated is None else []
+
+
+def _header(trace: Trace) -> Iterator[str]:
+    from framedex.texts.calls import error_headline, values_by_name
+
+    call = trace.call
+    error = f", {error_headline(call)}" if call.error > 0 else ""
+    values = values_by_name(call)
+    yield HEADING
+    yield f"call {call.id}: {printable(call.function)}, {duration(call.duration)}{error}"
+    yield f"arguments: {len(values)}"
+    yield from (f"  {name}: {value}" for name, value in values)
+    yield f"capture: {printable(trace.capture.path)}"
+    yield f"command: {printable(trace.capture.command)}"
+    yield f"thread: {printable(call.thread)}"
+    if reason := why_unmerged(trace):
+        yield f"unmerged: {reason}"
+    if reason := why_cut_off(trace):
+        yield f"cut off: {reason}"
+    for dispatch in trace.dispatched:
+        if dispatch.location is not None:
+            yield f"dispatched from: {_target(dispatch.location)} [{dispatch.how}]"
+
+
+def _sections(trace: Trace) -> Iterator[str]:
+    for section in trace.sections():
+        yield ""
+        yield f"{section_title(section)}, most recent call last:"
+        yield from _frames(section.frames)
+
+
+def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
+    for number, frame in enumerate(frames, 1):
+        mark = "P" if frame.function.language is Language.PYTHON else "N"
+        yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
+        yield from (f"      {label}" for label in recorded_labels(frame))
+        for candidate in frame.candidates:
+            if candidate != frame.location:
+                yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"
+
+
+def _function(frame: FrameRow) -> str:
+    # The reader takes the first " at " before a path as the end of the name. No real name has one, a hostile one may.
+    return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
+
+
+def _place(frame: FrameRow) -> str:
+    labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
+    if frame.stated is not None:
+        return f"at {printable(frame.stated)}{labels}"
+    if frame.location is not None:
+        return f"at {_target(frame.location)}{labels}"
+    return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
+
+
+def _target(location: Location) -> str:
+    return f"{printable(location.path)}:{location.line}"

@@ -1,0 +1,12 @@
+"""How far up a project's index and settings are searched."""
+
+from framedex.base.folders import folders_upwards
+
+
+def test_the_nearest_folder_comes_first_and_the_root_folder_is_no_project() -> None:
+    assert list(folders_upwards("/home/project/src")) == ["/home/project/src", "/home/project", "/home"]
+    assert list(folders_upwards("/tmp")) == ["/tmp"]
+
+
+def test_in_the_root_folder_the_project_is_the_root() -> None:
+    assert list(folders_upwards("/")) == ["/"]
