@@ -69,7 +69,7 @@ def traced_table(abi: Abi) -> str:
         f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
     ]
     lines += traced_objects(abi, len(functions))
-    objects = generate_objects.functions(abi)
+    objects, queries = generate_objects.functions(abi), generate_objects.queries(abi)
     for function in functions:
         lines += _decoders(abi, function)
         marks = Marks(abi, abi.structs[function.arguments])
@@ -77,7 +77,7 @@ def traced_table(abi: Abi) -> str:
     # These functions have the same names as the API's function types, which are outside of this namespace.
     lines += ["namespace traced {", 'extern "C" {']
     for index, function in enumerate(functions):
-        lines += _wrapper(abi, index, function)
+        lines += _wrapper(abi, index, function, is_query=function.name in queries)
     lines += ["}", "}  // namespace traced"]
     for table in tables:
         lines += _slots(abi, table)
@@ -164,9 +164,10 @@ def _is_extension(abi: Abi, function: Function) -> bool:
     return abi.structs[function.table].field("base") is not None
 
 
-def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
+def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Iterator[str]:
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     returns = function.returns if function.returns_error else ""
+    missed = ["  } else {", "    miss_call();"] if not is_query else []
     yield f"{function.returns} {name}({function.arguments}* args) {{"
     if name in FIRST:
         yield f"  {FIRST[name]}"
@@ -182,7 +183,9 @@ def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     yield "    if (call.is_recording()) {"
     yield "      marks.end();"
     yield f"      leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield f"      if (is_validating) judge_results_{name}(args, stack, true, 0);"
     yield f'      if (is_validating) Judge("{name}", stack).exception();'
+    yield from missed
     yield "    }"
     yield "    throw;"
     yield "  }"
@@ -192,6 +195,10 @@ def _wrapper(abi: Abi, index: int, function: Function) -> Iterator[str]:
     if name in LAST:
         yield f"  {LAST[name]}"
     yield from _exit(abi, function, returns)
+    yield from missed
+    yield "  }"
+    if returns:
+        yield "  return error;"
     yield "}"
 
 
@@ -208,13 +215,11 @@ def _entry(name: str, index: int) -> Iterator[str]:
     yield "    if (is_validating) stack = call.stack();"
     yield f"    if (is_validating) judge_inputs_{name}(args, stack);"
     yield "    marks.begin(args);"
-    yield "  } else {"
-    yield "    miss_call();"
     yield "  }"
 
 
 def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
-    """The statements of a wrapper that record a call's end, and then judge its results."""
+    """The statements of a wrapper that record a call's end, and then judge its results; the last `if` stays open."""
     name, is_error = function.name, "error != nullptr" if returns else "false"
     yield "  if (call.is_recording()) {"
     yield "    uint64_t unfilled = marks.end();"
@@ -227,9 +232,6 @@ def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
     if returns == "PJRT_Error*":
         yield "    adopt(error);"
     yield f"    if (is_validating) judge_results_{name}(args, stack, {is_error}, unfilled);"
-    yield "  }"
-    if returns:
-        yield "  return error;"
 
 
 def _slots(abi: Abi, table: Table) -> Iterator[str]:

@@ -36,8 +36,6 @@ struct Boundary {
   std::vector<const char*> value_names;
   // The function. Null until a library that has it is loaded.
   std::atomic<const void*> target{nullptr};
-  // Whether the target is the first definition in the global scope.
-  std::atomic<bool> is_global{false};
   uint32_t function = 0;  // the recorder's number, valid with a target
 
   bool is_in(const char* path) const;

@@ -6,130 +6,177 @@
 
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace framedex::boundary {
 namespace {
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
 
-// The folder of this library, with those of the recorder and the mock.
+// The folder of this library, with those of the recorder and the mock. Never destroyed: calls come after static
+// destructors.
 std::string_view own_folder() {
-  static const std::string folder = [] {
+  static const auto* folder = [] {
     Dl_info info;
     bool is_known = dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0;
-    return std::string(is_known ? folder_of(info.dli_fname) : "");
+    return new std::string(is_known ? folder_of(info.dli_fname) : "");
   }();
-  return folder;
+  return *folder;
 }
 
+// The recorder waits for locks of the loader and of libgcc_s, which hold them around calls of functions such as malloc.
 bool is_excluded(std::string_view path) {
   std::string_view file = path.substr(path.rfind('/') + 1);
-  bool is_loader = file.substr(0, 3) == "ld-";
-  return is_loader || (!own_folder().empty() && folder_of(path) == own_folder());
+  bool has_locks = file.substr(0, 3) == "ld-" || file.substr(0, 9) == "libgcc_s.";
+  return has_locks || (!own_folder().empty() && folder_of(path) == own_folder());
 }
 
+uintptr_t page_size() { return static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)); }
+uintptr_t page_of(uintptr_t address) { return address & ~(page_size() - 1); }
+
+}  // namespace
+
 // The parts of an object's dynamic section that describe its slots.
-struct Dynamic {
+struct Object::Dynamic {
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
+  const ElfW(Half) * versions = nullptr;   // the version numbers of the symbols
+  const ElfW(Verneed) * needed = nullptr;  // the names of those numbers
   const ElfW(Rela) * relocations = nullptr;
   size_t relocation_bytes = 0;
   size_t relative_count = 0;  // of the first relocations, which have no symbol
   const ElfW(Rela) * calls = nullptr;
   size_t call_bytes = 0;
+
+  Dynamic(const ElfW(Dyn) * entry, uintptr_t base);
+  const char* version_of(size_t symbol) const;
 };
 
-// The loader stores addresses in place of offsets, except in the kernel's object.
-Dynamic read_dynamic(const ElfW(Dyn) * entry, uintptr_t base) {
-  Dynamic found;
-  auto pointer = [&](const ElfW(Dyn)* of) { return of->d_un.d_ptr < base ? base + of->d_un.d_ptr : of->d_un.d_ptr; };
+// The loader stores addresses in place of some offsets, except in the kernel's object.
+Object::Dynamic::Dynamic(const ElfW(Dyn) * entry, uintptr_t base) {
+  auto assign = [&](auto*& target) {
+    uintptr_t word = entry->d_un.d_ptr;
+    target = reinterpret_cast<std::remove_reference_t<decltype(target)>>(word < base ? base + word : word);
+  };
   for (; entry->d_tag != DT_NULL; ++entry) {
     switch (entry->d_tag) {
       case DT_STRTAB:
-        found.strings = reinterpret_cast<const char*>(pointer(entry));
+        assign(strings);
         break;
       case DT_SYMTAB:
-        found.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(entry));
+        assign(symbols);
+        break;
+      case DT_VERSYM:
+        assign(versions);
+        break;
+      case DT_VERNEED:
+        assign(needed);
         break;
       case DT_RELA:
-        found.relocations = reinterpret_cast<const ElfW(Rela)*>(pointer(entry));
+        assign(relocations);
         break;
       case DT_RELASZ:
-        found.relocation_bytes = entry->d_un.d_val;
+        relocation_bytes = entry->d_un.d_val;
         break;
       case DT_RELACOUNT:
-        found.relative_count = entry->d_un.d_val;
+        relative_count = entry->d_un.d_val;
         break;
       case DT_JMPREL:
-        found.calls = reinterpret_cast<const ElfW(Rela)*>(pointer(entry));
+        assign(calls);
         break;
       case DT_PLTRELSZ:
-        found.call_bytes = entry->d_un.d_val;
+        call_bytes = entry->d_un.d_val;
         break;
       default:
         break;
     }
   }
-  return found;
 }
 
-// Whether the pages of an address are writable without a change of their protection.
-class ObjectView {
- public:
-  explicit ObjectView(const dl_phdr_info& info) : base_(info.dlpi_addr) {
-    for (int i = 0; i < info.dlpi_phnum; ++i) {
-      const ElfW(Phdr) & part = info.dlpi_phdr[i];
-      uintptr_t begin = base_ + part.p_vaddr;
-      if (part.p_type == PT_DYNAMIC) dynamic_ = reinterpret_cast<const ElfW(Dyn)*>(begin);
-      if (part.p_type == PT_GNU_RELRO) protected_ = {begin, begin + part.p_memsz};
-      if (part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0) code_ = {begin, begin + part.p_memsz};
-    }
-  }
-
-  const ElfW(Dyn) * dynamic() const { return dynamic_; }
-  bool has_code_at(const void* address) const { return code_.has(address); }
-  // Stores a word; a protected page is made writable for that moment.
-  void store(const void** place, const void* value) const {
-    auto page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    auto* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(place) & ~(page_size - 1));
-    bool is_protected = protected_.has(place);
-    if (is_protected && mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return;
-    __atomic_store_n(place, value, __ATOMIC_RELEASE);
-    if (is_protected) mprotect(page, page_size, PROT_READ);
-  }
-
- private:
-  struct Span {
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    bool has(const void* address) const {
-      auto word = reinterpret_cast<uintptr_t>(address);
-      return begin <= word && word < end;
-    }
+// Returns the version of a symbol that another object defines; empty if any version fits.
+const char* Object::Dynamic::version_of(size_t symbol) const {
+  constexpr ElfW(Half) kHidden = 0x8000;
+  if (versions == nullptr || needed == nullptr) return "";
+  auto behind = [](const auto* part, size_t bytes) {
+    return reinterpret_cast<decltype(part)>(reinterpret_cast<const char*>(part) + bytes);
   };
-
-  uintptr_t base_;
-  const ElfW(Dyn) * dynamic_ = nullptr;
-  Span protected_;
-  Span code_;
-};
-
-void patch_relocations(const ObjectView& object, uintptr_t base, const Dynamic& dynamic, const ElfW(Rela) * from,
-                       const ElfW(Rela) * to, const std::function<const void*(const SlotView&)>& patch) {
-  for (; from < to; ++from) {
-    auto type = ELF64_R_TYPE(from->r_info);
-    bool is_slot =
-        type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && from->r_addend == 0);
-    if (!is_slot) continue;
-    const ElfW(Sym) & symbol = dynamic.symbols[ELF64_R_SYM(from->r_info)];
-    auto* place = reinterpret_cast<const void**>(base + from->r_offset);
-    bool is_lazy = type == R_X86_64_JUMP_SLOT && symbol.st_shndx == SHN_UNDEF && object.has_code_at(*place);
-    const void* value = patch({dynamic.strings + symbol.st_name, place, is_lazy});
-    if (value != nullptr) object.store(place, value);
+  for (const ElfW(Verneed)* file = needed;; file = behind(file, file->vn_next)) {
+    auto* version = reinterpret_cast<const ElfW(Vernaux)*>(behind(reinterpret_cast<const char*>(file), file->vn_aux));
+    for (size_t i = 0; i < file->vn_cnt; ++i, version = behind(version, version->vna_next)) {
+      if (((version->vna_other ^ versions[symbol]) & ~kHidden) == 0) return strings + version->vna_name;
+    }
+    if (file->vn_next == 0) return "";
   }
 }
 
-}  // namespace
+std::optional<Object> Object::of(const ListedObject& listed) {
+  const char* path = listed.path.empty() ? nullptr : listed.path.c_str();
+  Handle handle(dlopen(path, RTLD_LAZY | RTLD_NOLOAD), dlclose);
+  link_map* map = nullptr;
+  bool is_known = handle != nullptr && dlinfo(handle.get(), RTLD_DI_LINKMAP, &map) == 0;
+  if (!is_known || map->l_addr != listed.base) return {};
+  return Object(listed, std::move(handle));
+}
+
+void Object::each_slot(const std::function<void(const Slot&)>& visit) const {
+  for (size_t i = 0; i < listed_.part_count; ++i) {
+    const ElfW(Phdr) & part = listed_.parts[i];
+    if (part.p_type != PT_DYNAMIC) continue;
+    Dynamic dynamic(reinterpret_cast<const ElfW(Dyn)*>(base() + part.p_vaddr), base());
+    if (dynamic.symbols == nullptr || dynamic.strings == nullptr) continue;
+    size_t count = dynamic.relocation_bytes / sizeof(ElfW(Rela));
+    size_t first = dynamic.relative_count < count ? dynamic.relative_count : count;
+    each_slot(dynamic, dynamic.relocations + first, count - first, visit);
+    each_slot(dynamic, dynamic.calls, dynamic.call_bytes / sizeof(ElfW(Rela)), visit);
+  }
+}
+
+void Object::each_slot(const Dynamic& dynamic, const ElfW(Rela) * first, size_t count,
+                       const std::function<void(const Slot&)>& visit) const {
+  for (const ElfW(Rela)* each = first; each < first + count; ++each) {
+    auto type = ELF64_R_TYPE(each->r_info);
+    bool is_slot =
+        type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && each->r_addend == 0);
+    if (!is_slot) continue;
+    size_t number = ELF64_R_SYM(each->r_info);
+    const ElfW(Sym) & symbol = dynamic.symbols[number];
+    auto* place = reinterpret_cast<const void**>(base() + each->r_offset);
+    const void* value = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    bool is_lazy = type == R_X86_64_JUMP_SLOT && symbol.st_shndx == SHN_UNDEF && has_code_at(value);
+    visit({dynamic.strings + symbol.st_name, is_lazy ? dynamic.version_of(number) : "", place, value, is_lazy});
+  }
+}
+
+bool Object::has_code_at(const void* address) const {
+  uintptr_t offset = reinterpret_cast<uintptr_t>(address) - base();
+  for (size_t i = 0; i < listed_.part_count; ++i) {
+    const ElfW(Phdr) & part = listed_.parts[i];
+    bool is_code = part.p_type == PT_LOAD && (part.p_flags & PF_X) != 0;
+    if (is_code && part.p_vaddr <= offset && offset < part.p_vaddr + part.p_memsz) return true;
+  }
+  return false;
+}
+
+// Whether the loader has made the page of an address read-only after it stored the slots. It leaves out the last,
+// incomplete page.
+bool Object::protects(const void* address) const {
+  auto word = reinterpret_cast<uintptr_t>(address);
+  for (size_t i = 0; i < listed_.part_count; ++i) {
+    const ElfW(Phdr) & part = listed_.parts[i];
+    uintptr_t begin = base() + part.p_vaddr;
+    if (part.p_type == PT_GNU_RELRO && page_of(begin) <= word && word < page_of(begin + part.p_memsz)) return true;
+  }
+  return false;
+}
+
+void Object::store(const Slot& slot, const void* value) const {
+  auto* page = reinterpret_cast<void*>(page_of(reinterpret_cast<uintptr_t>(slot.place)));
+  bool is_protected = protects(slot.place);
+  if (is_protected && mprotect(page, page_size(), PROT_READ | PROT_WRITE) != 0) return;
+  const void* expected = slot.value;
+  __atomic_compare_exchange_n(slot.place, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  if (is_protected) mprotect(page, page_size(), PROT_READ);
+}
 
 Changes changes() {
   Changes found;
@@ -142,42 +189,18 @@ Changes changes() {
   return found;
 }
 
-std::vector<Object> loaded_objects() {
-  std::vector<Object> found;
+std::vector<ListedObject> listed_objects() {
+  std::vector<ListedObject> found;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* result) {
         if (!is_excluded(info->dlpi_name)) {
-          static_cast<std::vector<Object>*>(result)->push_back({info->dlpi_addr, info->dlpi_name});
+          auto* listed = static_cast<std::vector<ListedObject>*>(result);
+          listed->push_back({info->dlpi_addr, info->dlpi_name, info->dlpi_phdr, info->dlpi_phnum});
         }
         return 0;
       },
       &found);
   return found;
-}
-
-void patch_slots(const std::function<bool(uintptr_t base)>& is_wanted,
-                 const std::function<const void*(const SlotView&)>& patch) {
-  struct Arguments {
-    const std::function<bool(uintptr_t)>& is_wanted;
-    const std::function<const void*(const SlotView&)>& patch;
-  } arguments{is_wanted, patch};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* passed) {
-        const auto& [wanted, patch] = *static_cast<const Arguments*>(passed);
-        ObjectView object(*info);
-        if (object.dynamic() == nullptr || is_excluded(info->dlpi_name) || !wanted(info->dlpi_addr)) return 0;
-        Dynamic dynamic = read_dynamic(object.dynamic(), info->dlpi_addr);
-        if (dynamic.symbols == nullptr || dynamic.strings == nullptr) return 0;
-        size_t count = dynamic.relocation_bytes / sizeof(ElfW(Rela));
-        size_t first = dynamic.relative_count < count ? dynamic.relative_count : count;
-        patch_relocations(object, info->dlpi_addr, dynamic, dynamic.relocations + first, dynamic.relocations + count,
-                          patch);
-        const ElfW(Rela)* calls = dynamic.calls;
-        size_t call_count = dynamic.call_bytes / sizeof(ElfW(Rela));
-        patch_relocations(object, info->dlpi_addr, dynamic, calls, calls + call_count, patch);
-        return 0;
-      },
-      &arguments);
 }
 
 }  // namespace framedex::boundary

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,46 +11,74 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "boundary/objects.h"
 #include "boundary/trampolines.h"
+#include "recorder/base/inside.h"
 
 namespace framedex::boundary {
 namespace {
 
 using Dlsym = void* (*)(void*, const char*);
 
-// Set once by install(), before the first patch.
-std::vector<Boundary*> boundaries;
+// Set once by install(), before the first patch. Never destroyed: calls come after static destructors.
+const std::vector<Boundary*>* boundaries = nullptr;
 Dlsym real_dlsym = nullptr;
+pid_t installed_in = 0;
 
 // The mutex is taken for patches only, never around a call of the loader that waits for loads.
 struct Patches {
   std::mutex mutex;
   Changes seen;
   std::set<uintptr_t> patched;  // bases of objects
+  uint64_t renewals = 0;        // how often all objects had to be patched again
 };
 Patches* patches = nullptr;
 
 const void* target_trampoline(const Boundary* boundary) {
   return trampoline(
-      static_cast<size_t>(std::find(boundaries.begin(), boundaries.end(), boundary) - boundaries.begin()));
+      static_cast<size_t>(std::find(boundaries->begin(), boundaries->end(), boundary) - boundaries->begin()));
+}
+
+// An empty version is any.
+const void* look_up(void* handle, const char* name, const char* version) {
+  return *version == '\0' ? real_dlsym(handle, name) : dlvsym(handle, name, version);
+}
+
+// Whether an address, which the loader answered for a function, is not its definition. An executable that is not
+// position-independent may have only a stub there, which jumps through a slot.
+bool is_stub(const void* function) {
+  Dl_info info;
+  ElfW(Sym)* symbol = nullptr;
+  bool is_known = dladdr1(function, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) != 0;
+  return is_known && symbol != nullptr && symbol->st_shndx == SHN_UNDEF;
+}
+
+// Returns the first definition in the global scope, nullptr if there is none.
+const void* find_global(const char* name, const char* version, const std::vector<ListedObject>& objects) {
+  const void* found = look_up(RTLD_DEFAULT, name, version);
+  if (found == nullptr || !is_stub(found)) return found;
+  for (const ListedObject& listed : objects) {
+    std::optional<Object> object = listed.path.empty() ? std::nullopt : Object::of(listed);
+    const void* definition = object ? look_up(object->handle(), name, version) : nullptr;
+    if (definition != nullptr) return definition;
+  }
+  return nullptr;
 }
 
 // Returns a function in the first object that has it and fits the boundary; nullptr if none does.
-const void* find_target(const Boundary& boundary, const std::vector<Object>& objects) {
+const void* find_target(const Boundary& boundary, const std::vector<ListedObject>& objects) {
   if (boundary.library.empty()) {
-    if (const void* found = real_dlsym(RTLD_DEFAULT, boundary.name.c_str())) return found;
+    if (const void* found = find_global(boundary.name.c_str(), "", objects)) return found;
   }
-  for (const Object& object : objects) {
-    if (object.path.empty() || !boundary.is_in(object.path.c_str())) continue;
-    void* handle = dlopen(object.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr) continue;
-    const void* found = real_dlsym(handle, boundary.name.c_str());
-    dlclose(handle);
+  for (const ListedObject& listed : objects) {
+    if (listed.path.empty() || !boundary.is_in(listed.path.c_str())) continue;
+    std::optional<Object> object = Object::of(listed);
+    const void* found = object ? look_up(object->handle(), boundary.name.c_str(), "") : nullptr;
     Dl_info info;  // dlsym also searches what the object needs
     bool is_own = found != nullptr && dladdr(found, &info) != 0 && boundary.is_in(info.dli_fname);
     if (is_own) return found;
@@ -66,51 +95,74 @@ class ErrnoScope {
   int saved_;
 };
 
-struct Target {
-  const void* function;  // nullptr if no loaded library has it
-  bool is_global;
-};
-
-// Returns the boundaries' functions, in their order.
-std::vector<Target> find_targets() {
-  std::vector<Object> objects = loaded_objects();
-  std::vector<Target> found;
-  for (const Boundary* boundary : boundaries) {
-    const void* function = find_target(*boundary, objects);
-    found.push_back({function, function == real_dlsym(RTLD_DEFAULT, boundary->name.c_str())});
-  }
-  return found;
-}
-
 // Returns whether the boundary has a new function.
-bool set_target(Boundary& boundary, const Target& target) {
-  if (target.function == nullptr || target.function == boundary.target) return false;
+bool set_target(Boundary& boundary, const void* target) {
+  if (target == nullptr || target == boundary.target) return false;
   if (boundary.target == nullptr) {
     recorder::Function function{"library", boundary.name.c_str(), boundary.value_names.data(),
-                                boundary.value_names.size(), target.function};
+                                boundary.value_names.size(), target};
     try {
       boundary.function = recorder::register_functions(&function, 1);
     } catch (const std::length_error&) {  // too many functions
       return false;
     }
   }
-  boundary.is_global = target.is_global;
-  boundary.target = target.function;
+  boundary.target = target;
   return true;
 }
 
 // Returns the trampoline for a slot, nullptr to leave it.
-const void* patch(const SlotView& slot) {
+const void* trampoline_for(const Slot& slot, const std::vector<ListedObject>& objects) {
   if (std::strcmp(slot.symbol, "dlsym") == 0) {
-    return *slot.value == reinterpret_cast<const void*>(real_dlsym) || slot.is_lazy ? trampoline(kMaximumBoundaries)
-                                                                                    : nullptr;
+    return slot.value == reinterpret_cast<const void*>(real_dlsym) || slot.is_lazy ? trampoline(kMaximumBoundaries)
+                                                                                   : nullptr;
   }
-  for (const Boundary* boundary : boundaries) {
+  for (const Boundary* boundary : *boundaries) {
     const void* target = boundary->target;
     if (target == nullptr || boundary->name != slot.symbol) continue;
-    if (*slot.value == target || (slot.is_lazy && boundary->is_global)) return target_trampoline(boundary);
+    bool leads_there = slot.is_lazy ? find_global(slot.symbol, slot.version, objects) == target : slot.value == target;
+    if (leads_there) return target_trampoline(boundary);
   }
   return nullptr;
+}
+
+struct Patch {
+  const Object& object;
+  Slot slot;
+  const void* value;
+};
+
+std::vector<Patch> patches_of(const std::vector<Object>& wanted, const std::vector<ListedObject>& objects) {
+  std::vector<Patch> found;
+  for (const Object& object : wanted) {
+    object.each_slot([&](const Slot& slot) {
+      if (const void* value = trampoline_for(slot, objects)) found.push_back({object, slot, value});
+    });
+  }
+  return found;
+}
+
+struct Wanted {
+  std::vector<ListedObject> objects;
+  uint64_t renewals;
+};
+
+// Finds the boundaries' functions. Returns the objects to patch.
+Wanted update_targets(const Changes& now, const std::vector<ListedObject>& objects) {
+  std::vector<const void*> targets;
+  for (const Boundary* boundary : *boundaries) targets.push_back(find_target(*boundary, objects));
+  std::lock_guard lock(patches->mutex);
+  bool is_new = false;
+  for (size_t i = 0; i < targets.size(); ++i) is_new |= set_target(*(*boundaries)[i], targets[i]);
+  if (is_new || now.unloads != patches->seen.unloads) {
+    patches->patched.clear();
+    ++patches->renewals;
+  }
+  Wanted wanted{{}, patches->renewals};
+  for (const ListedObject& each : objects) {
+    if (patches->patched.count(each.base) == 0) wanted.objects.push_back(each);
+  }
+  return wanted;
 }
 
 // Patches the objects that were loaded since the last time.
@@ -120,21 +172,29 @@ void patch_new_objects() {
     std::lock_guard lock(patches->mutex);
     if (now == patches->seen) return;
   }
-  std::vector<Target> targets = find_targets();
+  std::vector<ListedObject> objects = listed_objects();
+  Wanted wanted = update_targets(now, objects);
+  std::vector<Object> loaded;
+  for (const ListedObject& each : wanted.objects) {
+    if (std::optional<Object> object = Object::of(each)) loaded.push_back(std::move(*object));
+  }
+  std::vector<Patch> found = patches_of(loaded, objects);
   dlerror();  // none of the program's
   std::lock_guard lock(patches->mutex);
-  bool is_new = false;
-  for (size_t i = 0; i < targets.size(); ++i) is_new |= set_target(*boundaries[i], targets[i]);
-  if (is_new || now.unloads != patches->seen.unloads) patches->patched.clear();
-  patch_slots([](uintptr_t base) { return patches->patched.insert(base).second; }, patch);
+  for (const Patch& each : found) each.object.store(each.slot, each.value);
+  if (wanted.renewals != patches->renewals)
+    return;  // by another thread, which patches all objects, but maybe not these
+  for (const Object& each : loaded) patches->patched.insert(each.base());
   patches->seen = now;
 }
 
 // Returns the address that dlsym has to return, nullptr for the real function's own answer.
 void* answer_dlsym(void* library, const char* name) {
+  if (recorder::is_inside) return nullptr;
+  recorder::InsideScope inside;
   patch_new_objects();
   bool depends_on_caller = library == RTLD_NEXT || library == RTLD_DEFAULT;
-  for (const Boundary* boundary : boundaries) {
+  for (const Boundary* boundary : *boundaries) {
     if (depends_on_caller || boundary->name != name) continue;
     const void* found = real_dlsym(library, name);
     if (found != nullptr && found == boundary->target) return const_cast<void*>(target_trampoline(boundary));
@@ -143,7 +203,8 @@ void* answer_dlsym(void* library, const char* name) {
 }
 
 void report_missing() {
-  for (const Boundary* boundary : boundaries) {
+  if (getpid() != installed_in) return;  // a fork
+  for (const Boundary* boundary : *boundaries) {
     if (boundary->target != nullptr) continue;
     const std::string& library = boundary->library;
     std::fprintf(stderr, "framedex: --boundary: no loaded library%s%s has the function %s.\n",
@@ -154,15 +215,15 @@ void report_missing() {
 }  // namespace
 
 extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept {
+  ErrnoScope errno_scope;
   if (registers->boundary == kMaximumBoundaries) {
-    ErrnoScope errno_scope;
     auto* library = reinterpret_cast<void*>(registers->integers[0]);
     void* answer = answer_dlsym(library, reinterpret_cast<const char*>(registers->integers[1]));
     if (answer == nullptr) return reinterpret_cast<const void*>(real_dlsym);
     registers->rax = reinterpret_cast<uint64_t>(answer);
     return framedex_boundary_return;
   }
-  const Boundary& boundary = *boundaries[registers->boundary];
+  const Boundary& boundary = *(*boundaries)[registers->boundary];
   recorder::Call call(boundary.function);
   if (call.is_recording()) {
     write_arguments(call.arguments(), boundary, *registers);
@@ -174,10 +235,15 @@ extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept {
 }
 
 void install(std::vector<Boundary*> named, bool reports_missing) {
-  boundaries = std::move(named);
+  recorder::InsideScope inside;
+  boundaries = new std::vector<Boundary*>(std::move(named));
   patches = new Patches;
+  installed_in = getpid();
   pthread_atfork(nullptr, nullptr, [] { new (&patches->mutex) std::mutex; });
-  real_dlsym = reinterpret_cast<Dlsym>(dlsym(RTLD_DEFAULT, "dlsym"));
+  real_dlsym = dlsym;
+  const void* definition = find_global("dlsym", "", listed_objects());
+  if (definition == nullptr) return;
+  real_dlsym = reinterpret_cast<Dlsym>(const_cast<void*>(definition));
   patch_new_objects();
   if (reports_missing) std::atexit(report_missing);
 }

@@ -5,7 +5,8 @@
 // program that loads a library asks it for a symbol before it runs its code, except for its constructors.
 //
 // A slot is patched only if it has the boundary's function, or if the loader would store that function there. Calls
-// inside a library, and those of framedex and the loader itself, have no such slot.
+// inside a library without a slot, those of framedex and of the loader itself, and the answers of dlsym for
+// RTLD_DEFAULT and RTLD_NEXT, which depend on the caller, lead to the function itself.
 #pragma once
 
 #include <vector>

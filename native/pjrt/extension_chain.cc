@@ -1,5 +1,8 @@
 #include "pjrt/extension_chain.h"
 
+#include "pjrt/live_rules/objects.h"
+#include "pjrt_enumerators.h"
+
 namespace framedex::pjrt {
 namespace {
 
@@ -13,6 +16,7 @@ bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
 // Returns a traced copy. Returns nullptr for extensions to pass on: unknown types, and those hidden behind an earlier
 // one of their type.
 PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
+  if (enumerator(extension->type) == nullptr) objects::expect_unseen_calls();
   bool is_traceable = extension->struct_size >= sizeof(PJRT_Extension_Base) && !is_in_chain(chain, extension->type);
   return is_traceable ? traced_extension(extension) : nullptr;
 }

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "recorder/base/inside.h"
 #include "recorder/crash_file.h"
 #include "recorder/process/background.h"
 #include "recorder/process/launcher_report.h"
@@ -116,7 +117,6 @@ struct State {
 };
 
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
-FRAMEDEX_FAST_TLS bool starting_thread = false;
 // Counts calls since no stream could be created for this thread; 0 if one could.
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
@@ -146,8 +146,9 @@ void State::after_fork_in_child() {
 
 // Other destructors of the thread may still make calls; those start a new stream.
 void State::forget_thread(void* thread) {
-  delete static_cast<ThreadRecorder*>(thread);
+  InsideScope inside;
   current_thread = nullptr;
+  delete static_cast<ThreadRecorder*>(thread);
 }
 
 class ErrnoScope {
@@ -174,23 +175,40 @@ void start_in_child() {
 ThreadRecorder* thread_recorder(Session* session) {
   if (current_thread != nullptr && current_thread->session() == session) return current_thread;
   if (calls_unrecorded != 0 && ++calls_unrecorded % kCallsBetweenAttempts != 0) return nullptr;
-  if (starting_thread || is_in_signal_handler()) return nullptr;
-  starting_thread = true;
+  if (is_in_signal_handler()) return nullptr;
   State& state = State::instance();
   // Keep the recorder if a call of the stopped recording is still open further out on this stack.
   if (current_thread != nullptr && !current_thread->has_open_calls()) delete current_thread;
   current_thread = ThreadRecorder::create(session).release();
   calls_unrecorded = current_thread == nullptr ? 1 : 0;
   pthread_setspecific(state.thread_exit, current_thread);
-  starting_thread = false;
   return current_thread;
+}
+
+// Returns this thread's recorder if it has to record a call of a function.
+ThreadRecorder* recorder_for(uint32_t function) {
+  if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
+  Session* session = recording.session.load(std::memory_order_acquire);
+  Treatment treatment = session != nullptr ? session->treatment_of(function) : Treatment::kIgnored;
+  if (treatment == Treatment::kIgnored) return nullptr;
+  ErrnoScope errno_scope;
+  ThreadRecorder* thread = thread_recorder(session);
+  if (thread == nullptr) return nullptr;
+  if (treatment == Treatment::kCounted) {
+    thread->count_query();
+    return nullptr;
+  }
+  return thread->samples_next() ? thread : nullptr;
 }
 
 }  // namespace
 
+__thread bool is_inside = false;
+
 std::atomic<bool> is_active{false};
 
 uint32_t register_functions(const Function* functions, size_t count) {
+  InsideScope inside;
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   auto first = static_cast<uint32_t>(state.functions.size());
@@ -201,6 +219,7 @@ uint32_t register_functions(const Function* functions, size_t count) {
 }
 
 bool describe(std::string_view kind, std::string_view json) {
+  InsideScope inside;
   if (kind.size() + json.size() > kMaximumDescription) return false;
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
@@ -210,6 +229,7 @@ bool describe(std::string_view kind, std::string_view json) {
 }
 
 bool describe_once(std::string_view kind, std::string_view json) {
+  InsideScope inside;
   if (kind.size() + json.size() > kMaximumDescription) return false;
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
@@ -222,6 +242,7 @@ bool describe_once(std::string_view kind, std::string_view json) {
 }
 
 void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept {
+  InsideScope inside;
   ErrnoScope errno_scope;
   Session* session = recording.session.load(std::memory_order_acquire);
   if (session == nullptr || bytes == nullptr) return;
@@ -232,6 +253,7 @@ void keep(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size
 }
 
 void note(std::string_view note) noexcept {
+  InsideScope inside;
   Notes& notes = State::instance().notes;
   try {
     std::lock_guard lock(notes.mutex);
@@ -243,6 +265,7 @@ void note(std::string_view note) noexcept {
 }
 
 void keep_note(ArgumentWriter& writer, uint16_t field, std::string_view code) noexcept {
+  InsideScope inside;
   std::string note = State::instance().notes.taken(code);
   if (!note.empty()) keep(writer, field, note.data(), note.size());
 }
@@ -258,6 +281,7 @@ size_t largest_content() noexcept {
 }
 
 void keep_sent(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept {
+  InsideScope inside;
   ErrnoScope errno_scope;
   Session* session = recording.session.load(std::memory_order_acquire);
   if (session == nullptr || bytes == nullptr) return;
@@ -273,6 +297,7 @@ uint64_t begin_read() noexcept {
 }
 
 void keep_read(uint64_t read, const char* bytes, size_t size) noexcept {
+  InsideScope inside;
   ErrnoScope errno_scope;
   Session* session = recording.session.load(std::memory_order_acquire);
   if (session == nullptr) return;
@@ -283,6 +308,7 @@ void keep_read(uint64_t read, const char* bytes, size_t size) noexcept {
 }
 
 std::string start(const std::string& captures) {
+  InsideScope inside;
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   if (Session* session = recording.session.load()) {
@@ -304,6 +330,7 @@ std::string start(const std::string& captures) {
 }
 
 std::string stop() {
+  InsideScope inside;
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   is_active.store(false, std::memory_order_relaxed);
@@ -319,6 +346,7 @@ std::string current_capture() {
 }
 
 void start_from_environment() noexcept {
+  InsideScope inside;
   try {
     std::string captures = captures_from_environment();
     if (!captures.empty() && current_capture().empty()) start(captures);
@@ -331,20 +359,10 @@ void start_from_environment() noexcept {
 }
 
 void Call::begin() noexcept {
-  if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
-  Session* session = recording.session.load(std::memory_order_acquire);
-  Treatment treatment = session != nullptr ? session->treatment_of(function_) : Treatment::kIgnored;
-  if (treatment == Treatment::kIgnored) return;
-  ErrnoScope errno_scope;
-  ThreadRecorder* thread = thread_recorder(session);
-  if (thread == nullptr || thread->is_busy()) return;
-  if (treatment == Treatment::kCounted) {
-    thread->count_query();
-    return;
-  }
-  if (!thread->samples_next()) return;
-  thread->set_busy(true);
-  thread_ = thread;
+  if (is_inside) return;
+  is_inside = true;
+  thread_ = recorder_for(function_);
+  is_inside = thread_ != nullptr;  // until the call is entered
 }
 
 void Call::end() noexcept {
@@ -352,12 +370,12 @@ void Call::end() noexcept {
     leave(0, {});
   } else {  // the call in between was never begun
     thread_->arguments().clear();
-    thread_->set_busy(false);
+    is_inside = false;
   }
 }
 
 ArgumentWriter& Call::arguments() {
-  thread_->set_busy(true);
+  is_inside = true;
   return thread_->arguments();
 }
 
@@ -371,11 +389,12 @@ inline void Call::enter_at(const StartRegisters& start) noexcept {
   ErrnoScope errno_scope;
   forks_ = recording.forks.load(std::memory_order_relaxed);
   sequence_ = thread_->enter(function_, start);
-  thread_->set_busy(false);
+  is_inside = false;
   if (sequence_ == ThreadRecorder::kNotRecorded) thread_ = nullptr;
 }
 
 void record_fatal_signal(int number, const siginfo_t& info, const void* context) noexcept {
+  InsideScope inside;
   leave_faulty_walk();
   if (current_thread != nullptr) current_thread->note_signal(number);
   Session* session = recording.session.load(std::memory_order_acquire);
@@ -391,7 +410,10 @@ ExpectedCallback Call::expect(size_t slot, const void* object) noexcept {
   return {thread_->session(), slot, sequence_, thread_->number(), forks_};
 }
 
-uint64_t Call::stack() const noexcept { return uint64_t{thread_->number()} << 32 | thread_->innermost_stack(); }
+uint64_t Call::stack() const noexcept {
+  uint64_t of_recording = uint64_t{thread_->number()} << 32 | thread_->innermost_stack();
+  return thread_->session()->identity() ^ of_recording;  // a random number
+}
 
 void forget_callback(const ExpectedCallback& callback) noexcept {
   if (callback.session == nullptr || callback.forks != recording.forks.load(std::memory_order_relaxed)) return;
@@ -401,13 +423,11 @@ void forget_callback(const ExpectedCallback& callback) noexcept {
 void record_invocation(const ExpectedCallback& callback, int error) noexcept {
   forget_callback(callback);
   Session* session = recording.session.load(std::memory_order_acquire);
-  if (session == nullptr || session != callback.session) return;
+  if (session == nullptr || session != callback.session || is_inside) return;
+  InsideScope inside;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
-  if (thread == nullptr || thread->is_busy()) return;
-  thread->set_busy(true);
-  thread->record_invocation(callback.thread, callback.sequence, error);
-  thread->set_busy(false);
+  if (thread != nullptr) thread->record_invocation(callback.thread, callback.sequence, error);
 }
 
 void Call::leave(int error, std::string_view message) noexcept {
@@ -415,9 +435,9 @@ void Call::leave(int error, std::string_view message) noexcept {
   // A child forked inside the call also returns from it, but only the parent records the return.
   bool is_ours = forks_ == recording.forks.load(std::memory_order_relaxed);
   uint64_t time = thread_->session()->clock().now();
-  thread_->set_busy(true);
+  is_inside = true;
   if (is_ours) thread_->leave(sequence_, error, message, time);
-  thread_->set_busy(false);
+  is_inside = false;
   thread_ = nullptr;
 }
 

@@ -96,7 +96,7 @@ class FRAMEDEX_EXPORT Call {
   void enter_from(const StartRegisters& start) noexcept;
   // Notes that this call, which was entered, registers a callback about an object, such as an event.
   ExpectedCallback expect(size_t slot, const void* object) noexcept;
-  // Identifies the stack of this call, which was entered: the thread and its number of the stack.
+  // Identifies the stack of this call, which was entered: the recording, the thread and its number of the stack.
   uint64_t stack() const noexcept;
   // Records the end. `error`: 0 for success, else the boundary's own code, with a message.
   void leave(int error, std::string_view message) noexcept;

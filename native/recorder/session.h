@@ -30,6 +30,7 @@ class Session {
   static Session* create(const std::string& captures);
 
   const std::string& folder() const { return folder_; }
+  uint64_t identity() const { return identity_; }
   const PythonRuntime& python() const { return python_; }
   Unwinder& unwinder() { return unwinder_; }
   Clock clock() const { return clock_; }

@@ -18,10 +18,6 @@ class ThreadRecorder {
 
   Session* session() const { return session_; }
   ArgumentWriter& arguments() { return arguments_; }
-  // Whether this thread is between writing a call's arguments and recording the call. A signal handler then records
-  // nothing.
-  bool is_busy() const { return busy_; }
-  void set_busy(bool busy) { busy_ = busy; }
   bool has_open_calls() const { return !open_calls_.is_empty(); }
   // Returns whether sampling selects the next call.
   bool samples_next() {
@@ -76,7 +72,6 @@ class ThreadRecorder {
   uint32_t next_code_ = 0;
   uint64_t offered_ = 0;
   uint64_t unloads_;
-  bool busy_ = false;
   ArgumentWriter arguments_;
 };
 

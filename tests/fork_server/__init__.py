@@ -41,7 +41,7 @@ JAX = ("jax", "jax.numpy", "numpy")
 FRAMEDEX = (
     "framedex_server.command",
     "framedex_server.server",
-    *dict.fromkeys(verb.target.split(":")[0] for verb in VERBS.values()),
+    *dict.fromkeys(verb.module for verb in VERBS.values()),
 )
 own_start = threading.Event()
 """While set, subprocess uses no fork servers."""

@@ -37,6 +37,7 @@ from framedex.sources.release_maps.format import read_content
 from framedex.sources.source_map import encode_file, encode_header
 from framedex_native.ffi.protobuf import integer_field as integer
 from framedex_native.ffi.protobuf import message_field as message
+from tests.crash_corpus import corpus
 from tests.fuzz.corpus_archive import CorpusError, read_inputs, write_inputs
 
 ROOT = Path(__file__).parents[2]
@@ -163,8 +164,8 @@ def crash_texts() -> Seeds:
     for path in sorted(STACKS.glob("*.*")):
         if path.suffix in (".txt", ".json", ".mlir"):
             yield path.read_bytes()[:6000]
-    for path in sorted((ROOT / "tests" / "fixtures" / "crash_texts").rglob("*.txt")):
-        yield path.read_bytes()[:3000]
+    for text in corpus():
+        yield text.text.encode()[:3000]
 
 
 def ffi_calls() -> Seeds:

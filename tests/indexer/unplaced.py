@@ -9,12 +9,7 @@ from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 
 
 def index_without_sources(path: Path, *captures: Path) -> Path:
-    """Add captures to the index at `path`; native functions have names and, without debug information, no lines.
-
-    The index has an unread source folder: without one, reading a capture looks up its functions in the release maps.
-    """
-    unread = path.with_name("unread-sources")
-    unread.mkdir(parents=True, exist_ok=True)
+    """Add captures to the index at `path`; native functions have names and, without debug information, no lines."""
     with Store(path) as store:
-        ingest_captures(store, captures, [unread], SilentProgress(), skip_sources)
+        ingest_captures(store, captures, [], SilentProgress(), skip_sources)
     return path

@@ -1,6 +1,7 @@
 """Captures added whole: Python divides their calls into batches, as the stream does natively.
 
-This is the oracle for the stream: nesting, objects and causal links by the rows of a decoded capture.
+This is the oracle for the stream: nesting, objects and causal links by the rows of a decoded capture. Only the times of
+callbacks come from the stream itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from framedex.captures import CaptureStream
 from framedex.index import Store
 from framedex.index.file.conventions import MAX_SAMPLES, SPAN_SIZE
 from framedex.index.file.values import duration_to_bucket, to_signed
@@ -32,12 +34,21 @@ def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signat
     """Name a decoded capture's frames and add it, in one transaction."""
     record, naming_problems = build_capture_record(capture, namer, signature)
     known = store.known_capture(record.identity)
-    add_whole(store, record)
+    add_whole(store, record, callbacks=_callbacks(capture))
     told = all_problems(capture.stops, (*capture.problems, *naming_problems))
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, known is not None)
 
 
-def add_whole(store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16) -> bool:
+def _callbacks(capture: Capture) -> Integers:
+    stream = CaptureStream(capture.path)
+    while stream.row < stream.calls and len(stream.next(1 << 18)):
+        pass
+    return stream.callbacks()
+
+
+def add_whole(
+    store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16, callbacks: Integers | None = None
+) -> bool:
     """Add a decoded capture with its calls, in one transaction; False if it is already in the index."""
     with store.transaction():
         writer = store.begin_capture(record, len(record.capture.calls))
@@ -45,7 +56,7 @@ def add_whole(store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16)
             return False
         for batch in capture_batches(record.capture, calls_at_once):
             writer.add(batch)
-        writer.finish()
+        writer.finish(callbacks=callbacks)
     return True
 
 

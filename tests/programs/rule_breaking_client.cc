@@ -119,6 +119,7 @@ const std::map<std::string, void (*)()> mistakes = {
        PJRT_Buffer* other = put();
        destroy(buffer);
        CALL(Buffer_IsDeleted, args.buffer = other);
+       CALL(Buffer_Delete, args.buffer = other);
        is_on_cpu(buffer);
      }},
     {"double-destroy",

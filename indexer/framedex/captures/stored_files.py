@@ -74,10 +74,9 @@ def _write_stored_file(folder: Path, content: bytes) -> str:
 
 
 def _read_stored_file(folder: Path, name: str) -> bytes | None:
-    match = _CONTENT_NAME.fullmatch(name)
-    if match is None:
+    if (size := content_size(name)) is None:
         return None
-    size, path = int(match[1], 16), folder / name
+    path = folder / name
     try:
         with open_regular(path) as file:
             content = file.read(size + 1)
@@ -90,6 +89,12 @@ def _read_stored_file(folder: Path, name: str) -> bytes | None:
 def matches_content_name(content: bytes, name: str) -> bool:
     """Whether a content matches a name, by size and checksum."""
     return content_name(content) == name
+
+
+def content_size(name: str) -> int | None:
+    """The size in bytes in the name of a stored file; None if it is not such a name."""
+    match = _CONTENT_NAME.fullmatch(name)
+    return None if match is None else int(match[1], 16)
 
 
 def content_name(content: bytes) -> str:

@@ -31,6 +31,12 @@ class Verb(NamedTuple):
     target: str
     summary: str
 
+    @property
+    def module(self) -> str:
+        """The module's whole name."""
+        name = self.target.partition(":")[0]
+        return name if name.startswith("framedex_server.") else f"framedex.commands.verbs.{name}"
+
 
 # A test compares these sentences with the verbs' own. The server imports this package, so its verb is only a name here.
 SECTIONS = {
@@ -58,7 +64,6 @@ SECTIONS = {
         "callers": Verb("calls.relations:callers", "Show the recorded callers of a function."),
         "callees": Verb("calls.relations:callees", "Show the recorded callees of a function."),
         "ffi": Verb("calls.ffi:ffi", "Show FFI targets: handlers, Python lines and times."),
-        "conform": Verb("plugins.conform:conform", "Check a PJRT plug-in against the C API."),
         "check": Verb("calls.check:check", "Report errors, crashes, API misuse and broken budgets."),
     },
     "Running programs": {
@@ -68,9 +73,10 @@ SECTIONS = {
         "hang": Verb("running.hang:hang", "Say why a process hangs, with the line of the cause."),
         "ranks": Verb("running.ranks:ranks", "Say which rank the others of a job wait for, and its line."),
     },
-    "Replay": {
+    "Plug-ins": {
+        "conform": Verb("plugins.conform:conform", "Check a PJRT plug-in against the C API."),
         "replay": Verb("plugins.replay:replay", "Run a capture again at a plug-in, and compare."),
-        "reduce": Verb("plugins.reduce:reduce", "Cut a recording down to the smallest one that still shows a fault."),
+        "reduce": Verb("plugins.reduce:reduce", "Cut a recording down to a small one that still shows a fault."),
     },
     "Costs by line": {
         "compiles": Verb("costs.compiles:compiles", "Show lines that compile, and what changed."),
@@ -233,10 +239,8 @@ class VerbGroup(click.Group):
 
 
 def _import_verb(verb: str) -> click.Command:
-    module, attribute = VERBS[verb].target.split(":")
-    if not module.startswith("framedex_server."):
-        module = f"framedex.commands.verbs.{module}"
-    command = getattr(importlib.import_module(module), attribute)
+    found = VERBS[verb]
+    command = getattr(importlib.import_module(found.module), found.target.partition(":")[2])
     assert isinstance(command, click.Command)
     return command
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from framedex.base import words
+from framedex.base.untrusted import estimate_memory
 from framedex.imports.source import Source
-from framedex.shared.archive import estimate_memory
 
 _CHUNK_CHARACTERS = 1 << 20
 MAX_VALUE_CHARACTERS = 256 << 20

@@ -90,8 +90,12 @@ def read_captures(
     refused: dict[Path, FramedexError],
     progress: Progress,
     binaries: RecordedBinaries,
+    *,
+    locates: bool,
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were interrupted; unreadable captures go to `refused`.
+
+    `locates` finds the lines of frames before calls are counted by line, where no source has to be read for it.
 
     Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
     """
@@ -101,7 +105,7 @@ def read_captures(
     with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
         for group in _group_stored_captures(store, pending):
             try:
-                added += _read_again(store, group, namer, advance)
+                added += _read_again(store, group, namer, advance, locates=locates)
             except SystemLimitError:
                 raise
             except FramedexError:
@@ -117,7 +121,7 @@ def read_captures(
                     refused[state.path] = error
                     continue
                 try:
-                    added.append(_read_capture(store, state, stream, namer, advance))
+                    added.append(_read_capture(store, state, stream, namer, advance, locates=locates))
                 except (CaptureTakenError, UnreadableCaptureError) as error:
                     refused[state.path] = error
     return added
@@ -139,7 +143,7 @@ def _group_stored_captures(store: Store, states: Iterable[CaptureState]) -> Iter
 
 
 def _read_again(
-    store: Store, states: Sequence[CaptureState], namer: CaptureFrameNamer, advance: AdvanceCallback
+    store: Store, states: Sequence[CaptureState], namer: CaptureFrameNamer, advance: AdvanceCallback, *, locates: bool
 ) -> list[CaptureReport]:
     """Replace stored captures in one transaction: with each of them alone, all totals would be rebuilt.
 
@@ -151,7 +155,9 @@ def _read_again(
             return []
         known = (store.known_capture(state.identity) for state in stale)
         store.empty_captures([capture.id for capture in known if capture is not None])
-        return [_read_capture(store, state, open_stream(state.path), namer, advance) for state in stale]
+        return [
+            _read_capture(store, state, open_stream(state.path), namer, advance, locates=locates) for state in stale
+        ]
 
 
 def open_stream(path: Path) -> AnyStream:
@@ -163,10 +169,16 @@ def open_stream(path: Path) -> AnyStream:
 
 
 def _read_capture(
-    store: Store, state: CaptureState, stream: AnyStream, namer: CaptureFrameNamer, advance: AdvanceCallback
+    store: Store,
+    state: CaptureState,
+    stream: AnyStream,
+    namer: CaptureFrameNamer,
+    advance: AdvanceCallback,
+    *,
+    locates: bool,
 ) -> CaptureReport:
     def locate() -> None:
-        is_early = not store.sources.has_unread_roots()  # otherwise once they are read
+        is_early = locates and not store.sources.has_unread_roots()  # otherwise once they are read
         if is_early and locate_functions(store.sources, SilentProgress(), namer.recorded_binaries):
             store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
 

@@ -79,7 +79,7 @@ def ingest_captures(
     binaries = _make_recorded_binaries(store, debuginfod)
     added = [
         replace(report, renamed=report.path in stale)
-        for report in read_captures(store, states, refused, progress, binaries)
+        for report in read_captures(store, states, refused, progress, binaries, locates=find is not skip_sources)
     ]
     map_problems = list(import_wheel_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)

@@ -1,14 +1,17 @@
-"""Memory of another process: of a living one through /proc, without stopping it. `cores/` has that of a core file."""
+"""Memory of another process: of a living one through /proc, and parts that were copied. `native/` has core files."""
 
 from __future__ import annotations
 
 import os
 import struct
 from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import Generic, Self, TypeVar
 
 _END_OF_ADDRESSES = 1 << 47
+Source = TypeVar("Source")
 
 
 class Memory(ABC):
@@ -54,3 +57,18 @@ class ProcessMemory(Memory):
         if len(content) < size:
             raise OSError(f"{address:#x} is not mapped")
         return content
+
+
+class MemoryParts(Generic[Source]):
+    """Parts of a memory by address, each with its size and the source of its content."""
+
+    def __init__(self, parts: Iterable[tuple[int, int, Source]]) -> None:
+        self._parts = sorted((each for each in parts if each[1]), key=lambda each: each[0])
+        self._starts = [each[0] for each in self._parts]
+
+    def find(self, address: int) -> tuple[int, int, Source] | None:
+        """The source at an address: the offset of the address in it, the number of bytes from there on, and itself."""
+        found = bisect_right(self._starts, address) - 1
+        start, size, source = self._parts[found] if found >= 0 else (0, 0, None)
+        offset = address - start
+        return None if source is None or offset >= size else (offset, size - offset, source)

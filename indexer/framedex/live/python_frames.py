@@ -1,4 +1,4 @@
-"""Python threads of another process: frames with lines, locks in use, and the GIL. The process is not stopped.
+"""Python threads of another process: frames with lines, locks in use, and the GIL. The process need not be stopped.
 
 Sources: CPython's Objects/locations.md (line tables), exception_handling_notes.txt (exception tables), and the C
 structures of `_threadmodule.c`.
@@ -121,13 +121,14 @@ class PythonReader:
     def _thread_states(self) -> Iterator[int]:
         left = _MAX_THREADS
         interpreter = self._memory.word(self._runtime.address + self._offsets["runtime.interpreters_head"])
-        while interpreter:
+        while interpreter and left:
+            left -= 1
             state = self._memory.word(interpreter + self._offsets["interpreter.threads_head"])
             while state and left:
                 left -= 1
                 yield state
                 state = self._memory.word(state + self._offsets["thread.next"])
-            interpreter = self._memory.word(interpreter + self._offsets["interpreter.next"]) if left else 0
+            interpreter = self._memory.word(interpreter + self._offsets["interpreter.next"])
 
     def _read_thread(self, state: int) -> tuple[int, PythonThread]:
         tid = self._memory.word(state + self._offsets["thread.native_id"])

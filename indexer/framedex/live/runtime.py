@@ -22,6 +22,8 @@ _RUNTIME_SECTION = b".PyRuntime"  # contains only the variable _PyRuntime
 _MAX_NAMES_BYTES = 1 << 20
 _PYTHON_BINARY = re.compile(r"/(?:lib)?python3\.(\d+)[^/]*$")
 _COOKIE = b"xdebugpy"
+_STATES = ("runtime.", "interpreter.")
+_MAX_STATE_BYTES, _MAX_OFFSET = 1 << 24, 1 << 16  # in these states, and in other structures
 
 # The members of _Py_DebugOffsets after its cookie, in order, up to the last one that is used: CPython's
 # Include/internal/pycore_runtime.h (3.13) and pycore_debug_offsets.h (3.14 and 3.15).
@@ -101,15 +103,23 @@ def is_python_binary(path: str) -> bool:
 
 
 def python_binaries(pid: int) -> Iterator[MappedBinary]:
-    """Each mapped binary of a living process that may contain CPython. Raises OSError if the process ends meanwhile."""
+    """Each loaded binary of a living process that may contain CPython. Raises OSError if the process ends meanwhile.
+
+    The process may also have mapped the file as data, without code.
+    """
     program = str(Path(f"/proc/{pid}/exe").readlink())
+    starts: dict[str, int] = {}
     known: set[str] = set()
     for line in Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines():
-        addresses, _, offset, _, _, *path = line.split(maxsplit=5)
-        if path and path[0] not in known and (path[0] == program or is_python_binary(path[0])):
-            known.add(path[0])
-            base = int(addresses.partition("-")[0], 16) - int(offset, 16)
-            yield MappedBinary(path[0], base, Path(f"/proc/{pid}/root{path[0]}"))
+        addresses, permissions, offset, _, _, *rest = line.split(maxsplit=5)
+        path = rest[0] if rest else ""
+        if path in known or not (path == program or is_python_binary(path)):
+            continue
+        if int(offset, 16) == 0:
+            starts[path] = int(addresses.partition("-")[0], 16)
+        if "x" in permissions and path in starts:
+            known.add(path)
+            yield MappedBinary(path, starts[path], Path(f"/proc/{pid}/root{path}"))
 
 
 def _find_runtime(file: Path) -> int | None:
@@ -159,6 +169,11 @@ def _read_offsets(memory: Memory, runtime: int, path: str) -> tuple[int, Mapping
         raise UnknownRuntimeError(f"its Python is not supported ({major}.{minor}): {_SUPPORTED}")
     names = _DEBUG_OFFSETS[minor].split()
     offsets = dict(zip(names, memory.words(runtime + len(_COOKIE), len(names)), strict=True))
+    limits = {
+        name: _MAX_STATE_BYTES if name.startswith(_STATES) else _MAX_OFFSET for name in names if name != "version"
+    }
+    if any(offsets[name] > limit for name, limit in limits.items()):
+        raise UnknownRuntimeError("its structures are damaged")
     if offsets["free_threaded"]:
         raise UnknownRuntimeError("free-threaded Python is not supported")
     return minor, offsets | _COMMON_OFFSETS

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from framedex.base.untrusted import grows_too_large, parse_json
 from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
-from framedex.shared.archive import grows_too_large, parse_json, too_large_error
+from framedex.shared.archive import too_large_error
 
 Integers = npt.NDArray[np.int64]
 

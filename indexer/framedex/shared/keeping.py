@@ -8,9 +8,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from framedex.base.regularfile import read_regular_text
+from framedex.base.untrusted import DamagedArchiveError
 from framedex.captures import foreign_file, write_foreign_metadata
 from framedex.model import ImportOrigin, Metadata
-from framedex.shared.archive import ArchiveReader, DamagedArchiveError
+from framedex.shared.archive import ArchiveReader
 from framedex.shared.reading import read_definitions, refusing
 
 EXCERPTS = "excerpts.json"

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.base.errors import FramedexError
+from framedex.base.untrusted import DamagedArchiveError
 from framedex.captures import foreign_file, read_metadata
 from framedex.index.write.records import (
     FrameRecord,
@@ -32,7 +33,7 @@ from framedex.model import (
     ProgramFrame,
     ProgramOp,
 )
-from framedex.shared.archive import DEFINITIONS, ArchiveReader, DamagedArchiveError
+from framedex.shared.archive import DEFINITIONS, ArchiveReader
 from framedex.shared.columns import BatchDecoder, DefinitionCounts
 from framedex.shared.contents import Definitions, SharedProgram
 from framedex.shared.packing import unpack_value

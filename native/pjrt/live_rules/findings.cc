@@ -14,6 +14,8 @@ namespace framedex::pjrt {
 namespace {
 
 constexpr char kAbort[] = "abort";
+// Each thread has stacks of its own, so a program that keeps starting threads would report without end.
+constexpr size_t kMaximumReports = 1000;
 
 const char* setting() noexcept {
   const char* value = std::getenv("FRAMEDEX_VALIDATE");
@@ -45,10 +47,10 @@ Description describe(LiveRule rule) {
   return {"", ""};
 }
 
-// Returns whether the rule is reported for the first time with this stack.
+// Returns whether the rule is to be reported: for the first time with this stack.
 bool is_new(LiveRule rule, uint64_t stack) {
   static ForkSafe<std::set<std::pair<LiveRule, uint64_t>>> reported;
-  return reported.use([&](auto& all) { return all.emplace(rule, stack).second; });
+  return reported.use([&](auto& all) { return all.size() < kMaximumReports && all.emplace(rule, stack).second; });
 }
 
 }  // namespace

@@ -22,8 +22,9 @@ enum class LiveRule : uint8_t {
   kException,
 };
 
-// Reports that a call of `function` breaks a rule: once for each rule and stack (recorder::Call::stack). `detail` says
-// with what. Aborts the program if FRAMEDEX_VALIDATE asks for it, so what the finding needs must be recorded before.
+// Reports that a call of `function` breaks a rule: once for each rule and stack (recorder::Call::stack), 1000 times
+// at most. `detail` says with what. Aborts the program if FRAMEDEX_VALIDATE asks for it, so what the finding needs must
+// be recorded before.
 void report(LiveRule rule, const char* function, uint64_t stack, const std::string& detail);
 
 }  // namespace framedex::pjrt

@@ -30,6 +30,7 @@ void Judge::addresses(uint16_t field, const void* const* objects, size_t count) 
 }
 
 void Judge::address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length) {
+  if (role_ == LiveRole::kCreates && row_length == 0) objects::forget_all();  // maybe the length is unknown
   for (size_t i = 0; rows != nullptr && i < row_count; ++i) addresses(field, rows[i], row_length);
 }
 
@@ -72,6 +73,7 @@ void Judge::unfilled(const char* const* fields, uint64_t mask) {
     text += separator + std::string(fields[__builtin_ctzll(mask)]);
   }
   pjrt::report(LiveRule::kOkWithoutResult, function_, stack_, text);
+  objects::forget_all();  // the other results are not judged
 }
 
 void Judge::exception() { pjrt::report(LiveRule::kException, function_, stack_, current_exception()); }

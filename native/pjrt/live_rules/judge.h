@@ -48,7 +48,7 @@ class Judge {
   ObjectType type_ = ObjectType::kBuffer;
 };
 
-// Call this for a call that is not recorded.
+// Call this after a call that is not recorded, unless it has no effect on objects.
 inline void miss_call() {
   if (is_validating) objects::forget_all();
 }

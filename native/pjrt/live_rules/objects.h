@@ -30,6 +30,8 @@ KnownObject destroy(ObjectType type, const void* address, const char* function);
 void forget(const void* address);
 // Call this after a call that was not recorded, or whose objects are not all known.
 void forget_all();
+// Call this if the plug-in has functions that are not recorded: from then on no object is known.
+void expect_unseen_calls();
 
 }  // namespace objects
 }  // namespace framedex::pjrt

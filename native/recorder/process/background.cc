@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "recorder/base/inside.h"
+
 namespace framedex::recorder {
 namespace {
 
@@ -124,6 +126,7 @@ bool BackgroundThread::perform(const Work& work) {
 
 void BackgroundThread::run() {
   is_background = true;
+  is_inside = true;
   leave_descriptors_of_program();
   for (;;) {
     Work work;

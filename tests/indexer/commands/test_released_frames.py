@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
+from tests.crash_corpus import corpus
 
-TEXTS = Path(__file__).parents[2] / "fixtures" / "crash_texts"
+TEXTS = {(text.producer, text.name): text.text for text in corpus()}
 XLA = "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 STATED = "jaxlib==0.10.2\n"
 
@@ -35,7 +36,7 @@ def explained(text: str) -> dict[str, dict[str, Any]]:
 
 
 def test_a_tpu_crash_text_leads_to_the_sources_of_its_stated_release() -> None:
-    found = explained(STATED + (TEXTS / "absl" / "tpu-crash.txt").read_text())
+    found = explained(STATED + TEXTS["absl", "tpu-crash"])
     assert {name: place["url"] for name, place in found.items()} == {
         "xla::PjRtCApiClient::InitAttributes()": f"{XLA}/xla/pjrt/c_api_client/pjrt_c_api_client.cc#L331",
         "tsl::(anonymous namespace)::PThread::ThreadFn()": f"{XLA}/xla/tsl/platform/default/env.cc#L112",
@@ -44,17 +45,17 @@ def test_a_tpu_crash_text_leads_to_the_sources_of_its_stated_release() -> None:
 
 
 def test_only_the_xla_frames_of_a_check_failure_are_located() -> None:
-    found = explained(STATED + (TEXTS / "absl" / "check-failure.txt").read_text())
+    found = explained(STATED + TEXTS["absl", "check-failure"])
     assert list(found) == ["xla::PjRtCApiClient::LookupDevice()", "xla::Service::Compile()::{lambda()#1}::operator()()"]
 
 
 def test_without_a_release_every_location_is_marked_as_nearest() -> None:
-    result = run("explain", (TEXTS / "absl" / "tpu-crash.txt").read_text())
+    result = run("explain", TEXTS["absl", "tpu-crash"])
     placed = [line for line in result.stdout.splitlines() if "https://" in line]
     assert len(placed) == 3 and all("nearest release" in line for line in placed)
     assert "The jaxlib release of these frames is unknown" in result.stderr
 
 
 def test_a_source_location_trace_leads_to_the_commit_of_the_release() -> None:
-    found = run("explain", STATED + (TEXTS / "xla" / "failed-precondition.txt").read_text()).stdout
+    found = run("explain", STATED + TEXTS["xla", "failed-precondition"]).stdout
     assert f"{XLA}/xla/service/service.cc#L690 [not here]" in found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -205,7 +206,7 @@ def test_a_moved_program_is_named_on_the_command_line(native_core: Path, tmp_pat
 
     without, named = _run(core).output, _run(core, moved).output
 
-    assert "is not here. Name its file: framedex core CORE EXE" in without
+    assert "is not here. Name its file: `framedex core FILE EXE`." in without
     assert "The stack ends here: " in without
     assert "ends_with_a_call" in named
     assert "stack ends" not in named
@@ -220,10 +221,53 @@ def test_another_build_names_no_function(native_core: Path, tmp_path: Path) -> N
     assert "ends_with_a_call" not in output
 
 
+def test_another_build_without_an_id_names_no_function(tmp_path: Path) -> None:
+    (tmp_path / "ending.cc").write_text(ENDS_WITH_A_CALL)
+    for name, level in (("ending", "-O2"), ("other", "-O0")):
+        subprocess.run(["g++", level, "-Wl,--build-id=none", "ending.cc", "-o", name], cwd=tmp_path, check=True)
+    core, _ = write_core(tmp_path, str(tmp_path / "ending"))
+
+    same, other = _run(core).output, _run(core, tmp_path / "other").output
+
+    assert "ends_with_a_call" in same and "another build" not in same
+    assert "other is another build than that of the process." in other and "ends_with_a_call" not in other
+
+
+def test_a_binary_whose_build_is_unknown_is_named(native_core: Path, tmp_path: Path) -> None:
+    core = tmp_path / "without_headers"
+    core.write_bytes(_with_segments(native_core.read_bytes(), 32, lambda size: 0 if size == 4096 else size))
+
+    output = _run(core).output
+
+    assert "ending may be another build than that of the process: it cannot be checked." in output
+    assert "ends_with_a_call" in output
+
+
+def test_offsets_beyond_all_files_are_no_error_of_python(native_core: Path, tmp_path: Path) -> None:
+    core = tmp_path / "far"
+    core.write_bytes(_with_segments(native_core.read_bytes(), 8, lambda _: 1 << 63))
+
+    result = _run(core)
+
+    assert result.exit_code == 0, result.exception
+    assert "The core file is truncated" in result.output
+
+
+def _with_segments(core: bytes, at: int, change: Callable[[int], int]) -> bytes:
+    """A core file with a changed member of each PT_LOAD header."""
+    content = bytearray(core)
+    (first,), (count,) = struct.unpack_from("<Q", core, 32), struct.unpack_from("<H", core, 56)
+    for header in range(first, first + 56 * count, 56):
+        if struct.unpack_from("<I", core, header) == (1,):
+            (value,) = struct.unpack_from("<Q", core, header + at)
+            struct.pack_into("<Q", content, header + at, change(value))
+    return bytes(content)
+
+
 BAD_FILES: dict[str, tuple[Callable[[bytes], bytes], str, str]] = {
     "empty": (lambda core: b"", "is not a core file", "framedex explain"),
     "text": (lambda core: b"Segmentation fault\n", "is not a core file", "framedex explain"),
-    "program": (lambda core: core[:16] + b"\3\0" + core[18:], "is a program or a library", "framedex core CORE EXE"),
+    "program": (lambda core: core[:16] + b"\3\0" + core[18:], "is a program or a library", "framedex core FILE EXE"),
     "machine": (lambda core: core[:18] + b"\xb7\0" + core[20:], "is a core file of aarch64 (64 bits)", "gdb"),
     "compressed": (lambda core: b"\x28\xb5\x2f\xfd" + core, "is compressed", "zstd -d"),
     "header": (lambda core: core[:70], "it is truncated", "ulimit -c unlimited"),

@@ -7,13 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
+from framedex.live.memory import ProcessMemory
 from framedex.live.model import Activity, LiveFrame, ProcessState
+from framedex.live.native.image import ProcessImage
+from framedex.live.native.stacks import ProcessStacks
 from framedex.live.native.stopped import StoppedProcess, read_living_stacks
 from framedex.live.tasks import process_state, read_tasks
 from tests import pythons
@@ -35,6 +39,15 @@ print("ready", flush=True)
 for line in sys.stdin:
     print(count, flush=True)
 """
+
+SPAWNS = """\
+import os
+
+print("ready", flush=True)
+os.posix_spawn("/bin/true", ["true"], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, {fifo!r}, os.O_RDONLY, 0)])
+print("spawned", flush=True)
+"""
+"""While the child opens the FIFO, the parent sleeps without interruption."""
 
 
 @pytest.fixture(scope="module", params=exhaustive_unless(("3.11", "3.12", "3.13"), pythons.OWN_VERSION))
@@ -109,6 +122,35 @@ def test_no_signal_is_lost_or_added() -> None:
             process.stdin.write("count\n")
             process.stdin.flush()
             assert int(process.stdout.readline()) == count
+
+
+def test_a_thread_that_could_not_stop_runs_later(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    program = SPAWNS.format(fifo=str(tmp_path / "fifo"))
+    with started_process(sys.executable, "-c", program) as (process, _), ProcessMemory(process.pid) as memory:
+        assert process.stdout is not None
+        wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0], "D".__eq__)
+        stopped = StoppedProcess(process.pid)
+        assert stopped.image(memory).problem == "1 thread did not stop and cannot be shown."
+        os.close(os.open(tmp_path / "fifo", os.O_WRONLY))
+        wait_for(lambda: process_state(process.pid), ProcessState.TRACED.__eq__)
+
+        stopped.resume()
+
+        assert process.stdout.readline() == "spawned\n"
+
+
+def test_ctrl_z_waits_until_the_process_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    masks = []
+
+    def read(image: ProcessImage, resume: Callable[[], None]) -> ProcessStacks:
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        return ProcessStacks(image, "", (), ())
+
+    monkeypatch.setattr("framedex.live.native.stopped.read_stacks", read)
+    with started_process(sys.executable, "-c", COUNTS_SIGNALS) as (process, _):
+        assert read_living_stacks(process.pid).image.root == Path("/")
+    assert signal.SIGTSTP in masks[0] and signal.SIGTSTP not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def test_a_process_that_another_program_traces_names_it() -> None:

@@ -6,14 +6,18 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from framedex.live.look import look_at
+from framedex.live.memory import Memory, ProcessMemory
 from framedex.live.model import Activity, LiveFrame, Look
-from framedex.live.python_frames import handler_depth, line_at
+from framedex.live.python_frames import PythonReader, handler_depth, line_at
+from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
 from framedex.live.targets import Target
 from tests import pythons
 from tests.indexer.live.programs import started_process, wait_for
@@ -173,3 +177,41 @@ def test_tables_are_decoded_as_the_interpreter_does() -> None:
 def test_malformed_tables_have_an_answer(table: bytes) -> None:
     assert line_at(table, 1, 100) >= 0
     assert handler_depth(table, 100) >= 0
+
+
+def test_a_binary_that_the_program_also_maps_as_data_is_found_where_it_is_loaded() -> None:
+    mapped = "import mmap; parts = [mmap.mmap(open(file, 'rb').fileno(), 0, prot=mmap.PROT_READ) for file in files]\n"
+    files = "files = {line.split()[-1] for line in open('/proc/self/maps') if 'python3' in line and '/bin/' in line"
+    code = f"{files} or 'libpython' in line}}\n{mapped}{NAMED_MAIN}"
+    with started_process(sys.executable, "-c", code) as (process, _):
+        assert _look(process).problem == ""
+
+
+class _Cycle(Memory):
+    """An interpreter without threads that follows itself."""
+
+    def read(self, address: int, size: int) -> bytes:
+        return (64 if address in (8, 64 + 16) else 0).to_bytes(size, "little")
+
+
+def test_a_cyclic_list_of_interpreters_ends() -> None:
+    offsets = defaultdict(lambda: 100) | {"runtime.interpreters_head": 0, "interpreter.next": 16}
+
+    assert PythonReader(_Cycle(), Runtime(8, 13, offsets), "").read().threads == ()
+
+
+class _Damaged(ProcessMemory):
+    """A process with damaged offsets of CPython."""
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        return (1 << 62,) * count
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="this CPython does not have its offsets in memory")
+def test_damaged_offsets_are_refused() -> None:
+    with (
+        started_process(sys.executable, "-c", NAMED_MAIN) as (process, _),
+        _Damaged(process.pid) as memory,
+        pytest.raises(UnknownRuntimeError, match="damaged"),
+    ):
+        Runtime.find(memory, python_binaries(process.pid))

@@ -48,6 +48,10 @@ def test_a_nested_pass_counts_once_and_threads_are_separate() -> None:
     }
 
 
+def test_a_long_line_of_letters_is_read_in_linear_time() -> None:
+    assert read_pass_log(["a" * 50_000, *LOG.splitlines()]) == read_pass_log(LOG.splitlines())
+
+
 def test_every_pass_of_a_real_log_counts(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM)
     settings = {"TF_CPP_MIN_LOG_LEVEL": "0", "TF_CPP_VMODULE": "hlo_pass_pipeline=1"}

@@ -13,10 +13,18 @@ import framedex_native
 from framedex.commands.launching.boundaries import BoundaryType, boundary_variables
 from framedex.model import MergeOutcome
 from tests.reading import Call, calls_of
-from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment
+from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment, run
 
 _PARAMETERS = "int a, long b, const char* text, double c, void* d, unsigned e, long f, long g, float h, long i"
 _ARGUMENTS = {"a": -1, "b": 2, "c": 0.5, "d": None, "e": 5, "f": 6, "g": 7, "h": 1.5, "i": 1 << 40}
+
+
+DEBIAN_PYTHON = Path("/usr/bin/python3.11")
+
+
+def is_at_fixed_address(program: Path) -> bool:
+    """Whether an executable is not position-independent: its ELF type is ET_EXEC."""
+    return program.exists() and program.read_bytes()[16] == 2
 
 
 def convert(text: str) -> str:
@@ -116,6 +124,39 @@ def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[
     )
 
 
+def test_functions_that_the_recorder_calls_itself_are_recorded(tmp_path: Path) -> None:
+    chosen = boundary_variables([convert("malloc,free,strlen(const char* text)")])
+    startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_SAMPLE": "100"}
+    ran = run("boundaries_of_jax.py", folder=tmp_path, **chosen, **startup, JAX_PLATFORMS="cpu")
+
+    assert (ran.result, ran.stderr) == ([8.0, 27.0, 64.0, 125.0], "")
+    assert {call.function for call in calls_of(ran.capture)} >= {"malloc", "free", "strlen"}
+
+
+def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> None:
+    build = ["g++", "-shared", "-fPIC", "-Wl,-z,lazy", str(PROGRAMS / "boundary_versions.cc"), "-o"]
+    subprocess.run([*build, tmp_path / "libold.so", "-DOLD"], check=True)
+    subprocess.run([*build, tmp_path / "libnew.so"], check=True)
+    program = "import ctypes; print([ctypes.CDLL('./libold.so').copy(61), ctypes.CDLL('./libnew.so').copy(62)])"
+    startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
+    chosen = boundary_variables([convert("memcpy(void* to, const void* from, size_t size)")])
+    ran = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | startup | chosen, TIMEOUT)
+
+    assert ran.result == [7, 7]
+    assert [size for call in calls_of(ran.capture) if (size := call.arguments["size"]) in (61, 62)] == [62]
+
+
+@pytest.mark.skipif(not is_at_fixed_address(DEBIAN_PYTHON), reason="this system's Python is position-independent")
+def test_a_function_with_a_stub_in_the_executable_is_recorded(tmp_path: Path) -> None:
+    startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
+    variables = plain_environment() | startup | boundary_variables([convert("sin,fchdir(int fd)")])
+    program = "import math, os; print(math.sin(0.0)); os.fchdir(os.open('.', 0))"
+    ran = Run.of([str(DEBIAN_PYTHON), "-c", program], tmp_path, variables, TIMEOUT)
+
+    assert (ran.result, ran.stderr) == (0.0, "")
+    assert [call.function for call in calls_of(ran.capture)] == ["sin", "fchdir"]
+
+
 @pytest.mark.parametrize(
     ("text", "converted"),
     [
@@ -125,13 +166,18 @@ def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[
         ("f(a, size_t b)", ":f:a=a,l=b"),
         ("f(char** x, const char *y, unsigned char* z, int[2])", ":f:p=x,s=y,p=z,p=argument3"),
         ("f(void (*callback)(int, int), uint32_t n)", ":f:p=callback,u=n"),
+        (
+            "f(unsigned long, long long, unsigned int, const char*)",
+            ":f:l=argument0,l=argument1,u=argument2,s=argument3",
+        ),
+        ("f(unsigned long size, long double* x)", ":f:l=size,p=x"),
     ],
 )
 def test_functions_and_prototypes_are_parsed(text: str, converted: str) -> None:
     assert convert(text) == converted
 
 
-@pytest.mark.parametrize("text", ["", "f(", "f)", "(int a)", "lib.so:", "a b c:"])
+@pytest.mark.parametrize("text", ["", "f(", "f)", "(int a)", "lib.so:", "a b c:", "f(int a, long double b)"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         convert(text)

@@ -163,3 +163,26 @@ def test_a_view_has_every_compilation_with_its_line(recorded: Recorded) -> None:
             "SELECT line, compiled FROM compiles_readable WHERE program AND capture = (SELECT max(id) FROM captures)"
         )
         assert Counter(database.execute(query)) == told
+
+
+SAME_AGAIN = """\
+import jax, jax.numpy as jnp
+
+@jax.jit
+def step(x):
+    if x.shape == (2,):
+        return jnp.cos(x)
+    return jnp.sin(x)
+
+for size in (2, 3, 2):
+    step(jnp.ones(size))
+    jax.clear_caches()
+"""
+
+
+def test_the_latest_program_of_a_module_is_the_one_compiled_last(tmp_path: Path) -> None:
+    (tmp_path / "again.py").write_text(SAME_AGAIN)
+    recorded = recorded_and_indexed(tmp_path, str(tmp_path / "again.py"))
+    with Index.open(recorded.index) as index:
+        module = index.compiled_module("jit_step")
+    assert module is not None and [each.line.location.line for each in module.lines] == [6]

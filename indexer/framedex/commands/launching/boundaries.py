@@ -25,6 +25,7 @@ _KINDS = (
     ("i", {"int", "short", "char", "bool", "int32_t", "int16_t", "int8_t"}),
 )
 _QUALIFIERS = {"const", "volatile", "restrict", "struct", "enum", "union"}
+_TYPE_WORDS = set().union(*(words for _, words in _KINDS), {"signed"})
 
 
 class BoundaryType(click.ParamType[str]):
@@ -43,6 +44,8 @@ class BoundaryType(click.ParamType[str]):
             if parsed is None:
                 self.fail(f"{text!r} is not [LIBRARY:]FUNCTION or [LIBRARY:]FUNCTION(PARAMETERS).", param, ctx)
             entry = f"{(parsed['library'] or '').strip()}:{parsed['name']}"
+            if re.search(r"\blong\s+double\b(?![^,]*\*)", parsed["parameters"] or ""):
+                self.fail(f"{text!r} has a parameter of type long double, which is not supported.", param, ctx)
             if parsed["parameters"] is not None:
                 entry += ":" + ",".join(f"{each.kind}={each.name}" for each in _parameters(parsed["parameters"]))
             found.append(entry)
@@ -77,8 +80,9 @@ def _parameters(text: str) -> Iterator[_Parameter]:
     for number, each in enumerate(_split(text)):
         words = [word for word in _WORDS.findall(each) if word not in _QUALIFIERS]
         if words and words != ["void"]:
-            kind = _kind(each, words[:-1] or words)
-            is_named = len(words) > 1 or (kind == _ANY and "*" not in each)
+            is_unnamed = set(words) <= _TYPE_WORDS
+            kind = _kind(each, words if is_unnamed else words[:-1] or words)
+            is_named = not is_unnamed and (len(words) > 1 or (kind == _ANY and "*" not in each))
             yield _Parameter(kind, _name(each, words) if is_named else f"argument{number}")
         elif "*" in each:
             yield _Parameter(_ADDRESS, f"argument{number}")

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.base.errors import FramedexError
+from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.base.plaintext import printable
 from framedex.captures import capture_folders, captures_within, project_captures_folder
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.launch import find_interpreter
+from framedex.commands.output.console import note
 
 if TYPE_CHECKING:
     from framedex.plugins.replay.plan import Plan
@@ -41,7 +42,10 @@ _OPTIONS = (
         "--rtol", type=click.FloatRange(0), default=0.0, metavar="R", help="Accept reals with this relative difference."
     ),
     click.option(
-        "--seed", type=click.IntRange(0), default=0, metavar="N", help="The seed of inputs that were not recorded."
+        "--seed",
+        type=click.IntRange(0),
+        metavar="N",
+        help="The seed of inputs that were not recorded. Default: that of a reduced recording, or 0.",
     ),
     click.option(
         "--python",
@@ -61,12 +65,20 @@ def plugin_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, slots=True)
 class OpenRecording:
-    """A capture or a recording in a file: its path, the plan, the lines of its calls, and the recorded command."""
+    """A capture or a recording in a file: its path, the plan, the lines of its calls, and the recorded command.
+
+    `seed` is that of the reduction to this file.
+    """
 
     path: Path
     plan: Plan
     lines: LinesOfCalls
     command: str
+    seed: int = 0
+
+    def choose_seed(self, named: int | None) -> int:
+        """Return the named seed, by default that of the recording."""
+        return self.seed if named is None else named
 
 
 @contextmanager
@@ -85,6 +97,13 @@ def open_recording(named: Path | None) -> Iterator[OpenRecording]:
                     f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
                     "Name a capture, or a file from `framedex reduce --keep nan`.",
                 ) from None
+            except OSError as error:
+                raise_if_limit(error)
+                raise FramedexError(
+                    f"{printable(str(named))} cannot be unpacked: {error.strerror}.",
+                    f"It is unpacked to {tempfile.gettempdir()}. Name a folder with more room in TMPDIR.",
+                ) from None
+            note("The file contains programs for the plug-in's compiler: replay only files that you trust.")
             yield opened
         return
     recorded = RecordedCapture.read(_find_capture(named))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import signal
 import struct
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +21,7 @@ from framedex.base import words
 from framedex.base.errors import FramedexError, SystemLimitError
 from framedex.base.plaintext import printable
 from framedex.base.regularfile import open_regular
-from framedex.live.memory import Memory
+from framedex.live.memory import Memory, MemoryParts
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
 
 _SIGNAL_AT, _TID_AT, _REGISTERS_AT = 12, 32, 112  # in struct elf_prstatus
@@ -35,6 +35,13 @@ _COMPRESSED = {
     b"\xfd7zX": "xz -d",
     b"\x1f\x8b": "gunzip",
 }
+_END_OF_FILES = 1 << 63  # of their offsets
+_MAX_SEGMENTS = 1 << 20
+_MAX_NOTE_SEGMENTS = 4  # a core has one
+_MAX_NOTE_BYTES = 1 << 29  # of a segment
+_MAX_NOTES = 1 << 19
+_MAX_THREADS = 1 << 15
+_MAX_MAPPINGS = 1 << 18
 _TRUNCATED_REMEDY = "Write the core again with enough room on the disk, and without a limit: ulimit -c unlimited"
 
 
@@ -61,18 +68,15 @@ class CoreMemory(Memory):
     def __init__(self, descriptor: int, segments: Iterable[tuple[int, int, int]]) -> None:
         """`segments` have the address, the size and the offset in the file of each part."""
         self._descriptor = descriptor
-        self._segments = sorted(each for each in segments if each[1])
-        self._starts = [each[0] for each in self._segments]
+        self._parts = MemoryParts(each for each in segments if each[1] + each[2] < _END_OF_FILES)
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address."""
         content = b""
         while len(content) < size:
             position = address + len(content)
-            found = bisect_right(self._starts, position) - 1
-            start, length, offset = self._segments[found] if found >= 0 else (0, 0, 0)
-            left = min(start + length - position, size - len(content))
-            part = os.pread(self._descriptor, left, offset + position - start) if left > 0 else b""
+            offset, left, start = self._parts.find(position) or (0, 0, 0)
+            part = os.pread(self._descriptor, min(left, size - len(content)), start + offset) if left else b""
             if not part:
                 raise OSError(f"{position:#x} is not in the core file")
             content += part
@@ -133,7 +137,7 @@ def _open_elf(name: str, file: BinaryIO) -> ELFFile:
 def _read_segments(elf: ELFFile) -> list[Any]:
     """The segments of a core file; empty if they are outside of the file."""
     try:
-        return list(elf.iter_segments())
+        return list(islice(elf.iter_segments(), _MAX_SEGMENTS))
     except (SystemLimitError, MemoryError):
         raise
     except Exception:  # pyelftools raises many types of errors on truncated files
@@ -151,13 +155,13 @@ class _Notes:
         self.command = ""
         self.signal_name = ""
         self.fault_address: int | None = None
-        for segment in segments:
-            if isinstance(segment, NoteSegment):
-                self._read_segment(segment)
+        notes = (each for each in segments if isinstance(each, NoteSegment) and each["p_filesz"] <= _MAX_NOTE_BYTES)
+        for segment in islice(notes, _MAX_NOTE_SEGMENTS):
+            self._read_segment(segment)
 
     def _read_segment(self, segment: NoteSegment) -> None:
         try:
-            for note in segment.iter_notes():
+            for note in islice(segment.iter_notes(), _MAX_NOTES):
                 self._read(str(note["n_type"]), note["n_descdata"], note["n_desc"])
         except (SystemLimitError, MemoryError):
             raise
@@ -166,7 +170,7 @@ class _Notes:
 
     def _read(self, kind: str, content: bytes, parsed: Any) -> None:
         match kind:
-            case "NT_PRSTATUS":
+            case "NT_PRSTATUS" if len(self.threads) < _MAX_THREADS:
                 self._read_thread(content)
             case "NT_PRPSINFO":
                 self.command = parsed["pr_psargs"].decode("utf-8", "replace").strip("\0 ")
@@ -177,7 +181,7 @@ class _Notes:
                 number, _, cause, address = _SIGNAL_INFORMATION.unpack_from(content)
                 self.fault_address = address if number in _FAULTS and cause > 0 else None
             case "NT_FILE":
-                self.mappings = tuple(_file_mappings(parsed))
+                self.mappings = tuple(islice(_file_mappings(parsed), _MAX_MAPPINGS))
 
     def _read_thread(self, status: bytes) -> None:
         values = struct.unpack_from(f"<{len(REGISTERS)}Q", status, _REGISTERS_AT)

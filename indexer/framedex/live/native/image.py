@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from framedex.live.memory import Memory
@@ -37,6 +38,7 @@ class ProcessImage:
     `program` is the path of the executable, empty if unknown. `vdso` is the address of the library that the kernel maps
     into each process, None if unknown. `signal` is the name of the fatal signal, such as `SIGSEGV`, empty if none.
     `fault_address` is the address whose access failed, None if unknown. `problem` says what the image lacks.
+    `root` is the folder here in which the process sees its files.
     """
 
     pid: int
@@ -49,3 +51,4 @@ class ProcessImage:
     signal: str = ""
     fault_address: int | None = None
     problem: str = ""
+    root: Path = Path("/")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from framedex.base.errors import SystemLimitError
 from framedex.base.plaintext import printable
+from framedex.base.regularfile import open_regular
 from framedex.binaries.binary import Binary
 from framedex.binaries.elf import Elf
 from framedex.binaries.loaded_tables import FunctionExtents
@@ -32,7 +33,7 @@ class Module:
     """A binary of a process: its path there, its load address, and its file here.
 
     `build_id` is that of the process; empty if unknown. `elf` is None if the file here is missing or
-    another build, and `problem` is the reason.
+    another build, and `problem` is the reason. A binary whose build cannot be checked has both.
     """
 
     path: str
@@ -132,7 +133,8 @@ class Modules(Memory):
             return None
         build_id = _read_build_id(header)
         is_program = path == self._image.program
-        file = self._executable if self._executable is not None and is_program else Path(path)
+        named = self._executable if is_program else None
+        file = named or self._image.root / path.lstrip("/")
         try:
             elf = Elf.open(file)
         except (SystemLimitError, MemoryError):
@@ -142,7 +144,12 @@ class Modules(Memory):
                 return None
             problem = "is not here" if isinstance(error, FileNotFoundError) else "cannot be read"
         else:
-            if not build_id or elf.build_id == build_id:
+            if not header:
+                unchecked = (
+                    f"{printable(str(file))} may be another build than that of the process: it cannot be checked."
+                )
+                return Module(path, base, file, build_id, elf, unchecked)
+            if elf.build_id == build_id if build_id else _begins_with(header, file):
                 return Module(path, base, file, build_id, elf)
             problem = "is another build than that of the process"
         remedy = " Name its file: `framedex core FILE EXE`." if is_program else " Its functions are unknown."
@@ -157,6 +164,12 @@ class Modules(Memory):
         elf = _elf_of_bytes(content)
         self._vdso_size = len(content)
         return Module(VDSO, address, Path(VDSO), "", elf) if address and elf is not None else None
+
+
+def _begins_with(header: bytes, file: Path) -> bool:
+    """Whether the first page of a binary in a process, which has no build-id there, is that of a file."""
+    with open_regular(file) as binary:
+        return header.startswith(binary.read(_HEADER_BYTES))
 
 
 def _read_build_id(header: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,8 @@ def _read_python(image: ProcessImage, modules: Modules) -> tuple[Python | None, 
         return None, f"Python frames are not readable: {error}." if has_python else ""
     except OSError as error:
         return None, f"Python frames are not readable: {error}."
+    except (LookupError, ValueError, OverflowError, struct.error):  # of structures in a damaged core
+        return None, "Python frames are not readable: its structures are damaged."
 
 
 def _python_binaries(image: ProcessImage, modules: Modules) -> Iterator[MappedBinary]:

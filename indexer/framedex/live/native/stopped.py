@@ -10,15 +10,17 @@ import ctypes
 import errno
 import os
 import shlex
+import signal
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.live.look import describe_refusal
-from framedex.live.memory import Memory, ProcessMemory
+from framedex.live.memory import Memory, MemoryParts, ProcessMemory
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
 from framedex.live.native.modules import VDSO
@@ -33,7 +35,8 @@ _REGISTERS_BYTES = 27 * 8  # sizeof(struct user_regs_struct)
 _STACK_POINTER = 7
 _RED_ZONE_BYTES = 128  # below the stack pointer, in use by functions that call no other
 _MAX_STACK_BYTES = 16 << 20
-_STOP_TIMEOUT_S = 1.0
+_STOP_TIMEOUT_S = 1.0  # until all threads have stopped
+_READ_TIMEOUT_S = 5.0  # until they run again
 _POLL_S = 0.0002
 _ROUNDS = 16  # to find threads that others start meanwhile
 
@@ -49,6 +52,8 @@ class StoppedProcess:
         self._ptrace.restype = ctypes.c_long
         self._signals: dict[int, int] = {}  # of each stopped thread: the signal that it was about to receive, or 0
         self._seized: set[int] = set()
+        started = time.monotonic()
+        self._stop_deadline, self._read_deadline = started + _STOP_TIMEOUT_S, started + _READ_TIMEOUT_S
         try:
             for _ in range(_ROUNDS):
                 if not (new := self._thread_ids() - self._seized):
@@ -72,13 +77,17 @@ class StoppedProcess:
             program=str(Path(f"/proc/{pid}/exe").readlink()),
             threads=tuple(threads),
             mappings=tuple(each for each in mappings if each.path.startswith("/")),
-            memory=_CopiedMemory(memory, [copy for copy in copies if copy[1]]),
+            memory=_CopiedMemory(memory, copies, self._check_deadline),
             vdso=next((each.start for each in mappings if each.path == VDSO), None),
-            problem=f"{missing} threads did not stop: they are not shown." if missing else "",
+            problem=f"{words.count(missing, 'thread')} did not stop and cannot be shown." if missing else "",
+            root=_root_of(pid),
         )
 
     def resume(self) -> None:
-        """Let all threads run again."""
+        """Let all threads run again. A thread that stops only after this runs when this process ends."""
+        for tid in self._seized - self._signals.keys():
+            self._has_stopped(tid)
+        self._seized -= self._signals.keys()
         for tid, number in self._signals.items():
             with suppress(OSError):  # it was killed
                 self._request(_DETACH, tid, number)
@@ -101,8 +110,7 @@ class StoppedProcess:
                 if error.errno != errno.ESRCH:  # it has ended
                     raise
                 self._seized.discard(tid)
-        deadline = time.monotonic() + _STOP_TIMEOUT_S
-        while interrupted and time.monotonic() < deadline:
+        while interrupted and time.monotonic() < self._stop_deadline:
             stopped = {tid for tid in interrupted if self._has_stopped(tid)}
             interrupted -= stopped
             if not stopped:
@@ -121,6 +129,11 @@ class StoppedProcess:
         else:
             self._seized.discard(tid)
         return True
+
+    def _check_deadline(self) -> None:
+        """Raise TimeoutError if the threads have been stopped for too long."""
+        if self._signals and time.monotonic() > self._read_deadline:
+            raise TimeoutError(f"the process may not be stopped for more than {_READ_TIMEOUT_S:.0f} s")
 
     def _registers(self, tid: int) -> dict[int, int]:
         content = ctypes.create_string_buffer(_REGISTERS_BYTES)
@@ -157,29 +170,35 @@ def read_living_stacks(pid: int) -> ProcessStacks:
 
 @contextmanager
 def _stopped_process(pid: int) -> Iterator[tuple[ProcessImage, StoppedProcess]]:
-    """Stop a process, and let it run again at the latest at the end of the context.
+    """Stop a process, and let it run again at the latest at the end of the context. Ctrl-Z takes effect after that.
 
     Raises PermissionError without the permission to trace the process, OSError if it ends meanwhile.
     """
     with ProcessMemory(pid) as memory:
-        stopped = StoppedProcess(pid)
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
         try:
-            yield stopped.image(memory), stopped
+            stopped = StoppedProcess(pid)
+            try:
+                yield stopped.image(memory), stopped
+            finally:
+                stopped.resume()
         finally:
-            stopped.resume()
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 class _CopiedMemory(Memory):
-    """The memory of a living process, of which some parts were copied."""
+    """The memory of a living process, of which some parts were copied. `check` precedes other reads."""
 
-    def __init__(self, memory: Memory, copies: Sequence[tuple[int, bytes]]) -> None:
-        self._memory, self._copies = memory, copies
+    def __init__(self, memory: Memory, copies: Sequence[tuple[int, bytes]], check: Callable[[], None]) -> None:
+        self._memory, self._check = memory, check
+        self._copies = MemoryParts((start, len(content), content) for start, content in copies)
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address."""
-        for start, content in self._copies:
-            if start <= address and address + size <= start + len(content):
-                return content[address - start : address - start + size]
+        offset, left, content = self._copies.find(address) or (0, 0, b"")
+        if size <= left:
+            return content[offset : offset + size]
+        self._check()
         return self._memory.read(address, size)
 
 
@@ -191,6 +210,13 @@ def _copy_stack(memory: Memory, stack_pointer: int, ends: Sequence[tuple[int, in
         return first, memory.read(first, min(last - first, _MAX_STACK_BYTES))
     except OSError:
         return first, b""
+
+
+def _root_of(pid: int) -> Path:
+    """The folder here in which a process sees its files: `/` unless it runs in a container or another root."""
+    folders = [Path(f"/proc/{each}") for each in (pid, "self")]
+    own, ours = [[(folder / name).readlink() for name in ("ns/mnt", "root")] for folder in folders]
+    return Path("/") if own == ours else folders[0] / "root"
 
 
 def _read_mappings(pid: int) -> tuple[list[FileMapping], list[tuple[int, int]]]:

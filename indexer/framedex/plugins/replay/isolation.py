@@ -50,13 +50,13 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
     sends = (*sent.values(), *_sends(plan, contents, folder))
     for name in compilation.operands[1:3]:
         write_stored_program(folder, read_stored_program(plan.capture, name) or b"")
-    isolated = replace(plan, capture=folder, operations=(*sends, compilation, execution), omitted=(), seeded=0)
+    isolated = replace(plan, capture=folder, operations=(*sends, compilation, execution), omitted=())
     return IsolatedExecution(isolated, sends, compilation, execution)
 
 
 def _recorded_buffer(operation: Operation) -> int:
     """The buffer that an operation sends with a recorded content."""
-    is_sent = operation.action is Action.SEND and operation.operands[CONTENT_OF_SEND] != UNKNOWN
+    is_sent = operation.action is Action.SEND and not operation.is_seeded
     return operation.results[0] if is_sent else NO_OBJECT
 
 

@@ -113,6 +113,8 @@ class _Search:
                     return self._origin(value, operation, wrong)
                 value = chosen
             places = self._places(value)
+            if not places.any():
+                raise CannotProbeError("a loop or a branch in it gives another result when it is unrolled")
             wrong = places & wrong if places.shape == wrong.shape and (places & wrong).any() else places
         return self._origin(value, None, wrong)
 

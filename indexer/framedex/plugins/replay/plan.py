@@ -35,6 +35,7 @@ class Action(StrEnum):
 CONTENT_OF_SEND, OUTPUTS_OF_EXECUTION = 4, 5
 """Places among the operands: the content's name, and the number of results per device."""
 
+_LEAST_OPERANDS = {Action.COMPILE: 4, Action.SEND: 6, Action.EXECUTE: 6, Action.COPY: 4, Action.READ: 2}
 _ENDS = frozenset({Action.DELETE, Action.DESTROY, Action.UNLOAD})
 
 
@@ -53,6 +54,11 @@ class Operation:
     results: tuple[int, ...] = ()
     executable: int | None = None
 
+    @property
+    def is_seeded(self) -> bool:
+        """Whether it sends a content that was not recorded."""
+        return self.action is Action.SEND and self.operands[CONTENT_OF_SEND] == UNKNOWN
+
     def text(self) -> str:
         """Return the operation as a line of the plan."""
         return " ".join((self.action, str(self.row), *self.operands))
@@ -61,24 +67,26 @@ class Operation:
     def parse(cls, line: str) -> Operation:
         """Parse a line of a plan. Raises ValueError."""
         action, row, *operands = line.split(" ")
-        make = cls(Action(action), int(row), tuple(operands))
-        try:
-            numbers = [int(each) for each in operands[:6]] if action == Action.EXECUTE else [int(operands[0])]
-            match make.action:
-                case Action.COMPILE | Action.UNLOAD:
-                    return replace(make, executable=numbers[0])
-                case Action.SEND:
-                    return replace(make, results=(numbers[0],))
-                case Action.COPY:
-                    return replace(make, results=(numbers[0],), inputs=(int(operands[1]),))
-                case Action.EXECUTE:
-                    buffers = tuple(int(each) for each in operands[6 : 6 + numbers[3] * (numbers[4] + numbers[5])])
-                    used = numbers[3] * numbers[4]
-                    return replace(make, executable=numbers[0], inputs=buffers[:used], results=buffers[used:])
-                case _:
-                    return replace(make, inputs=(numbers[0],))
-        except LookupError:
-            raise ValueError("an operand of an operation is missing") from None
+        make = cls(Action(action), int(row), plan_words(operands))
+        if len(operands) < _LEAST_OPERANDS.get(make.action, 1):
+            raise ValueError("an operand of an operation is missing")
+        numbers = [int(each) for each in operands[:6]] if action == Action.EXECUTE else [int(operands[0])]
+        match make.action:
+            case Action.COMPILE | Action.UNLOAD:
+                return replace(make, executable=numbers[0])
+            case Action.SEND:
+                return replace(make, results=(numbers[0],))
+            case Action.COPY:
+                return replace(make, results=(numbers[0],), inputs=(int(operands[1]),))
+            case Action.EXECUTE:
+                count = numbers[3] * (numbers[4] + numbers[5])
+                if min(numbers[3:]) < 0 or count > len(operands) - 6:
+                    raise ValueError("the buffers of an execution are malformed")
+                buffers = tuple(int(each) for each in operands[6 : 6 + count])
+                used = numbers[3] * numbers[4]
+                return replace(make, executable=numbers[0], inputs=buffers[:used], results=buffers[used:])
+            case _:
+                return replace(make, inputs=(numbers[0],))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,6 @@ class Plan:
     """The operations of a capture.
 
     `reads` has the recorded content name of each read, by row. `programs` has the name of each executable's program.
-    `seeded` is the number of sent buffers whose content was not recorded.
     """
 
     capture: Path
@@ -112,7 +119,11 @@ class Plan:
     omitted: tuple[OmittedCall, ...]
     reads: Mapping[int, str]
     programs: Mapping[int, str]
-    seeded: int
+
+    @property
+    def seeded(self) -> int:
+        """The number of sent buffers whose content was not recorded."""
+        return sum(each.is_seeded for each in self.operations)
 
     @cached_property
     def executables(self) -> Mapping[int, int]:
@@ -163,8 +174,7 @@ class Plan:
         """The buffers that depend on a content that was not recorded."""
         tainted: set[int] = set()
         for each in self.operations:
-            is_seeded = each.action is Action.SEND and each.operands[CONTENT_OF_SEND] == UNKNOWN
-            if is_seeded or not tainted.isdisjoint(each.inputs):
+            if each.is_seeded or not tainted.isdisjoint(each.inputs):
                 tainted.update(each.results)
         return frozenset(tainted)
 

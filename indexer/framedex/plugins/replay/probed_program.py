@@ -15,7 +15,7 @@ A request has:
 An answer has `error`, or:
 
 - `ops`: each with `kind`, `location`, `operands` and `results` (numbers of values), and `passes`: whether it returns
-  the elements of its operand in their order
+  the elements of its operand in their order. Values that the op's regions use follow its own operands
 - `values`: each with `op` (-1 for an argument) and `size` in bytes (-1 if it cannot be a result)
 - `returned`: the numbers of the program's results
 - `edited`: the numbers of the values that each edit gives
@@ -76,7 +76,8 @@ class _Graph:
 
     def add_op(self, kind: str, operation: ir.Operation, operands: Sequence[Any], results: Sequence[Any]) -> None:
         """Add an op. A `kind` other than the operation's own is an end of a manual computation."""
-        place, used = len(self.ops), [self.numbers[each] for each in operands if each in self.numbers]
+        place = len(self.ops)
+        used = [self.numbers[each] for each in (*operands, *_captured(operation)) if each in self.numbers]
         made = [self.add_value(each, place) for each in results]
         self.operations.append(operation if kind == operation.name else None)
         passes = kind in _PASSING or kind != operation.name or kind == _PASSING_EACH
@@ -356,6 +357,14 @@ def _operations(block: ir.Block) -> Iterator[ir.Operation]:
         for region in each.operation.regions:
             for inner in region.blocks:
                 yield from _operations(inner)
+
+
+def _captured(operation: ir.Operation) -> Iterator[Any]:
+    """Yield the operands of the operations in an operation's regions, except in a manual computation."""
+    for region in () if operation.name == _MANUAL else operation.regions:
+        for block in region.blocks:
+            for each in _operations(block):
+                yield from each.operands
 
 
 def _values(block: ir.Block) -> Iterator[Any]:

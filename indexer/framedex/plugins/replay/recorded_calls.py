@@ -105,7 +105,6 @@ class _Translation:
         self._omitted: list[OmittedCall] = []
         self._reads: dict[int, str] = {}
         self._programs: dict[int, str] = {}
-        self._seeded = 0
 
     def plan(self) -> Plan:
         for call in self._recorded.calls():
@@ -132,7 +131,6 @@ class _Translation:
             tuple(self._omitted),
             self._reads,
             self._programs,
-            self._seeded,
         )
 
     def _check_outcome(self, call: _Call) -> None:
@@ -250,7 +248,6 @@ class _Translation:
         content = str(values.get("data.kept", _NOT_KEPT))
         if content.startswith(_NOT_KEPT):
             content = UNKNOWN
-            self._seeded += 1
         (number,) = self._create(call, [values["buffer"]])
         shape = values["dims"]
         operands = (number, device, memory, values["type"], content, len(shape), *shape)

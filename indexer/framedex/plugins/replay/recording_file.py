@@ -1,24 +1,35 @@
 """A recording in one file: a plan with its programs, contents and lines, as a ZIP archive.
 
 `recording.json` has the plan's text and what a capture adds to it. Only `framedex reduce` writes such files. They are
-foreign bytes: a damaged one raises DamagedRecordingError, and nothing is written outside of the given folder.
+foreign bytes: a damaged one raises DamagedRecordingError, and nothing is written outside of the given folder. An entry
+is named after its content, so the name also limits its size.
 """
 
 from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from framedex.captures import read_stored_buffer, read_stored_program, write_stored_buffer, write_stored_program
+from framedex.base.untrusted import MAX_RATIO, UntrustedArchive, parse_json
+from framedex.captures import (
+    content_size,
+    read_stored_buffer,
+    read_stored_program,
+    write_stored_buffer,
+    write_stored_program,
+)
 from framedex.model import Location, LocationEvidence, PythonLine
-from framedex.plugins.replay.plan import CONTENT_OF_SEND, UNKNOWN, Action, Machine, Operation, Plan
+from framedex.plugins.replay.plan import CONTENT_OF_SEND, NO_OBJECT, UNKNOWN, Action, Machine, Operation, Plan
 
 _FORMAT, _VERSION = "framedex-recording", 1
 _DESCRIPTION, _PROGRAMS, _BUFFERS = "recording.json", "programs/", "buffers/"
+_MAX_DESCRIPTION_BYTES = 64 << 20
+_MAX_DEVICES = 1 << 16
 
 
 class DamagedRecordingError(Exception):
@@ -52,12 +63,13 @@ class StoredLines:
         return self.calls.get(row, ("", None))[1]
 
 
-def write_recording(path: Path, plan: Plan, lines: LinesOfCalls, command: str) -> None:
-    """Write a plan to a file."""
+def write_recording(path: Path, plan: Plan, lines: LinesOfCalls, command: str, seed: int) -> None:
+    """Write a plan to a file. `seed` determines contents that were not recorded."""
     description = {
         "format": _FORMAT,
         "version": _VERSION,
         "command": command,
+        "seed": seed,
         "machine": [plan.machine.kind, plan.machine.devices],
         "plan": [each.text() for each in plan.operations],
         "reads": plan.reads,
@@ -67,43 +79,72 @@ def write_recording(path: Path, plan: Plan, lines: LinesOfCalls, command: str) -
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_DESCRIPTION, json.dumps(description))
         for name in _stored_programs(plan):
-            archive.writestr(_PROGRAMS + name, read_stored_program(plan.capture, name) or b"")
+            _write_entry(archive, _PROGRAMS + name, read_stored_program(plan.capture, name))
         for name in _stored_buffers(plan):
-            if (content := read_stored_buffer(plan.capture, name)) is not None:
-                archive.writestr(_BUFFERS + name, content)
+            _write_entry(archive, _BUFFERS + name, read_stored_buffer(plan.capture, name))
 
 
-def read_recording(path: Path, folder: Path) -> tuple[Plan, StoredLines, str]:
-    """Read a file: its plan, whose capture is `folder`, the lines and the recorded command.
+def _write_entry(archive: zipfile.ZipFile, name: str, content: bytes | None) -> None:
+    """Write a content. One that compresses like a zip bomb, such as zeros, is stored as it is."""
+    if content is not None:
+        is_dense = len(zlib.compress(content, 1)) * MAX_RATIO < len(content)
+        archive.writestr(name, content, zipfile.ZIP_STORED if is_dense else zipfile.ZIP_DEFLATED)
 
-    Raises DamagedRecordingError.
+
+def read_recording(path: Path, folder: Path) -> tuple[Plan, StoredLines, str, int]:
+    """Read a file: its plan, whose capture is `folder`, the lines, the recorded command, and the seed.
+
+    Raises DamagedRecordingError, and OSError if the file or the folder fails.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            description = json.loads(archive.read(_DESCRIPTION))
-            if (description["format"], description["version"]) != (_FORMAT, _VERSION):
-                raise ValueError("another format")
-            kind, devices = description["machine"]
-            plan = Plan(
-                folder,
-                Machine(str(kind), int(devices)),
-                tuple(map(Operation.parse, description["plan"])),
-                (),
-                {int(row): str(name) for row, name in description["reads"].items()},
-                {int(number): str(name) for number, name in description["programs"].items()},
-                0,
-            )
-            for entry in archive.namelist():
-                if entry.startswith(_PROGRAMS):
-                    write_stored_program(folder, archive.read(entry))
-                elif entry.startswith(_BUFFERS):
-                    write_stored_buffer(folder, archive.read(entry))
-            calls = {int(row): _parse_call(call) for row, call in description["calls"].items()}
-            return plan, StoredLines(calls), str(description["command"])
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, LookupError, TypeError, AttributeError) as error:
+        archive = UntrustedArchive(path, _DESCRIPTION, f"it has no {_DESCRIPTION}", _max_bytes)
+        description = parse_json(archive.read(_DESCRIPTION))
+        plan = _parse_plan(description, folder)
+        calls = {int(row): _parse_call(call) for row, call in description["calls"].items()}
+        for entry in archive.sizes:
+            kind, _, name = entry.rpartition("/")
+            if kind and _WRITERS[kind + "/"](folder, archive.read(entry)) != name:
+                raise ValueError("the content of an entry has changed")
+        return plan, StoredLines(calls), str(description["command"]), int(description.get("seed", 0))
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DamagedRecordingError(str(error)) from None
-    except (EOFError, NotImplementedError, RuntimeError, OSError) as error:  # of zipfile and zlib
-        raise DamagedRecordingError(str(error)) from None
+
+
+def _max_bytes(entry: str) -> int | None:
+    """The maximum size of an entry; None if its name is unknown."""
+    kind, _, name = entry.rpartition("/")
+    return content_size(name) if kind + "/" in _WRITERS else _MAX_DESCRIPTION_BYTES if entry == _DESCRIPTION else None
+
+
+def _parse_plan(description: Any, folder: Path) -> Plan:
+    """Parse the plan of a file. An object is created once, before its uses, so that no chain of copies is endless."""
+    if (description["format"], description["version"]) != (_FORMAT, _VERSION):
+        raise ValueError("another format")
+    kind, devices = description["machine"]
+    plan = Plan(
+        folder,
+        Machine(str(kind), int(devices)),
+        tuple(map(Operation.parse, description["plan"])),
+        (),
+        {int(row): str(name) for row, name in description["reads"].items()},
+        {int(number): str(name) for number, name in description["programs"].items()},
+    )
+    created = {NO_OBJECT}
+    for each in plan.operations:
+        if not created.issuperset(each.inputs) or not created.isdisjoint(each.results):
+            raise ValueError("a buffer is used before it is created, or created twice")
+        created.update(each.results)
+    if (
+        not (plan.text() + plan.machine.kind).replace("\n", "").isprintable()
+        or not 0 <= plan.machine.devices <= _MAX_DEVICES
+    ):
+        raise ValueError("its machine or an operand is malformed")
+    if any(content_size(name) is None for name in (*_stored_programs(plan), *_stored_buffers(plan))):
+        raise ValueError("the name of a content is malformed")
+    return plan
+
+
+_WRITERS = {_PROGRAMS: write_stored_program, _BUFFERS: write_stored_buffer}
 
 
 def _stored_programs(plan: Plan) -> dict[str, None]:

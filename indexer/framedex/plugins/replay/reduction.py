@@ -1,4 +1,4 @@
-"""Reduce a plan to the smallest one that still shows a fault: executions first, then the ops of the program.
+"""Reduce a plan to a small one that still shows a fault: executions first, then the ops of the program.
 
 Each try is a replay, so it runs in a process of its own.
 """
@@ -111,7 +111,8 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
         return _reduce_execution(isolated, trial, result)
     except CannotProbeError as error:
         number = plan.executions.index(execution) + 1
-        return Reduction(plan.restrict(number, number), None, str(error))
+        restricted = plan.restrict(number, number)
+        return Reduction(restricted if trial.shows(restricted) else plan, None, str(error))
 
 
 def _without_execution(plan: Plan, trial: Trial, row: int) -> Reduction:
@@ -139,7 +140,8 @@ def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int) ->
         while size < 2 * before:
             cut = _cut(isolated, prober, site, size)
             if trial.shows(cut.plan):
-                return replace(cut, ops=(before, size), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
+                _, kept = _cone(site.program, site.value, size)
+                return replace(cut, ops=(before, kept), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
             size *= 2
     return Reduction(whole, None, "no part of its program shows the fault")
 
@@ -159,7 +161,7 @@ def _read(row: int, buffer: int, name: str) -> Operation:
 
 def _cut(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> Reduction:
     """Keep `size` ops before a wrong value. Other values that they use become arguments."""
-    arguments = _arguments_of_cone(site.program, site.value, size)
+    arguments, _ = _cone(site.program, site.value, size)
     ((contents),) = prober.run([(site.edits, (*arguments, site.value))])
     folder = isolated.plan.capture
     code, options, text = prober.cut(site.edits, site.value, arguments)
@@ -196,17 +198,17 @@ def _send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) 
     return Operation(Action.SEND, -1 - number, tuple(map(str, operands)), results=(number,))
 
 
-def _arguments_of_cone(program: EditedProgram, value: int, size: int) -> Sequence[int]:
-    """The values that the last `size` ops before a value use. Constants stay in the program."""
-    pending, arguments = {value}, []
+def _cone(program: EditedProgram, value: int, size: int) -> tuple[Sequence[int], int]:
+    """The values that at most `size` ops before a value use, and the number of these ops. Constants stay."""
+    pending, arguments, kept = {value}, [], 0
     while pending:
         last = max(pending)
         pending.remove(last)
         place = program.values[last].op
         op = program.ops[place] if place >= 0 else None
-        if op is not None and (op.kind == "stablehlo.constant" or (size > 0 and program.values[last].size >= 0)):
-            size -= not op.passes and op.kind != "stablehlo.constant"
+        if op is not None and (op.kind == "stablehlo.constant" or (kept < size and program.values[last].size >= 0)):
+            kept += not op.passes and op.kind != "stablehlo.constant"
             pending.update(op.operands)
         else:
             arguments.append(last)
-    return sorted(arguments)
+    return sorted(arguments), kept

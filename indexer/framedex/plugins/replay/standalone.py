@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from framedex.plugins.replay.runner import Array
 
 _MAX_BYTES = 1 << 20
-"""The maximum size of all arguments of a script."""
+"""The maximum size of a script's program and arrays."""
 
-_SCRIPT = '''\
-"""{title}"""
+SCRIPT_HEAD = '"""A reduced program of framedex, which shows a fault with JAX alone."""\n'
 
+_SCRIPT = """\
+{head}
 import base64
 import zlib
 
@@ -23,8 +24,8 @@ import numpy as np
 from jax.extend.backend import get_backend
 from jaxlib import xla_client
 
-PROGRAM = r"""
-{program}"""
+COMMAND = {command}  # the recorded one
+PROGRAM = {program}
 ARGUMENTS = [  # element type, shape, bytes
 {arguments}
 ]
@@ -49,18 +50,20 @@ for (result,) in results.disassemble_into_single_device_arrays():
     print("here    ", np.asarray(result))
     if EXPECTED is not None:
         print("expected", np.asarray(array(*EXPECTED)))
-'''
+"""
 _TYPES = {"PRED": "bool_", "BF16": "bfloat16", "C64": "complex64", "C128": "complex128"}
 _KINDS = {"S": "int", "U": "uint", "F": "float"}
 
 
-def standalone_script(title: str, program: str, arguments: Sequence[Array], expected: Array | None) -> str | None:
-    """Return the text of the script; None if its arguments are too large."""
-    if sum(len(each.content) for each in arguments) > _MAX_BYTES:
+def standalone_script(command: str, program: str, arguments: Sequence[Array], expected: Array | None) -> str | None:
+    """Return the text of the script; None if it is too large. All of it may come from a stranger's file."""
+    arrays = arguments if expected is None else (*arguments, expected)
+    if len(program) + sum(len(each.content) for each in arrays) > _MAX_BYTES:
         return None
     return _SCRIPT.format(
-        title=title,
-        program=program,
+        head=SCRIPT_HEAD,
+        command=ascii(command),
+        program=ascii(program) if '"""' in program else f'r"""\n{program}"""',
         arguments="\n".join(f"    {_array(each)}," for each in arguments),
         expected=None if expected is None else _array(expected),
     )

@@ -438,7 +438,9 @@ def test_without_markers_nothing_is_imported_or_changed(tmp_path: Path) -> None:
     ours = ("hooks", "plugin")
     assert imported.split() == [
         "framedex",
+        "framedex.base",
         "framedex.base.lazy",
+        "framedex.integrations",
         "framedex.integrations.pytesting",
         *map("framedex.integrations.pytesting.{}".format, ours),
     ]

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
+from framedex.plugins.replay.isolation import isolate
+from framedex.plugins.replay.probes import Prober
+from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from tests.once import made_once
 from tests.running import PROGRAMS, Run, run
 
@@ -88,3 +93,14 @@ def test_a_nan_in_an_argument_names_it() -> None:
     bisection = answer(recorded("nan_ops.py"), "--find-nan", "--step", "3")["bisection"]
     assert bisection["origin"]["op"] is None and bisection["origin"]["argument"] == 0
     assert answer(recorded("nan_ops.py"), "--find-nan", "--step", "3", "--no-bisect")["bisection"] is None
+
+
+def test_an_op_also_has_the_values_that_its_branches_use(tmp_path: Path) -> None:
+    plan = build_plan(RecordedCapture.read(recorded("faulty_ops.py")))
+    number = next(number for number, name in enumerate(FAULTS, 1) if name == "branch")
+    target = find_target(MOCK, sys.executable)
+    isolated = isolate(plan, plan.executions[number - 1], target, 0, tmp_path)
+    with Prober(isolated, [target]) as prober:
+        program = prober.program(())
+    (case,) = (each for each in program.ops if each.kind == "stablehlo.case")
+    assert len(case.operands) > 1 and set(case.operands[1:]) <= set(range(min(case.results)))

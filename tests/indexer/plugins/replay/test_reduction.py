@@ -1,7 +1,8 @@
-"""A recording is reduced to the smallest one that still shows a fault."""
+"""A recording is reduced to a small one that still shows a fault."""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -12,8 +13,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.captures import content_name, read_stored_buffer, write_stored_buffer
 from framedex.commands.main import cli
-from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
+from framedex.plugins.replay.plan import Machine, Operation, Plan
+from framedex.plugins.replay.recording_file import DamagedRecordingError, StoredLines, read_recording, write_recording
+from framedex.plugins.replay.runner import Array
+from framedex.plugins.replay.standalone import SCRIPT_HEAD, standalone_script
 from tests.indexer.plugins.replay.test_replay import CRASH, line_of, recorded
 from tests.running import PROGRAMS, plain_environment
 
@@ -83,25 +88,88 @@ def test_a_recording_without_the_fault_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+GOOD = {"format": "framedex-recording", "version": 1, "command": "", "machine": ["", 1], "plan": [], "seed": 3}
+GOOD |= {"reads": {}, "programs": {}, "calls": {}}
+
+
+def write(file: Path, changed: dict[str, Any], entries: dict[str, bytes] | None = None) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("recording.json", json.dumps(GOOD | changed))
+        for name, content in (entries or {}).items():
+            archive.writestr(name, content)
+
+
 def test_a_damaged_file_ends_in_a_message(tmp_path: Path) -> None:
     file = tmp_path / "small.fdxreplay"
-    good = {"format": "framedex-recording", "version": 1, "command": "", "machine": ["", 1], "plan": []}
-    good |= {"reads": {}, "programs": {}, "calls": {}}
     changes: list[dict[str, Any]] = [
         {"version": 2},
         {"plan": ["execute 1 2"]},
+        {"plan": ["execute 1 2 0 -1 -1 -1 1"]},
+        {"plan": ["execute 1 2 0 -1 9 9 9 1"]},
+        {"plan": ["send 1 5"]},
+        {"plan": ["copy 1 5 5 0 -"]},
+        {"plan": ["send 1 5 0 - F32 - 0", "copy 2 6 5 0 -", "copy 3 5 6 0 -"]},
+        {"plan": ["send 1 5 0 - F32 ../../secret 0"]},
+        {"plan": ["send 1 5 0 - F32\nread - 0"]},
         {"plan": 5},
         {"machine": 3},
+        {"machine": ["TPU\0", 1]},
+        {"machine": ["TPU \udc80", 1]},
+        {"machine": ["TPU", float("inf")]},
         {"reads": []},
         {"calls": {"a": 1}},
     ]
     for changed in changes:
-        with zipfile.ZipFile(file, "w") as archive:
-            archive.writestr("recording.json", json.dumps(good | changed))
-            archive.writestr("buffers/../../outside", b"content")
+        write(file, changed)
         with pytest.raises(DamagedRecordingError):
             read_recording(file, tmp_path / "capture")
     file.write_bytes(file.read_bytes()[:-30])
     done = replay(file)
     assert done.exit_code == 2 and "is not a recording, or is damaged" in done.stderr
     assert {each.name for each in tmp_path.iterdir()} <= {"small.fdxreplay", "capture"}
+
+
+def test_an_entry_is_only_what_its_name_says(tmp_path: Path) -> None:
+    file, content = tmp_path / "small.fdxreplay", b"content"
+    name = content_name(content)
+    write(file, {}, {f"buffers/{name}": content})
+    assert read_recording(file, tmp_path / "good")[3] == 3
+    zeros = bytes(64 << 20)  # they compress to a thousandth
+    bad = (f"buffers/{name}", b"changed"), ("buffers/../../out", content), (f"buffers/{content_name(zeros)}", zeros)
+    for entry, changed in bad:
+        write(file, {}, {entry: changed})
+        with pytest.raises(DamagedRecordingError):
+            read_recording(file, tmp_path / "bad")
+    assert {each.name for each in tmp_path.iterdir()} == {"small.fdxreplay", "good", "bad"}
+
+
+def test_zeros_and_the_seed_return_from_a_file(tmp_path: Path) -> None:
+    zeros, source = bytes(20 << 20), tmp_path / "source"
+    name = write_stored_buffer(source, zeros)
+    send, unknown = (Operation.parse(f"send 1 {number} 0 - S8 {of} 1 7") for number, of in ((5, name), (6, "-")))
+    plan = Plan(source, Machine("", 1), (send, unknown), (), {}, {})
+    write_recording(tmp_path / "small.fdxreplay", plan, StoredLines({}), "train", 7)
+    found, _, command, seed = read_recording(tmp_path / "small.fdxreplay", tmp_path / "read")
+    assert (found.operations, found.seeded, command, seed) == (plan.operations, 1, "train", 7)
+    assert read_stored_buffer(tmp_path / "read", name) == zeros
+
+
+def test_a_script_executes_nothing_of_its_texts() -> None:
+    evil = '"""\nraise SystemExit("evil")\n"""\u2028\\'
+    array = Array(0, 0, "F32", "1", "", bytes(4))
+    script = standalone_script(evil, evil, [array], None)
+    assert script is not None and script.startswith(SCRIPT_HEAD)
+    assert {"COMMAND": evil, "PROGRAM": evil}.items() <= {
+        each.targets[0].id: ast.literal_eval(each.value)
+        for each in ast.parse(script).body
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) and each.targets[0].id.isupper()
+    }.items()
+    assert not [each for each in ast.walk(ast.parse(script)) if isinstance(each, ast.Raise)]
+    assert standalone_script("", "", [], Array(0, 0, "F32", "1", "", bytes(2 << 20))) is None
+
+
+def test_a_file_of_the_user_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text("import jax\n")
+    done = reduce(tmp_path, "nan", "trained")
+    assert done.exit_code == 2 and "small.py exists, and framedex did not write it." in done.stderr
+    assert (tmp_path / "small.py").read_text() == "import jax\n"

@@ -166,9 +166,15 @@ def test_a_correct_client_has_no_live_finding(client: Path, tmp_path: Path) -> N
 
 
 def test_objects_are_unknown_after_an_unrecorded_call(client: Path, tmp_path: Path) -> None:
-    variables = {"FRAMEDEX_VALIDATE": "abort", "FRAMEDEX_EXCLUDE": "PJRT_Buffer_IsDeleted"}
+    variables = {"FRAMEDEX_VALIDATE": "abort", "FRAMEDEX_EXCLUDE": "PJRT_Buffer_Delete"}
 
     assert run_client(client, "use-after-destroy, unseen", tmp_path, **variables).status == 0
+
+
+def test_objects_stay_known_after_an_unrecorded_query(client: Path, tmp_path: Path) -> None:
+    variables = {"FRAMEDEX_VALIDATE": "abort", "FRAMEDEX_EXCLUDE": "PJRT_Buffer_IsDeleted"}
+
+    assert run_client(client, "use-after-destroy, unseen", tmp_path, **variables).status == -signal.SIGABRT
 
 
 @pytest.mark.exhaustive(keep=["threads.py", "host_callbacks.py"])

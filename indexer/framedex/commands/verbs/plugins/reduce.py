@@ -1,8 +1,10 @@
-"""`framedex reduce`: cut a recording down to the smallest one that still shows a fault."""
+"""`framedex reduce`: cut a recording down to a small one that still shows a fault."""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +14,7 @@ import click
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
+from framedex.base.regularfile import open_regular
 from framedex.commands.inputs.files import absolute
 from framedex.commands.launching.replayed import (
     MOCK,
@@ -59,31 +62,41 @@ def reduce(
     against: str | None,
     ulps: int,
     rtol: float,
-    seed: int,
+    seed: int | None,
     python: str,
     output: Path,
 ) -> None:
-    """Cut a recording down to the smallest one that still shows a fault.
+    """Cut a recording down to a small one that still shows a fault.
 
-    CAPTURE as for `framedex replay`. The result has one execution whose arguments are sent, and of its program only the
-    ops that are needed. Each try runs in a process of its own. `framedex replay NAME.fdxreplay` shows the fault again;
-    NAME.py does so with JAX alone, to attach to a bug report.
+    CAPTURE as for `framedex replay`. The result has one execution whose arguments are sent, and of its program the last
+    ops before the fault: fewer than twice as many as are needed. Each try runs in a process of its own. `framedex
+    replay NAME.fdxreplay` shows the fault again; NAME.py does so with JAX alone, to attach to a bug report.
 
-    Both files contain data of the recording. See docs/how-to/replay.md.
+    Both files contain data of the recording. A recording contains programs for the plug-in's compiler: reduce only
+    recordings that you trust. See docs/how-to/replay.md.
     """
     from framedex.plugins.replay.comparison import Tolerance
     from framedex.plugins.replay.reduction import Fault, NoFaultError, Trial, reduce_plan
 
     try:
+        output = absolute(output)
+        output = output.with_name(output.name.removesuffix(_SUFFIX) + _SUFFIX)
+        _refuse_foreign(output.with_suffix(".py"))
         with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
             target, other = find_targets(plugin, against, python)
             reference = other or replace(find_target(MOCK, target.python), is_reference=True)
-            trial = Trial(Fault(keep), (target, reference), Tolerance(ulps, rtol), seed, is_recorded=other is None)
+            trial = Trial(
+                Fault(keep),
+                (target, reference),
+                Tolerance(ulps, rtol),
+                recording.choose_seed(seed),
+                is_recorded=other is None,
+            )
             try:
                 reduction = reduce_plan(recording.plan, trial, Path(folder))
             except NoFaultError as error:
                 raise FramedexError(str(error), "Look at `framedex replay` first.") from None
-            print_lines([*_lines(recording, reduction, trial), *_write(recording, reduction, absolute(output))])
+            print_lines([*_lines(recording, reduction, trial), *_write(recording, reduction, trial.seed, output)])
     except FramedexError as error:
         print_error(error)
         ctx.exit(_FAILURE)
@@ -103,16 +116,28 @@ def _lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list
     return shown
 
 
-def _write(recording: OpenRecording, reduction: Reduction, output: Path) -> list[Line]:
+def _refuse_foreign(script: Path) -> None:
+    """Raise FramedexError if a file exists that is not a script of an earlier reduction."""
+    from framedex.plugins.replay.standalone import SCRIPT_HEAD
+
+    if not os.path.lexists(script):
+        return
+    with suppress(OSError), open_regular(script) as file:
+        if file.read(len(SCRIPT_HEAD)) == SCRIPT_HEAD.encode():
+            return
+    raise FramedexError(
+        f"{printable(str(script))} exists, and framedex did not write it.", "Name another file with -o."
+    )
+
+
+def _write(recording: OpenRecording, reduction: Reduction, seed: int, path: Path) -> list[Line]:
     from framedex.plugins.replay.recording_file import write_recording
     from framedex.plugins.replay.standalone import standalone_script
 
-    path = output.with_name(output.name.removesuffix(_SUFFIX) + _SUFFIX)
     try:
-        write_recording(path, reduction.plan, recording.lines, recording.command)
+        write_recording(path, reduction.plan, recording.lines, recording.command, seed)
         written = [_labelled("wrote", f"{path.name} ({words.size(path.stat().st_size)})")]
-        title = f"Reduced by framedex from: {recording.command}"
-        script = standalone_script(title, reduction.text, reduction.arguments, reduction.expected)
+        script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
         if reduction.text and script is not None:
             path.with_suffix(".py").write_text(script, encoding="utf-8")
             written.append(_labelled("wrote", path.with_suffix(".py").name))

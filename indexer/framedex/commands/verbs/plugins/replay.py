@@ -66,7 +66,7 @@ def replay(
     repeat: int,
     ulps: int,
     rtol: float,
-    seed: int,
+    seed: int | None,
     python: str,
     as_json: bool,
 ) -> None:
@@ -112,7 +112,7 @@ class ReplayOptions(NamedTuple):
     repeat: int
     ulps: int
     rtol: float
-    seed: int
+    seed: int | None
 
 
 def _replay(
@@ -129,7 +129,7 @@ def _replay(
             plan,
             numbers,
             recording.lines,
-            _judge(plan, target, other, options),
+            _judge(plan, target, other, options, recording.choose_seed(options.seed)),
             recording.path,
             recording.command,
             target.name,
@@ -138,11 +138,11 @@ def _replay(
         )
 
 
-def _judge(plan: Plan, target: Target, other: Target | None, options: ReplayOptions) -> Verdict:
+def _judge(plan: Plan, target: Target, other: Target | None, options: ReplayOptions, seed: int) -> Verdict:
     from framedex.plugins.replay.comparison import Tolerance
     from framedex.plugins.replay.judging import judge_against, judge_reads, judge_values
 
-    tolerance, seed = Tolerance(options.ulps, options.rtol), options.seed
+    tolerance = Tolerance(options.ulps, options.rtol)
     if options.find_nan:
         verdict = judge_values(plan, target, seed=seed)
     elif other is not None:

@@ -34,9 +34,9 @@ def live(
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
     this folder whose process lives, otherwise the newest one. It needs no index.
 
-    The process may run, hang, be stopped or have ended. It is only read: nothing in it stops or runs. Reading Python's
-    frames needs the permission to trace the process. Calls in progress are read from the capture. In a terminal, the
-    view is updated every second until Ctrl-C.
+    The process may run, hang, be stopped or have ended. It is only read: nothing in it runs, and only --native
+    stops it. Reading Python's frames needs the permission to trace the process. Calls in progress are read from the
+    capture. In a terminal, the view is updated every second until Ctrl-C.
 
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get
     their source lines from the index, or from the known releases.

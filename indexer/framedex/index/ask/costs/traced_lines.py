@@ -18,21 +18,19 @@ _MAX_COMPILATIONS = 100  # of a module, to find its callers
 
 def find_compiled_module(reader: Reader, name: str) -> CompiledModule | None:
     """Return the latest program of an XLA module, such as `jit_step`, by its lines; None if none was recorded."""
-    row = reader.row(
-        "SELECT max(p.id) FROM programs p JOIN compilations x ON x.program = p.id"
-        f" WHERE p.name = ?{reader.scope.capture_condition('x')}",
-        name,
+    compilations = reader.rows(
+        "SELECT x.program, k.stack FROM programs p JOIN compilations x ON x.program = p.id"
+        " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
+        f" WHERE p.name = ?{reader.scope.capture_condition('x')} ORDER BY x.call DESC LIMIT ?",
+        *(name, _MAX_COMPILATIONS),
     )
-    if row is None or row[0] is None:
+    if not compilations:
         return None
-    stacks = reader.rows(
-        "SELECT k.stack FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
-        " WHERE x.program = ? ORDER BY x.call DESC LIMIT ?",
-        *(row[0], _MAX_COMPILATIONS),
-    )
-    node_of = python_nodes(reader, {stack for (stack,) in stacks})
-    compiled_by = lines_of_nodes(reader, node_of.values()).get(node_of.get(stacks[0][0], 0))
-    lines = tuple(read_traced_lines(reader, [row[0]], find_calling_lines(reader, set(node_of.values()))))
+    latest = compilations[0][0]
+    stacks = [stack for program, stack in compilations if program == latest]
+    node_of = python_nodes(reader, set(stacks))
+    compiled_by = lines_of_nodes(reader, node_of.values()).get(node_of.get(stacks[0], 0))
+    lines = tuple(read_traced_lines(reader, [latest], find_calling_lines(reader, set(node_of.values()))))
     return CompiledModule(name, lines[:_MAX_MODULE_LINES], compiled_by)
 
 

@@ -1,0 +1,121 @@
+"""Reads ZIP files and JSON that a stranger may have written: every size is limited before it is read.
+
+No name and no size in the file is trusted. Nothing is extracted to disk.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from framedex.base.regularfile import open_regular
+
+MAX_PARTS = 60_000
+_END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entries twice, size, offset, comment length
+_END_MARK = b"PK\5\6"
+_MAX_COMMENT_BYTES = 1 << 16
+_MAX_DIRECTORY_BYTES = 8 << 20  # bytes of the central directory; the next limits are in bytes too
+_MAX_TOTAL_BYTES = 16 << 30
+MAX_RATIO = 400
+"""The highest compression ratio of an honest file; a file of one repeated byte reaches 1000."""
+_UNPACKED = 16 << 20
+_MAX_JSON_MEMORY_BYTES = 1 << 30  # bytes of the Python values that JSON becomes
+_BYTES_OF_VALUES = {"{": 200, "[": 64, '"': 30, ",": 36}
+_BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, struct.error, KeyError)
+
+
+class DamagedArchiveError(ValueError):
+    """An archive is damaged or malformed."""
+
+
+class UntrustedArchive:
+    """Reads a ZIP file. Raises DamagedArchiveError if it is malformed, OSError if it cannot be read."""
+
+    def __init__(self, path: Path, manifest: str, foreign: str, max_bytes: Callable[[str], int | None]) -> None:
+        """`max_bytes` limits a part; None for an unknown name. `foreign` is the error of a file without `manifest`."""
+        self._path = path
+        with open_regular(path) as file:
+            size = _check_list(file)
+            try:
+                with zipfile.ZipFile(file) as archive:
+                    infos = archive.infolist()
+            except _BROKEN as error:
+                raise DamagedArchiveError(str(error) or "it is not a complete zip file") from error
+        self.sizes: Mapping[str, int] = {info.filename: info.file_size for info in infos}
+        if manifest not in self.sizes:
+            raise DamagedArchiveError(foreign)
+        _check_entries(infos, size, max_bytes)
+
+    def read(self, name: str) -> bytes:
+        """The content of a part. Raises DamagedArchiveError."""
+        with open_regular(self._path) as file:
+            try:
+                with zipfile.ZipFile(file) as archive:
+                    info = archive.getinfo(name)
+                    with archive.open(info) as part:
+                        data = part.read(info.file_size + 1)
+            except _BROKEN as error:
+                raise DamagedArchiveError(f"its part {name} cannot be decompressed") from error
+        if len(data) != self.sizes[name]:
+            raise DamagedArchiveError("one of its parts does not have its declared size")
+        return data
+
+
+def _check_list(file: IO[bytes]) -> int:
+    """Check the limits of the central directory before zipfile reads it. Returns the file size in bytes."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES))
+    tail = file.read()
+    at = tail.rfind(_END_MARK)
+    if at < 0 or len(tail) - at < _END.size:
+        raise DamagedArchiveError("it is not a complete zip file: its end is missing")
+    _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
+    if entries > MAX_PARTS or length > _MAX_DIRECTORY_BYTES:
+        raise DamagedArchiveError("it has too many parts")
+    file.seek(0)
+    return size
+
+
+def _check_entries(infos: list[zipfile.ZipInfo], size: int, max_bytes: Callable[[str], int | None]) -> None:
+    if len({info.filename for info in infos}) != len(infos):
+        raise DamagedArchiveError("it contains a part twice")
+    for info in infos:
+        if (largest := max_bytes(info.filename)) is None:
+            raise DamagedArchiveError("it has an unknown part")
+        if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DamagedArchiveError("one of its parts uses an unsupported compression or encryption")
+        if info.file_size > largest:
+            raise DamagedArchiveError("one of its parts is larger than allowed")
+    if sum(info.file_size for info in infos) > min(_MAX_TOTAL_BYTES, _UNPACKED + MAX_RATIO * size):
+        raise DamagedArchiveError("its decompressed size is larger than allowed")
+
+
+def grows_too_large(data: bytes) -> bool:
+    """Whether JSON needs more memory as Python values than allowed."""
+    return estimate_memory(data) > _MAX_JSON_MEMORY_BYTES
+
+
+def estimate_memory(text: bytes | str) -> int:
+    """Return an estimate of the bytes that JSON needs as Python values."""
+    if isinstance(text, str):
+        return sum(text.count(mark) * size for mark, size in _BYTES_OF_VALUES.items())
+    return sum(text.count(mark.encode()) * size for mark, size in _BYTES_OF_VALUES.items())
+
+
+def parse_json(data: bytes) -> Any:
+    """Parse the JSON of a part. Raises DamagedArchiveError if it is malformed or needs too much memory.
+
+    Honest JSON needs five times its size as Python values. Empty lists and objects need up to thirty.
+    """
+    if grows_too_large(data):
+        raise DamagedArchiveError("its JSON needs more memory than allowed")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DamagedArchiveError("its JSON is malformed") from error
