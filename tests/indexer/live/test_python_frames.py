@@ -179,11 +179,16 @@ def test_malformed_tables_have_an_answer(table: bytes) -> None:
     assert handler_depth(table, 100) >= 0
 
 
+MAPPED_AS_DATA = """
+import mmap, re
+binaries = set(re.findall("/.*python3.*", open("/proc/self/maps").read()))
+opened = [open(file, "rb") for file in binaries if "/bin/" in file or "/libpython" in file]
+mapped = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) for file in opened]
+"""
+
+
 def test_a_binary_that_the_program_also_maps_as_data_is_found_where_it_is_loaded() -> None:
-    mapped = "import mmap; parts = [mmap.mmap(open(file, 'rb').fileno(), 0, prot=mmap.PROT_READ) for file in files]\n"
-    files = "files = {line.split()[-1] for line in open('/proc/self/maps') if 'python3' in line and '/bin/' in line"
-    code = f"{files} or 'libpython' in line}}\n{mapped}{NAMED_MAIN}"
-    with started_process(sys.executable, "-c", code) as (process, _):
+    with started_process(sys.executable, "-c", MAPPED_AS_DATA + NAMED_MAIN) as (process, _):
         assert _look(process).problem == ""
 
 
