@@ -39,7 +39,10 @@ def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signat
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, known is not None)
 
 
-def _callbacks(capture: Capture) -> Integers:
+def _callbacks(capture: Capture) -> Integers | None:
+    """The callbacks of a recorded capture; None if the capture has no files."""
+    if not capture.path.is_dir():
+        return None
     stream = CaptureStream(capture.path)
     while stream.row < stream.calls and len(stream.next(1 << 18)):
         pass
