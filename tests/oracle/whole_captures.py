@@ -41,7 +41,7 @@ def add_capture(store: Store, capture: Capture, namer: CaptureFrameNamer, signat
 
 def _callbacks(capture: Capture) -> Integers | None:
     """The callbacks of a recorded capture; None if the capture has no files."""
-    if not capture.path.is_dir():
+    if not (capture.path / "capture.json").is_file():
         return None
     stream = CaptureStream(capture.path)
     while stream.row < stream.calls and len(stream.next(1 << 18)):

@@ -74,7 +74,7 @@ def test_a_thread_that_trains_is_progress_of_a_main_thread_that_waits_for_it(tmp
 def test_a_thread_that_logs_does_not_hide_a_hang(tmp_path: Path) -> None:
     options = ("--behaviour", str(PROGRAMS / "hangs" / "lost_event_behaviour.py"))
     with started("hangs/behind_a_logger.py", folder=tmp_path, options=options) as running:
-        logged = wait_for(lambda: look_at(running.target), lambda look: (look.calls or 0) > 2_000)
+        logged = wait_for(lambda: look_at(running.target), lambda look: (look.calls or 0) > 600)
 
         answer = running.ask("hang", "--patience", "0")
 

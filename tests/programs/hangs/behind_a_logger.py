@@ -13,7 +13,7 @@ import jax.numpy as jnp
 def log():
     while True:
         device.memory_stats()
-        time.sleep(0.001)
+        time.sleep(0.01)
 
 
 device = jax.devices()[0]
