@@ -16,7 +16,7 @@ from pathlib import Path
 
 from framedex.base import words
 from framedex.base.errors import FramedexError, SystemLimitError
-from framedex.base.progress import AdvanceCallback, Progress, SilentProgress
+from framedex.base.progress import AdvanceCallback, Progress
 from framedex.captures import (
     CaptureState,
     CaptureStream,
@@ -33,7 +33,6 @@ from framedex.index.file.values import to_storable
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, FfiRecords, KnownCapture
 from framedex.ingest.ffi import name_ffi
-from framedex.ingest.locations import locate_functions
 from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.phases import name_phases
 from framedex.ingest.recorded_binaries import RecordedBinaries
@@ -90,12 +89,11 @@ def read_captures(
     refused: dict[Path, FramedexError],
     progress: Progress,
     binaries: RecordedBinaries,
-    *,
-    locates: bool,
+    locate: Callable[[], None],
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were interrupted; unreadable captures go to `refused`.
 
-    `locates` finds the lines of frames before calls are counted by line, where no source has to be read for it.
+    `locate` gives frames their lines before calls are counted by line.
 
     Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
     """
@@ -105,7 +103,7 @@ def read_captures(
     with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
         for group in _group_stored_captures(store, pending):
             try:
-                added += _read_again(store, group, namer, advance, locates=locates)
+                added += _read_again(store, group, namer, advance, locate)
             except SystemLimitError:
                 raise
             except FramedexError:
@@ -121,7 +119,7 @@ def read_captures(
                     refused[state.path] = error
                     continue
                 try:
-                    added.append(_read_capture(store, state, stream, namer, advance, locates=locates))
+                    added.append(_read_capture(store, state, stream, namer, advance, locate))
                 except (CaptureTakenError, UnreadableCaptureError) as error:
                     refused[state.path] = error
     return added
@@ -143,7 +141,11 @@ def _group_stored_captures(store: Store, states: Iterable[CaptureState]) -> Iter
 
 
 def _read_again(
-    store: Store, states: Sequence[CaptureState], namer: CaptureFrameNamer, advance: AdvanceCallback, *, locates: bool
+    store: Store,
+    states: Sequence[CaptureState],
+    namer: CaptureFrameNamer,
+    advance: AdvanceCallback,
+    locate: Callable[[], None],
 ) -> list[CaptureReport]:
     """Replace stored captures in one transaction: with each of them alone, all totals would be rebuilt.
 
@@ -155,9 +157,7 @@ def _read_again(
             return []
         known = (store.known_capture(state.identity) for state in stale)
         store.empty_captures([capture.id for capture in known if capture is not None])
-        return [
-            _read_capture(store, state, open_stream(state.path), namer, advance, locates=locates) for state in stale
-        ]
+        return [_read_capture(store, state, open_stream(state.path), namer, advance, locate) for state in stale]
 
 
 def open_stream(path: Path) -> AnyStream:
@@ -174,14 +174,8 @@ def _read_capture(
     stream: AnyStream,
     namer: CaptureFrameNamer,
     advance: AdvanceCallback,
-    *,
-    locates: bool,
+    locate: Callable[[], None],
 ) -> CaptureReport:
-    def locate() -> None:
-        is_early = locates and not store.sources.has_unread_roots()  # otherwise once they are read
-        if is_early and locate_functions(store.sources, SilentProgress(), namer.recorded_binaries):
-            store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
-
     reading = CaptureReading(store, stream, namer, state.signature, locate)
     weight, reported = _size_kib(state), 0
     while not reading.is_done:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base import words
-from framedex.base.progress import Progress
+from framedex.base.progress import Progress, SilentProgress
 from framedex.binaries import BinaryStore
 from framedex.captures import recorded_modules
 from framedex.index import Store
@@ -77,9 +77,15 @@ def ingest_captures(
     states, refused = read_states([*captures, *stale])
     moved = [state.path for state in states if update_moved_path(store, state)]
     binaries = _make_recorded_binaries(store, debuginfod)
+
+    def locate() -> None:
+        is_early = find is not skip_sources and not store.sources.has_unread_roots()  # otherwise once they are read
+        if is_early and locate_functions(store.sources, SilentProgress(), binaries):
+            store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
+
     added = [
         replace(report, renamed=report.path in stale)
-        for report in read_captures(store, states, refused, progress, binaries, locates=find is not skip_sources)
+        for report in read_captures(store, states, refused, progress, binaries, locate)
     ]
     map_problems = list(import_wheel_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)

@@ -72,7 +72,7 @@ def _import_profile(folder: Path, program: Path, number: int) -> Path:
 def add_all(store: Store, captures: Sequence[Path]) -> None:
     states, refused = read_states(captures)
     with store.transaction():
-        read_captures(store, states, refused, SilentProgress(), RecordedBinaries(), locates=True)
+        read_captures(store, states, refused, SilentProgress(), RecordedBinaries(), lambda: None)
     assert not refused
 
 
@@ -164,7 +164,7 @@ def test_a_stale_capture_that_cannot_be_read_keeps_its_calls(tmp_path: Path) -> 
             store.mark_capture_stale(capture.id)
         states, refused = read_states(captures)
         foreign_file(captures[1]).unlink()
-        report = read_captures(store, states, refused, SilentProgress(), RecordedBinaries(), locates=True)
+        report = read_captures(store, states, refused, SilentProgress(), RecordedBinaries(), lambda: None)
         assert [each.path for each in report] == [captures[0], captures[2]]
         assert [*refused] == [captures[1]]
     assert dump(path) == before

@@ -240,7 +240,7 @@ class _Search:
         return self._contents[value]
 
     def _window(self, value: int) -> list[int]:
-        """A value and those that it depends on, nearest in the program first, up to a size."""
+        """A value and its dependencies, nearest in the program first, up to a size."""
         if not self._is_visible(value):
             raise CannotProbeError("a value inside it cannot become a result")
         pending, size = {value}, 0

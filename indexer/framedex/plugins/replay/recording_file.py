@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from framedex.base.untrusted import MAX_RATIO, UntrustedArchive, parse_json
 from framedex.captures import (
@@ -63,7 +63,7 @@ class StoredLines:
         return self.calls.get(row, ("", None))[1]
 
 
-def write_recording(path: Path, plan: Plan, lines: LinesOfCalls, command: str, seed: int) -> None:
+def write_recording(file: IO[bytes], plan: Plan, lines: LinesOfCalls, command: str, seed: int) -> None:
     """Write a plan to a file. `seed` determines contents that were not recorded."""
     description = {
         "format": _FORMAT,
@@ -76,7 +76,7 @@ def write_recording(path: Path, plan: Plan, lines: LinesOfCalls, command: str, s
         "programs": plan.programs,
         "calls": {row: _describe_call(lines, row) for row in {each.row for each in plan.operations} if row >= 0},
     }
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(_DESCRIPTION, json.dumps(description))
         for name in _stored_programs(plan):
             _write_entry(archive, _PROGRAMS + name, read_stored_program(plan.capture, name))

@@ -29,7 +29,7 @@ def _install() -> None:
 def _record_boundaries() -> None:
     """Record the functions of libraries that the user named: see native/boundary.
 
-    Only the first process reports functions that it did not find; those that it starts inherit the mark.
+    Only the first process reports functions that it did not find. Its child processes inherit the mark.
     """
     import os
 

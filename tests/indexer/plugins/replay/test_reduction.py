@@ -148,7 +148,8 @@ def test_zeros_and_the_seed_return_from_a_file(tmp_path: Path) -> None:
     name = write_stored_buffer(source, zeros)
     send, unknown = (Operation.parse(f"send 1 {number} 0 - S8 {of} 1 7") for number, of in ((5, name), (6, "-")))
     plan = Plan(source, Machine("", 1), (send, unknown), (), {}, {})
-    write_recording(tmp_path / "small.fdxreplay", plan, StoredLines({}), "train", 7)
+    with (tmp_path / "small.fdxreplay").open("wb") as file:
+        write_recording(file, plan, StoredLines({}), "train", 7)
     found, _, command, seed = read_recording(tmp_path / "small.fdxreplay", tmp_path / "read")
     assert (found.operations, found.seeded, command, seed) == (plan.operations, 1, "train", 7)
     assert read_stored_buffer(tmp_path / "read", name) == zeros

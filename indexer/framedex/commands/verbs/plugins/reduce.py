@@ -24,6 +24,7 @@ from framedex.commands.launching.replayed import (
     open_recording,
     plugin_options,
 )
+from framedex.commands.output.atomic_files import format_total_size, open_atomic, write_atomic
 from framedex.commands.output.console import print_error, print_lines
 from framedex.commands.output.terminal import Line, text_line
 
@@ -134,15 +135,13 @@ def _write(recording: OpenRecording, reduction: Reduction, seed: int, path: Path
     from framedex.plugins.replay.recording_file import write_recording
     from framedex.plugins.replay.standalone import standalone_script
 
-    try:
-        write_recording(path, reduction.plan, recording.lines, recording.command, seed)
-        written = [_labelled("wrote", f"{path.name} ({words.size(path.stat().st_size)})")]
-        script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
-        if reduction.text and script is not None:
-            path.with_suffix(".py").write_text(script, encoding="utf-8")
-            written.append(_labelled("wrote", path.with_suffix(".py").name))
-    except OSError as error:
-        raise FramedexError(f"{printable(str(path))} cannot be written: {error.strerror}.", "Use -o.") from None
+    with open_atomic(path) as file:
+        write_recording(file, reduction.plan, recording.lines, recording.command, seed)
+    written = [_labelled("wrote", f"{path.name}{format_total_size(path)}")]
+    script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
+    if reduction.text and script is not None:
+        write_atomic(path.with_suffix(".py"), script)
+        written.append(_labelled("wrote", path.with_suffix(".py").name))
     return written
 
 
