@@ -69,19 +69,19 @@ def compare_picked(window: Workbench, command: str) -> FrameLocator:
     return webview(window)
 
 
-def test_the_largest_regression_comes_first_and_links_to_its_source(
+def test_regressions_come_first_and_link_to_their_source(
     changed: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
     window = shared_window(changed.folder)
     page = compare_picked(window, "Compare captures…")
     expect(page.locator("#sides")).to_contain_text("capture 2: train.py")
     expect(page.locator("#sides")).to_contain_text("capture 3: train.py")
-    first = page.locator("tr.worse").first
-    expect(first).to_contain_text(f"train.py:{STEP_LINE}")
-    expect(first).to_contain_text("float32[8], [7], [6]")
     expect(page.locator("tbody th").first).to_contain_text("Got worse")
+    # On a busy machine another line may have become slower still.
+    step = page.locator("tr.worse").filter(has_text=f"train.py:{STEP_LINE}")
+    expect(step).to_contain_text("float32[8], [7], [6]")
     assert page.locator("html").evaluate("page => page.scrollWidth <= page.clientWidth")
-    first.get_by_role("button").click()
+    step.get_by_role("button").click()
     window.expect_group(2, "train.py", STEP_LINE)
 
 
