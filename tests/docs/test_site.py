@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from tests.editors.vscode.code_server import PATIENCE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -59,6 +61,7 @@ def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
     context = browser.new_context(
         viewport={"width": PHONE_WIDTH, "height": 800}, offline=True, color_scheme=scheme, reduced_motion="reduce"
     )
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
@@ -86,6 +89,7 @@ def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
 @pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
 def test_the_search_finds_a_page(site: Path, browser: Browser) -> None:
     page = browser.new_page(offline=True, viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(PATIENCE * 1000)
     page.goto((site / "index.html").as_uri())
     page.locator("input[name=query]").click()
     page.locator("input[name=query]").press_sequentially("recompiles")

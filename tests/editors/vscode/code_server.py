@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +24,7 @@ EDITORS = CHECKOUT / ".editors"
 VSIX = CHECKOUT / "editors" / "vscode" / "framedex.vsix"
 LINUX = VSIX.with_name("framedex-linux-x64.vsix")
 """The package for linux-x64, which exists only during a test, or after `make vsix` with wheels in dist/."""
-PATIENCE = 60.0  # seconds, on a busy machine
+PATIENCE = 180.0  # seconds, on a busy machine
 
 _PROGRAM = EDITORS / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 _ADDRESS = re.compile(r"listening on (http://\S+?)/?$")
@@ -34,6 +35,8 @@ QUIET: Mapping[str, Any] = {
     "editor.accessibilitySupport": "off",
     "extensions.autoCheckUpdates": False,
     "extensions.ignoreRecommendations": True,
+    # As on the desktop: in a browser, VS Code saves by itself while a test saves.
+    "files.autoSave": "off",
     "git.enabled": False,
     "security.workspace.trust.enabled": False,
     "telemetry.telemetryLevel": "off",
@@ -166,6 +169,14 @@ class CodeServer:
                 return found[1]
         log.close()
         raise AssertionError(self._output.read_text())
+
+
+@contextmanager
+def packages_locked() -> Iterator[None]:
+    """Keep other workers from building packages: all of them build in one folder."""
+    with (EDITORS / "packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def build_packages(dist: Path) -> str:

@@ -69,6 +69,12 @@ def compare_picked(window: Workbench, command: str) -> FrameLocator:
     return webview(window)
 
 
+def ignore_times(page: FrameLocator) -> None:
+    """Raise the threshold of times above all of them."""
+    page.get_by_label("Ignore time differences below").fill("1000000")
+    page.get_by_label("Ignore time differences below").press("Enter")
+
+
 def test_regressions_come_first_and_link_to_their_source(
     changed: Project, shared_window: Callable[[Path], Workbench]
 ) -> None:
@@ -76,8 +82,10 @@ def test_regressions_come_first_and_link_to_their_source(
     page = compare_picked(window, "Compare captures…")
     expect(page.locator("#sides")).to_contain_text("capture 2: train.py")
     expect(page.locator("#sides")).to_contain_text("capture 3: train.py")
+    # On a busy machine, any line may have become slower: compilations alone are compared.
+    ignore_times(page)
+    expect(page.locator("tbody td:first-child:not(.noise)")).to_have_count(0)
     expect(page.locator("tbody th").first).to_contain_text("Got worse")
-    # On a busy machine another line may have become slower still.
     step = page.locator("tr.worse").filter(has_text=f"train.py:{STEP_LINE}")
     expect(step).to_contain_text("float32[8], [7], [6]")
     assert page.locator("html").evaluate("page => page.scrollWidth <= page.clientWidth")
@@ -87,11 +95,11 @@ def test_regressions_come_first_and_link_to_their_source(
 
 def test_the_threshold_decides_which_times_differ(changed: Project, shared_window: Callable[[Path], Workbench]) -> None:
     page = compare_picked(shared_window(changed.folder), "Compare captures…")
-    shown = page.locator("tr.worse").filter(has_text=f"train.py:{STEP_LINE}")
-    shown.wait_for()
-    page.get_by_label("Ignore time differences below").fill("1000000")
-    page.get_by_label("Ignore time differences below").press("Enter")
-    expect(shown.locator("td").first).to_have_class(re.compile("noise"))  # the compilations still count
+    step = page.locator("tbody tr").filter(has_text=f"train.py:{STEP_LINE}")
+    step.wait_for()
+    ignore_times(page)
+    expect(step.locator("td").first).to_have_class(re.compile("noise"))
+    expect(step).to_have_class(re.compile("worse"))  # the compilations still count
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from scripts.wheels.assemble import read_folder, read_wheel, write_wheel
-from tests.editors.vscode.code_server import LINUX, VSIX, CodeServer, build_packages
+from tests.editors.vscode.code_server import LINUX, VSIX, CodeServer, build_packages, packages_locked
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
 
@@ -95,12 +95,13 @@ def window_of_linux(browser: Browser, tmp_path: Path) -> Iterator[Workbench]:
     (project / "put.py").write_text("import jax\njax.device_put(1)\n")
     wheels = tmp_path / "wheels"
     native = read_folder(Path(sysconfig.get_path("purelib")) / "framedex_native")
-    (pure,) = (VSIX.parent / "wheels").glob("*-py3-none-any.whl")
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    files = read_wheel(pure) | {f"framedex_native/{name}": data for name, data in native.items()}
-    write_wheel(files, f"{tag}-{tag}-manylinux_2_27_x86_64", 0, wheels)
-    build_packages(wheels)
-    package = LINUX.rename(tmp_path / LINUX.name)
+    with packages_locked():
+        (pure,) = (VSIX.parent / "wheels").glob("*-py3-none-any.whl")
+        files = read_wheel(pure) | {f"framedex_native/{name}": data for name, data in native.items()}
+        write_wheel(files, f"{tag}-{tag}-manylinux_2_27_x86_64", 0, wheels)
+        build_packages(wheels)
+        package = LINUX.rename(tmp_path / LINUX.name)
     with CodeServer(tmp_path / "editor", path=path_with_python(tmp_path), package=package) as server:
         window = Workbench(server, browser, project)
         window.load()

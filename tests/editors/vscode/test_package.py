@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.editors.vscode.code_server import LINUX, VSIX, build_packages
+from tests.editors.vscode.code_server import LINUX, VSIX, build_packages, packages_locked
 from tests.editors.vscode.project import CHECKOUT
 
 
@@ -34,6 +34,7 @@ def test_the_package_contains_the_current_wheel_for_every_platform() -> None:
             assert not [name for name in packed.namelist() if name.endswith(".so")]
 
 
+@packages_locked()
 def test_the_linux_x64_package_contains_the_recording_wheels(tmp_path: Path) -> None:
     (pure,) = (VSIX.parent / "wheels").glob("*-py3-none-any.whl")
     native = pure.name.replace("py3-none-any", "cp313-cp313-manylinux_2_27_x86_64")

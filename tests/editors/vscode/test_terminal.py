@@ -26,8 +26,8 @@ def test_ctrl_click_opens_the_line(window: Workbench, project: Project, text: st
     prompt = window.page.locator(".terminal.xterm .xterm-rows")
     expect(prompt).to_contain_text("#")
     window.page.keyboard.type(f"echo '{text}'\n")
-    # The next prompt is written, and no redraw below the mouse would remove the link.
-    expect(prompt).to_have_text(re.compile(r"#\s*$"))
+    # The next prompt is below the output, and no redraw below the mouse would remove the link.
+    expect(prompt).to_have_text(re.compile(re.escape(text) + r"(?!').*#\s*$"))
     window.follow(text, at="device_put", hover="Open the source of this frame")
     window.expect_place(project.program.name, LINKS[text])
 

@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, ViewportSize, expect, sync_playwright
 
 from tests.editors.vscode.code_server import PATIENCE, RESET_KEY, CodeServer
 from tests.editors.vscode.project import Place
@@ -39,6 +39,11 @@ _FRAME = """() => [...document.querySelectorAll(".editor-group-container.active 
   .find((number) => number !== undefined)"""
 _OTHER_FRAME = f"""(before) => {{ const now = ({_FRAME})(); return now !== before && now; }}"""
 
+# The box is shown before the items to choose from; an answer that is only text has no list.
+_CAN_BE_ANSWERED = """() => {
+  const list = document.querySelector(".quick-input-list");
+  return !list?.checkVisibility() || list.querySelector(".monaco-list-row") !== null;
+}"""
 
 _running: list[Browser] = []
 
@@ -111,24 +116,39 @@ class Workbench:
         self._pick("F1", f">{command}", command)
 
     def _pick(self, keys: str, text: str, choice: str) -> None:
-        self.page.keyboard.press(keys)
-        self.page.locator(".quick-input-widget input.input").fill(text)
+        box = self.page.locator(".quick-input-widget input.input")
+        self._repeat_until_visible(box, lambda: self.page.keyboard.press(keys))
+        box.fill(text)
         expect(self.page.locator(".quick-input-list .monaco-list-row").first).to_contain_text(choice)
         self.page.keyboard.press("Enter")
+
+    def _repeat_until_visible(self, wanted: Locator, act: Callable[[], object]) -> None:
+        """Act until `wanted` is visible: keys are lost while the focus moves, mouse moves while the page does."""
+        for _ in range(4):
+            act()
+            with suppress(TimeoutError):
+                return wanted.wait_for(timeout=10_000)
+        act()
+        wanted.wait_for()
 
     def follow(self, link: str, at: str, hover: str) -> None:
         """Ctrl-click a link in the terminal: on the text `at` in the row `link`."""
         row = self.page.locator(".terminal.xterm .xterm-rows > div").get_by_text(link, exact=True)
-        box = row.bounding_box()
-        assert box is not None
-        x = box["x"] + box["width"] * (link.index(at) + 1) / len(link)
-        y = box["y"] + box["height"] / 2
+
+        def point() -> None:
+            box = row.bounding_box()
+            assert box is not None
+            x = box["x"] + box["width"] * (link.index(at) + 1) / len(link)
+            y = box["y"] + box["height"] / 2
+            # The terminal looks for links under the mouse, and marks those it found.
+            self.page.mouse.move(x, y - box["height"])
+            self.page.mouse.move(x, y)
+
         self.page.keyboard.down("Control")
-        # The terminal looks for links under the mouse, and marks those it found.
-        self.page.mouse.move(x, y - box["height"])
-        self.page.mouse.move(x, y)
+        self._repeat_until_visible(self.hover.first, point)
         expect(self.hover).to_contain_text(hover)
-        self.page.mouse.click(x, y)
+        self.page.mouse.down()
+        self.page.mouse.up()
         self.page.keyboard.up("Control")
 
     def press(self, *keys: str) -> None:
@@ -172,13 +192,15 @@ class Workbench:
         """Type an answer into the input box."""
         box = self.page.locator(".quick-input-widget input.input")
         box.fill(text)
+        self.page.wait_for_function(_CAN_BE_ANSWERED)
         self.page.keyboard.press("Enter")
         expect(box).to_be_hidden()
 
     def message(self, text: str) -> Locator:
         """The message with this text in the notification list: toasts disappear on their own."""
-        # Screen-reader announcements stay for a while; a list that opens before its message may close again.
-        expect(self.page.get_by_role("alert").filter(has_text=text).first).to_be_attached()
+        # A list that opens before its message may close again. Screen readers are told of one message at a time.
+        told = self.page.get_by_role("alert").or_(self.page.locator(".notification-list-item"))
+        expect(told.filter(has_text=text).first).to_be_attached()
         listed = self.page.locator(".notifications-center")
         if not listed.is_visible():
             self.run("Notifications: Show Notifications")

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index
+from tests.editors.vscode.code_server import PATIENCE
 from tests.indexer.commands.report.pages import Page as Parsed
 from tests.once import made_once
 from tests.run.costs.trained import PROGRAM, index_of_training, line_of
@@ -97,6 +98,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, report: Path) -> Iterator[Page]:
     """The report in a browser without a network; it must cause no errors and no requests besides the file."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     complaints: list[str] = []
     asked: list[str] = []
@@ -142,7 +144,7 @@ def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
     assert before is not None and after is not None and whole is not None
     assert before["width"] < whole["width"] / 2 and after["width"] == pytest.approx(whole["width"], rel=0.01)
     assert opened.locator(".picked").inner_text().startswith("zeros: ")
-    link = opened.locator(".picked a").get_attribute("href", timeout=1000)
+    link = opened.locator(".picked a").get_attribute("href")
     assert link is not None and link.startswith("vscode://file/")
     opened.locator(".flames svg svg").first.click()
     restored = box.bounding_box()
@@ -152,6 +154,7 @@ def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
 @in_browser
 def test_the_report_is_readable_without_scripts_and_in_print(browser: Browser, report: Path) -> None:
     context = browser.new_context(java_script_enabled=False, offline=True)
+    context.set_default_timeout(PATIENCE * 1000)
     page = context.new_page()
     page.goto(report.as_uri())
     assert page.locator("main section:visible").count() >= 8

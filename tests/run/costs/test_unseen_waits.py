@@ -20,7 +20,8 @@ from tests.run.costs.cases import line_marked
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "unseen_waits.py"
-MS = 1_000_000
+LONG = 100_000_000
+"""ns, of the 300 ms of the program's waits: on a busy machine, a thread reaches its wait late."""
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_an_unfinished_wait_lasts_until_the_program_ended(index: Path) -> None:
     assert run_of_wait is not None and run_of_wait.function == EXECUTE_FUNCTION
     assert f"for {row.longest_event} of the program dispatched in {PROGRAM}:" in _shown(index)
     assert (row.count, row.unended, row.unsure) == (1, 1, 0)
-    assert row.total_duration > 250 * MS  # no thread made a call in this time
+    assert row.total_duration > LONG  # no thread made a call in this time
     assert "1 wait had not ended when the recording ended: the duration is unknown." in _shown(index)
     assert waits_text([row]).startswith("waited at least ")
     assert waits_details([row])[0].endswith("; 1 of them had not ended when the recording ended")
@@ -61,7 +62,7 @@ def test_waits_of_a_killed_program_after_its_last_call_are_unknown(index: Path) 
         assert opened.captures_with_waits()
         waiting = opened.waits()
 
-    assert 250 * MS < waiting.unseen <= waiting.recorded
+    assert LONG < waiting.unseen <= waiting.recorded
     shown = _shown(index)
     assert "a thread made no call until its program, or the recording, had ended." in shown
     assert "Unknown: SIGKILL ended the program. Waits after the last call of a thread are not recorded." in shown
@@ -78,7 +79,7 @@ def test_a_wait_without_a_call_is_unknown(index: Path) -> None:
         line = opened.calls.python_lines([call])[call.id]
 
     assert line.location.line == line_marked(PROGRAM, "its callback takes 300 ms")
-    assert waiting.unseen > 250 * MS
+    assert waiting.unseen > LONG
     assert "a thread made no call until its program, or the recording, had ended. It may have" in _shown(index)
     document = json.loads(_shown(index, "--json"))
     assert (document["unseen"], document["unseen_call"]) == (waiting.unseen, waiting.unseen_call)

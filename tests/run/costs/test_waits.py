@@ -30,7 +30,8 @@ from tests.running import PROGRAMS, run
 PROGRAM = PROGRAMS / "costs" / "waits.py"
 MS = 1_000_000
 TAKES = 100 * MS  # minimum duration of a run of `slow`
-LATE = TAKES // 2  # the delay until a notified thread runs, on a busy machine
+LATE = 2 * TAKES  # the delay until a notified thread runs, on a busy machine
+LEAST = TAKES // 10  # the duration of a wait that a thread reached late, on a busy machine
 PARTS = ("waits", "loader", "train", "tight", "epochs", "both", "busy")
 KEPT = PARTS[:5]
 """The parts of `make test`: `make test-all` records all of them."""
@@ -95,7 +96,7 @@ def test_a_line_is_blocked_as_long_as_the_program(recorded: Recorded, case: str)
     assert row.line is not None and row.line.location.path == str(PROGRAM)
     assert row.how is WAITING[case]
     assert (row.count, row.unsure, row.outward) == (1, 0, ())
-    assert TAKES / 2 < row.total_duration <= recorded.took[case] + LATE
+    assert LEAST < row.total_duration <= recorded.took[case] + LATE
     assert row.longest_duration == row.total_duration
 
 
@@ -147,7 +148,7 @@ def test_threads_that_wait_for_the_same_run_have_separate_waits(recorded: Record
 
     assert len({row.thread for row in rows}) == 2
     assert [(row.how, row.count, row.unsure) for row in rows] == [(WaitReason.COPY, 1, 0)] * 2
-    assert all(row.total_duration > TAKES / 2 for row in rows)
+    assert all(row.total_duration > LEAST for row in rows)
 
 
 @pytest.mark.exhaustive
@@ -231,9 +232,9 @@ def test_blocking_calls_count_with_their_duration(tmp_path: Path) -> None:
     }
 
     assert found.keys() == {"awaited", "fired", "hangs"}
-    assert TAKES / 2 < found["awaited"].total_duration <= ran.result["awaited"]
+    assert LEAST < found["awaited"].total_duration <= ran.result["awaited"]
     assert found["fired"].total_duration < TAKES / 2
-    assert found["hangs"].total_duration > TAKES / 2  # it never returned: until the recording ended
+    assert found["hangs"].total_duration > LEAST  # it never returned: until the recording ended
     assert {(row.how, row.count, row.unsure) for row in rows} == {(WaitReason.READY, 1, 0)}
 
 

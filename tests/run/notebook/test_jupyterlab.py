@@ -60,15 +60,19 @@ def address(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture
-def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The notebook in the test's parameter."""
-    with opened(browser, address, request.param) as page:
+def lab(browser: Browser, folder: Path, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The notebook in the test's parameter, under a new name: a rerun would meet the kernel of the first attempt."""
+    name = f"{getattr(request.node, 'execution_count', 1)}-{request.param}"
+    shutil.copy(folder / request.param, folder / name)
+    with opened(browser, address, name) as page:
         yield page
 
 
 @pytest.mark.parametrize("lab", ["new.ipynb"], indirect=True)
 def test_a_cell_is_recorded_and_its_flame_graph_clickable(lab: Page) -> None:
     run_all(lab)
+    # Cells that still run would move the page below the mouse.
+    lab.locator(".jp-CodeCell .jp-InputPrompt").last.filter(has_text=re.compile(r"\[\d+\]")).wait_for()
     _is_opened_and_clicked(lab.locator(".jp-OutputArea-output .framedex").first)
 
 
@@ -92,7 +96,7 @@ def test_an_untrusted_notebook_shows_answers_and_an_image(lab: Page) -> None:
     assert "cell In[3] line 5" in (recorded.text_content() or "")
     drawn = recorded.locator("img").first
     drawn.scroll_into_view_if_needed()
-    assert drawn.evaluate("picture => picture.complete && picture.naturalHeight") > 100
+    assert drawn.evaluate("async picture => { await picture.decode(); return picture.naturalHeight; }") > 100
 
 
 def _is_opened_and_clicked(recorded: Locator) -> None:

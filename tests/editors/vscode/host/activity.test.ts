@@ -26,7 +26,7 @@ test("the view goes from captures to boundary functions, calls and frames", asyn
   assert.match(descriptionOf(tree, put), /^2 calls, /);
   const calls = await tree.getChildren(put);
   assert.equal(calls.length, 2);
-  const frames = await tree.getChildren(calls[0]);
+  const frames = await framesOfPut(tree); // the first call is the longest: on a busy machine, either
   assert.ok(frames.some((node) => labelOf(tree, node) === "put_scalar" && descriptionOf(tree, node) === "device_put.py:8"));
   assert.equal(labelOf(tree, frames.at(-1)), PUT);
 });

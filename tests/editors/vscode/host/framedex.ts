@@ -43,3 +43,8 @@ export function shown(): string {
   const editor = vscode.window.activeTextEditor;
   return editor === undefined ? "" : `${editor.document.uri.path.split("/").at(-1)}:${editor.selection.active.line + 1}`;
 }
+
+/** Waits until the active editor shows such a place: VS Code may tell of it after the command has ended. */
+export async function untilShown(place: RegExp): Promise<void> {
+  await until(`${place} in the editor`, () => place.test(shown()) || undefined);
+}

@@ -5,7 +5,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { follow, read } from "../../../../editors/vscode/src/features/uri";
-import { running, shown } from "./framedex";
+import { running, untilShown } from "./framedex";
 import { program } from "./project";
 import { test } from "./runner";
 
@@ -21,6 +21,7 @@ async function go(rest: string): Promise<void> {
 
 test("a link to a call opens its trace", async () => {
   await go("/trace?call=1");
+  await untilShown(/\.fdtrace:/);
   const document = vscode.window.activeTextEditor?.document;
   assert.equal(document?.languageId, "framedex-trace");
   assert.equal(document?.uri.scheme, "framedex-trace");
@@ -30,14 +31,14 @@ test("a link to a call opens its trace", async () => {
 test("a link may name the index of this workspace, and a capture", async () => {
   const folder = path.dirname(program().fsPath);
   await go(`/trace?call=2&capture=1&index=${folder}/.framedex`);
-  assert.match(vscode.window.activeTextEditor?.document.uri.path ?? "", /call-2\.fdtrace$/);
+  await untilShown(/^call-2\.fdtrace:/);
   await assert.rejects(go("/trace?call=2&capture=99"), /no such call/);
   await assert.rejects(go("/trace?call=999999999"), /no such call/);
 });
 
 test("a link to a place opens it", async () => {
   await go(`/open?file=${program().fsPath}&line=8&column=12`);
-  assert.equal(shown(), "device_put.py:8");
+  await untilShown(/^device_put\.py:8$/);
 });
 
 test("an index outside the workspace is not opened", async () => {

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import * as vscode from "vscode";
 
-const PATIENCE = 60_000; // milliseconds, on a busy machine
+const PATIENCE = 180_000; // milliseconds, on a busy machine
 const PAUSE = 20; // milliseconds between two questions, for what is waited for needs the processor too
 
 type Body = () => Promise<void>;

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import { openNamed } from "../../../../editors/vscode/src/namedFrame";
 import { linksIn } from "../../../../editors/vscode/src/terminal/links";
-import { running, shown } from "./framedex";
+import { running, shown, untilShown } from "./framedex";
 import { program } from "./project";
 import { test } from "./runner";
 
@@ -21,23 +21,23 @@ async function click(line: string): Promise<boolean> {
 
 test("a location of MLIR, by its line and column", async () => {
   assert.ok(await click(`loc("${program().fsPath}":8:12)`));
-  assert.equal(shown(), "device_put.py:8");
+  await untilShown(/^device_put\.py:8$/);
   assert.equal(vscode.window.activeTextEditor?.selection.active.character, 11);
 });
 
 test("the source of an operation of HLO, relative to the workspace", async () => {
   assert.ok(await click('metadata={source_file="device_put.py" source_line=12}'));
-  assert.equal(shown(), "device_put.py:12");
+  await untilShown(/^device_put\.py:12$/);
 });
 
 test("a path of a build leads to the indexed file with that tail", async () => {
   assert.ok(await click("external/framedex/native/pjrt/mock/devices/device_memory.cc:20:1: error: no"));
-  assert.equal(shown(), "device_memory.cc:20");
+  await untilShown(/^device_memory\.cc:20$/);
 });
 
 test("a frame of absl leads to its function", async () => {
   assert.ok(await click("    @     0x7f1bb00a8eed        112  framedex::mock::DeviceMemory::Allocate()"));
-  assert.match(shown(), /^device_memory\.(cc|h):/);
+  await untilShown(/^device_memory\.(cc|h):/);
 });
 
 test("what is nowhere opens nothing", async () => {
