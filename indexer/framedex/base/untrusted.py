@@ -19,6 +19,12 @@ from framedex.base.regularfile import open_regular
 MAX_PARTS = 60_000
 _END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entries twice, size, offset, comment length
 _END_MARK = b"PK\5\6"
+_LOCATOR = struct.Struct("<4sLQL")  # zip64: mark, disk, offset of the record, disks
+_LOCATOR_MARK = b"PK\6\7"
+_END_64 = struct.Struct(
+    "<4sQ2H2L4Q"
+)  # zip64: mark, length, versions, disks, entries twice, size and offset of directory
+_END_64_MARK = b"PK\6\6"
 _MAX_COMMENT_BYTES = 1 << 16
 _MAX_DIRECTORY_BYTES = 8 << 20  # bytes of the central directory; the next limits are in bytes too
 _MAX_TOTAL_BYTES = 16 << 30
@@ -70,16 +76,30 @@ class UntrustedArchive:
 def _check_list(file: IO[bytes]) -> int:
     """Check the limits of the central directory before zipfile reads it. Returns the file size in bytes."""
     size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES))
+    start = file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES - _LOCATOR.size - _END_64.size))
     tail = file.read()
     at = tail.rfind(_END_MARK)
     if at < 0 or len(tail) - at < _END.size:
         raise DamagedArchiveError("it is not a complete zip file: its end is missing")
     _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
+    if tail[max(0, at - _LOCATOR.size) : at].startswith(_LOCATOR_MARK):
+        entries, length = _read_large_end(tail, start, at - _LOCATOR.size)
     if entries > MAX_PARTS or length > _MAX_DIRECTORY_BYTES:
         raise DamagedArchiveError("it has too many parts")
     file.seek(0)
     return size
+
+
+def _read_large_end(tail: bytes, start: int, locator: int) -> tuple[int, int]:
+    """The entries and the directory's bytes in the zip64 record, which takes precedence and precedes its locator.
+
+    `tail` begins at byte `start` of the file, and has the locator at `locator`.
+    """
+    at = locator - _END_64.size
+    if at < 0 or not tail.startswith(_END_64_MARK, at) or _LOCATOR.unpack_from(tail, locator)[2] != start + at:
+        raise DamagedArchiveError("its end is malformed")
+    *_, entries, length, _ = _END_64.unpack_from(tail, at)
+    return entries, length
 
 
 def _check_entries(infos: list[zipfile.ZipInfo], size: int, max_bytes: Callable[[str], int | None]) -> None:
