@@ -127,7 +127,8 @@ class Workbench:
         for _ in range(4):
             act()
             with suppress(TimeoutError):
-                return wanted.wait_for(timeout=10_000)
+                wanted.wait_for(timeout=10_000)
+                return
         act()
         wanted.wait_for()
 
