@@ -117,10 +117,11 @@ def vscode_activation(rounds: int) -> list[Figure]:
 
 def _activate(count: int, root: Path) -> list[Times]:
     """Milliseconds of each window, after a window that warms the file cache."""
+    from tests.browsers import chromium
     from tests.editors.vscode import in_host
     from tests.editors.vscode.code_server import CodeServer
     from tests.editors.vscode.project import path_with, write_command
-    from tests.editors.vscode.workbench import Workbench, chromium
+    from tests.editors.vscode.workbench import Workbench
 
     opened = root / "opened"
     opened.mkdir()
@@ -169,10 +170,11 @@ def vscode_answers() -> list[Figure]:
 
 
 def _time_answers(root: Path) -> dict[str, Any]:
+    from tests.browsers import chromium
     from tests.editors.vscode import in_host
     from tests.editors.vscode.code_server import CodeServer
     from tests.editors.vscode.project import Project, path_with, write_command
-    from tests.editors.vscode.workbench import Workbench, chromium
+    from tests.editors.vscode.workbench import Workbench
 
     project = Project(root / "opened", write_command(root / "bin"))
     project.folder.mkdir()

@@ -240,7 +240,7 @@ def report(index: Path, rounds: int) -> list[Figure]:
 
     `make test-editors` sets up Chromium. A page is open when its pictures are complete, by its own clock.
     """
-    from tests.editors.vscode.workbench import chromium
+    from tests.browsers import chromium
 
     with Index.open(index) as opened:
         calls = sum(capture.calls for capture in opened.captures())

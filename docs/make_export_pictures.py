@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.editors.vscode.workbench import chromium  # noqa: E402
+from tests.browsers import chromium  # noqa: E402
 from tests.run.export.viewers import asked, perfetto, speedscope  # noqa: E402
 
 PROGRAM = ROOT / "tests" / "programs" / "costs" / "training.py"

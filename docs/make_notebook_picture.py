@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.editors.vscode.workbench import chromium  # noqa: E402
+from tests.browsers import chromium  # noqa: E402
 from tests.run.notebook.jupyterlab import opened, run_all, serving  # noqa: E402
 
 

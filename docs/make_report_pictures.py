@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, ViewportSize  # noqa: E402
 
-from tests.editors.vscode.workbench import chromium  # noqa: E402
+from tests.browsers import chromium  # noqa: E402
 
 PROGRAM = ROOT / "tests" / "programs" / "costs" / "training.py"
 SIZE = ViewportSize(width=1100, height=1110)

@@ -20,9 +20,10 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import Browser, ViewportSize, expect  # noqa: E402
 
+from tests.browsers import chromium  # noqa: E402
 from tests.editors.vscode.code_server import CodeServer  # noqa: E402
 from tests.editors.vscode.project import Project, make_project, path_with  # noqa: E402
-from tests.editors.vscode.workbench import Scheme, Workbench, chromium  # noqa: E402
+from tests.editors.vscode.workbench import Scheme, Workbench  # noqa: E402
 
 FUNCTION = "PJRT_Client_BufferFromHostBuffer"
 TARGET_FILE = "pjrt_c_api_client.cc"

@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests import fork_server, once, pythons, tiers
+from tests.browsers import chromium
 from tests.starting import starts_a_python
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # `nohup` and `&` ignore signals, and child processes inherit that. The tested programs must react to signals as a
 # user's would.
@@ -35,6 +41,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `make test`."""
     parser.addoption(tiers.OPTION, action="store_true", help="leave exhaustive tests to `make test-all`")
     parser.addoption(fork_server.OPTION, action="store_true", help="fork programs from processes that imported JAX")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium. While Playwright runs in a process, no other event loop can."""
+    with chromium() as found:
+        yield found
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from tests.editors.vscode.code_server import PATIENCE
+from tests.browsers import needs_browser, opened_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 REPOSITORY = Path(__file__).parents[2]
-HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
-    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
-)
 PHONE_WIDTH = 360
 
 
@@ -45,52 +39,39 @@ def test_every_page_is_built(site: Path) -> None:
     assert {page for page in pages if not (site / page).is_file()} == set()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests.editors.vscode.workbench import chromium
-
-    with chromium() as found:
-        yield found
-
-
-@pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+@needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
     site: Path, browser: Browser, scheme: Literal["light", "dark"]
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": PHONE_WIDTH, "height": 800}, offline=True, color_scheme=scheme, reduced_motion="reduce"
-    )
-    context.set_default_timeout(PATIENCE * 1000)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
-    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-    for file in sorted(site.rglob("*.html")):
-        if file.name == "404.html":
-            continue
-        page.goto(file.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE_WIDTH, file
-        assert (
-            page.evaluate("document.body.getAttribute('data-md-color-scheme')")
-            == {
-                "light": "default",
-                "dark": "slate",
-            }[scheme]
-        )
-        broken = page.evaluate(
-            "[...document.images].filter(image => image.complete && !image.naturalWidth).map(image => image.src)"
-        )
-        assert broken == [], file
-    assert complaints == []
-    context.close()
+    phone = {"width": PHONE_WIDTH, "height": 800}
+    with opened_page(browser, viewport=phone, offline=True, color_scheme=scheme, reduced_motion="reduce") as page:
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        for file in sorted(site.rglob("*.html")):
+            if file.name == "404.html":
+                continue
+            page.goto(file.as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE_WIDTH, file
+            assert (
+                page.evaluate("document.body.getAttribute('data-md-color-scheme')")
+                == {
+                    "light": "default",
+                    "dark": "slate",
+                }[scheme]
+            )
+            broken = page.evaluate(
+                "[...document.images].filter(image => image.complete && !image.naturalWidth).map(image => image.src)"
+            )
+            assert broken == [], file
+        assert complaints == []
 
 
-@pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+@needs_browser
 def test_the_search_finds_a_page(site: Path, browser: Browser) -> None:
-    page = browser.new_page(offline=True, viewport={"width": 1280, "height": 800})
-    page.set_default_timeout(PATIENCE * 1000)
-    page.goto((site / "index.html").as_uri())
-    page.locator("input[name=query]").click()
-    page.locator("input[name=query]").press_sequentially("recompiles")
-    page.locator(".md-search-result__link[href*='how-to/recompiles.html']").first.wait_for()
+    with opened_page(browser, offline=True, viewport={"width": 1280, "height": 800}) as page:
+        page.goto((site / "index.html").as_uri())
+        page.locator("input[name=query]").click()
+        page.locator("input[name=query]").press_sequentially("recompiles")
+        page.locator(".md-search-result__link[href*='how-to/recompiles.html']").first.wait_for()

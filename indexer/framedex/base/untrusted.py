@@ -21,9 +21,8 @@ _END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entri
 _END_MARK = b"PK\5\6"
 _LOCATOR = struct.Struct("<4sLQL")  # zip64: mark, disk, offset of the record, disks
 _LOCATOR_MARK = b"PK\6\7"
-_END_64 = struct.Struct(
-    "<4sQ2H2L4Q"
-)  # zip64: mark, length, versions, disks, entries twice, size and offset of directory
+# zip64's end of central directory: mark, length, versions, disks, entries twice, size, offset
+_END_64 = struct.Struct("<4sQ2H2L4Q")
 _END_64_MARK = b"PK\6\6"
 _MAX_COMMENT_BYTES = 1 << 16
 _MAX_DIRECTORY_BYTES = 8 << 20  # bytes of the central directory; the next limits are in bytes too
@@ -82,7 +81,7 @@ def _check_list(file: IO[bytes]) -> int:
     if at < 0 or len(tail) - at < _END.size:
         raise DamagedArchiveError("it is not a complete zip file: its end is missing")
     _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
-    if tail[max(0, at - _LOCATOR.size) : at].startswith(_LOCATOR_MARK):
+    if tail.startswith(_LOCATOR_MARK, at - _LOCATOR.size):
         entries, length = _read_large_end(tail, start, at - _LOCATOR.size)
     if entries > MAX_PARTS or length > _MAX_DIRECTORY_BYTES:
         raise DamagedArchiveError("it has too many parts")

@@ -166,7 +166,7 @@ class _Judge:
     def _judge_cycle(self, cycle: Sequence[Wait]) -> Judgement:
         if len(cycle) == 1:
             return Verdict.HANG, self._step(cycle[0], "."), ()
-        text = f"{len(cycle)} threads wait for each other: each holds what the next one waits for."
+        text = f"{words.count(len(cycle), 'thread')} wait for each other: each holds what the next one waits for."
         return Verdict.HANG, Step(text), [self._step(wait) for wait in cycle]
 
     def _judge_root(self, root: Wait) -> tuple[Verdict, str]:

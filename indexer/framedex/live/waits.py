@@ -169,11 +169,11 @@ def _wait_of(
     before = earlier.task if earlier is not None and earlier.task is not None else task
     is_same_wait = thread.python is not None and task.futex != 0 and task.futex == before.futex
     is_busy = task.cpu_ns - before.cpu_ns > _BUSY_SHARE * elapsed_ns and not is_same_wait
-    is_awake_for_a_moment = not is_busy and (before.activity is Activity.SLEEP or before.until_ns is not None)
-    if is_busy or (task.activity is Activity.RUNNING and not is_awake_for_a_moment):
+    if is_busy:
         return Wait(WaitKind.RUNNING, thread)
     if task.activity is Activity.RUNNING:
-        return Wait(WaitKind.TIMED, thread)
+        wakes_for_a_moment = before.activity is Activity.SLEEP or before.until_ns is not None
+        return Wait(WaitKind.TIMED if wakes_for_a_moment else WaitKind.RUNNING, thread)
     if task.activity is Activity.STOPPED:
         return Wait(WaitKind.STOPPED, thread)
     if task.activity in (Activity.INPUT, Activity.DISK):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 
+from framedex.base import words
+
 MAX_LINES = 12
 """Lines to show of a message that is one of many."""
 
@@ -48,7 +50,7 @@ def abbreviate_message(message: str, limit: int = MAX_LINES) -> Sequence[str]:
     if len(lines) <= limit:
         return lines
     left_out = len(lines) - limit + 1
-    return [lines[0], f"  … {left_out:,} lines left out", *lines[1 + left_out :]]
+    return [lines[0], f"  … {words.count(left_out, 'line')} left out", *lines[1 + left_out :]]
 
 
 class ErrorCode(IntEnum):

@@ -205,7 +205,9 @@ class Execution:
     @property
     def _only_shard(self) -> Shard:
         if len(self.shards) != 1:
-            raise RuntimeError(f"{self.name} runs on {len(self.shards)} devices: use `shards`, one for each device")
+            raise RuntimeError(
+                f"{self.name} runs not on one device but on {len(self.shards)}: use `shards`, one for each"
+            )
         return self.shards[0]
 
     def _device(self, index: int) -> Handle:

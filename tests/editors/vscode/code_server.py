@@ -18,13 +18,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.browsers import PATIENCE
 from tests.editors.vscode.project import CHECKOUT
 
 EDITORS = CHECKOUT / ".editors"
 VSIX = CHECKOUT / "editors" / "vscode" / "framedex.vsix"
 LINUX = VSIX.with_name("framedex-linux-x64.vsix")
 """The package for linux-x64, which exists only during a test, or after `make vsix` with wheels in dist/."""
-PATIENCE = 180.0  # seconds, on a busy machine
 
 _PROGRAM = EDITORS / "node_modules" / "code-server" / "out" / "node" / "entry.js"
 _ADDRESS = re.compile(r"listening on (http://\S+?)/?$")

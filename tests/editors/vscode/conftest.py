@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browsers import chromium
 from tests.editors.vscode.code_server import EDITORS, CodeServer
 from tests.editors.vscode.project import Project, make_project, make_public, path_with
 from tests.once import made_once
@@ -87,9 +88,7 @@ def code_server(tmp_path_factory: pytest.TempPathFactory, project: Project) -> I
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium."""
-    from tests.editors.vscode.workbench import chromium
-
+    """Chromium, whose windows of VS Code are shared by all files."""
     with chromium() as browser:
         yield browser
 

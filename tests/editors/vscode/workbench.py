@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, Locator, Page, TimeoutError, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, ViewportSize, expect
 
-from tests.editors.vscode.code_server import PATIENCE, RESET_KEY, CodeServer
+from tests.browsers import PATIENCE
+from tests.editors.vscode.code_server import RESET_KEY, CodeServer
 from tests.editors.vscode.project import Place
 
 SIZE = ViewportSize(width=1280, height=800)
@@ -44,29 +43,6 @@ _CAN_BE_ANSWERED = """() => {
   const list = document.querySelector(".quick-input-list");
   return !list?.checkVisibility() || list.querySelector(".monaco-list-row") !== null;
 }"""
-
-_running: list[Browser] = []
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium, or the one that $FRAMEDEX_TEST_CHROMIUM names.
-
-    A process can have only one Playwright, so a nested block reuses the outer block's browser.
-    """
-    if _running:
-        yield _running[0]
-        return
-    expect.set_options(timeout=PATIENCE * 1000)
-    path = shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path)
-        _running.append(browser)
-        try:
-            yield browser
-        finally:
-            _running.clear()
-        browser.close()
 
 
 class Workbench:

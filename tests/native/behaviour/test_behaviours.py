@@ -353,7 +353,7 @@ def test_donated_arguments_are_deleted(told: dict[str, Any]) -> None:
 
 
 def test_a_program_on_several_devices_has_arrays_per_device(told: dict[str, Any]) -> None:
-    assert told["only"] == "jit_double runs on 2 devices: use `shards`, one for each device"
+    assert told["only"] == "jit_double runs not on one device but on 2: use `shards`, one for each"
     assert told["shards"] == [0, 1, 102, 103]
 
 

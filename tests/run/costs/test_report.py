@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,18 +12,13 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index
-from tests.editors.vscode.code_server import PATIENCE
+from tests.browsers import needs_browser, opened_page
 from tests.indexer.commands.report.pages import Page as Parsed
 from tests.once import made_once
 from tests.run.costs.trained import PROGRAM, index_of_training, line_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
-    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
-)
-in_browser = pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
 
 
 @pytest.fixture(scope="module")
@@ -86,33 +79,22 @@ def test_compilations_take_most_time_of_the_main_thread(report: Path) -> None:
     assert outlines and len(outlines[0].attributes["d"]) > 40
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests.editors.vscode.workbench import chromium
-
-    with chromium() as found:
-        yield found
-
-
 @pytest.fixture
 def opened(browser: Browser, report: Path) -> Iterator[Page]:
     """The report in a browser without a network; it must cause no errors and no requests besides the file."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-    context.set_default_timeout(PATIENCE * 1000)
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(report.as_uri())
-    yield page
-    assert complaints == []
-    assert asked == [report.as_uri()]
-    context.close()
+    with opened_page(browser, viewport={"width": 1280, "height": 900}, offline=True) as page:
+        complaints: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(report.as_uri())
+        yield page
+        assert complaints == []
+        assert asked == [report.as_uri()]
 
 
-@in_browser
+@needs_browser
 @pytest.mark.parametrize("width", [1280, 800, 390])
 def test_the_report_fits_windows_of_any_width(opened: Page, width: int) -> None:
     opened.set_viewport_size({"width": width, "height": 900})
@@ -120,7 +102,7 @@ def test_the_report_fits_windows_of_any_width(opened: Page, width: int) -> None:
     assert opened.evaluate("document.compatMode") == "CSS1Compat"
 
 
-@in_browser
+@needs_browser
 @pytest.mark.parametrize(("scheme", "is_dark"), [("light", False), ("dark", True)])
 def test_the_report_follows_the_systems_colour_scheme(
     opened: Page, scheme: Literal["light", "dark"], is_dark: bool
@@ -133,7 +115,7 @@ def test_the_report_follows_the_systems_colour_scheme(
     assert red > 128
 
 
-@in_browser
+@needs_browser
 def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
     """A clicked function of the flame graph fills its width, and its line is a link."""
     box = opened.locator(".flames svg svg", has_text="zeros").first
@@ -151,15 +133,12 @@ def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
     assert restored is not None and restored["width"] == pytest.approx(before["width"], rel=0.01)
 
 
-@in_browser
+@needs_browser
 def test_the_report_is_readable_without_scripts_and_in_print(browser: Browser, report: Path) -> None:
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    context.set_default_timeout(PATIENCE * 1000)
-    page = context.new_page()
-    page.goto(report.as_uri())
-    assert page.locator("main section:visible").count() >= 8
-    assert page.locator(".flames rect").count() > 50
-    assert page.locator(".with-script:visible").count() == 0
-    printed = page.pdf(format="A4")
-    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1
-    context.close()
+    with opened_page(browser, java_script_enabled=False, offline=True) as page:
+        page.goto(report.as_uri())
+        assert page.locator("main section:visible").count() >= 8
+        assert page.locator(".flames rect").count() > 50
+        assert page.locator(".with-script:visible").count() == 0
+        printed = page.pdf(format="A4")
+        assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1

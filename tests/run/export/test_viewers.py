@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,14 +35,6 @@ const { scip } = require("@sourcegraph/scip-typescript/dist/src/scip.js"), fs = 
 const index = scip.Index.deserializeBinary(fs.readFileSync(process.argv[1])).toObject();
 console.log(JSON.stringify(index));
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests.editors.vscode.workbench import chromium
-
-    with chromium() as found:
-        yield found
 
 
 def test_perfetto_has_every_call(browser: Browser, tmp_path: Path) -> None:

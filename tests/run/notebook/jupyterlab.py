@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browsers import opened_page
 from tests.run.notebook.notebooks import kernel_environment
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-_PATIENCE = 90_000  # ms, for slow kernel starts on a busy machine
 _TOKEN = "of-this-test"
 
 
@@ -44,13 +44,11 @@ def serving(folder: Path, settings: Path) -> Iterator[str]:
 @contextmanager
 def opened(browser: Browser, address: str, notebook: str) -> Iterator[Page]:
     """A notebook of the folder, with its kernel."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(_PATIENCE)
-    page.goto(f"{address}/lab/tree/{notebook}?token={_TOKEN}&reset")
-    page.locator(".jp-Notebook .jp-Cell").first.wait_for()
-    page.get_by_text("| Idle").wait_for()
-    yield page
-    page.close()
+    with opened_page(browser, viewport={"width": 1280, "height": 1000}) as page:
+        page.goto(f"{address}/lab/tree/{notebook}?token={_TOKEN}&reset")
+        page.locator(".jp-Notebook .jp-Cell").first.wait_for()
+        page.get_by_text("| Idle").wait_for()
+        yield page
 
 
 def run_all(page: Page) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 
+from tests.browsers import HAS_BROWSER, opened_page
 from tests.pythons import ROOT
 from tests.run.notebook.jupyterlab import opened, run_all, serving
 from tests.run.notebook.notebooks import run_through
@@ -24,22 +24,10 @@ from tests.run.notebook.notebooks import run_through
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-HAS_JUPYTERLAB = (
-    importlib.util.find_spec("jupyterlab")
-    and importlib.util.find_spec("playwright")
-    and shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
-)
+HAS_JUPYTERLAB = HAS_BROWSER and importlib.util.find_spec("jupyterlab")
 pytestmark = pytest.mark.skipif(
     not HAS_JUPYTERLAB, reason="no JupyterLab with Chromium and Playwright; `make test-editors` sets them up"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests.editors.vscode.workbench import chromium
-
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +68,10 @@ def test_an_exported_notebook_is_clickable(browser: Browser, folder: Path) -> No
     exporter = importlib.import_module("nbconvert").HTMLExporter()  # installed with JupyterLab, without types
     exported, _ = exporter.from_filename(str(folder / "saved.ipynb"))
     (folder / "saved.html").write_text(exported)
-    page = browser.new_page()
-    page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own page requests MathJax
-    page.goto((folder / "saved.html").as_uri())
-    _is_opened_and_clicked(page.locator(".framedex").first)
-    page.close()
+    with opened_page(browser) as page:
+        page.route(re.compile("^https?:"), lambda route: route.abort())  # nbconvert's own page requests MathJax
+        page.goto((folder / "saved.html").as_uri())
+        _is_opened_and_clicked(page.locator(".framedex").first)
 
 
 @pytest.mark.parametrize("lab", ["saved.ipynb"], indirect=True)

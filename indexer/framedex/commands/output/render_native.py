@@ -93,7 +93,7 @@ def _group_name(threads: Sequence[ThreadStack]) -> str:
     if len(threads) == 1:
         return ""
     ids = ", ".join(str(thread.tid) for thread in threads[:_MAX_THREAD_IDS])
-    return f"{len(threads)} threads ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
+    return f"{words.count(len(threads), 'thread')} ({ids}{', …' if len(threads) > _MAX_THREAD_IDS else ''})"
 
 
 def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,16 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from framedex.guidebook.site import addresses
-from tests.editors.vscode.code_server import PATIENCE
+from tests.browsers import needs_browser, opened_page
 from tests.indexer.guidebook.site.small import FETCH, HOSTILE, PUT, built_site
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-HAS_BROWSER = importlib.util.find_spec("playwright") is not None and shutil.which(
-    os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium")
-)
-pytestmark = pytest.mark.skipif(not HAS_BROWSER, reason="no Chromium with Playwright; `make test-editors` sets it up")
+pytestmark = needs_browser
 
 PAGES = (
     *("index.html", "runs.html", "lines.html", "versions.html", "tables/pjrt.html", "tasks/put.html"),
@@ -30,30 +24,19 @@ PAGES = (
 )
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from tests.editors.vscode.workbench import chromium
-
-    with chromium() as found:
-        yield found
-
-
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page without network access, which fails on browser errors and on requests other than files."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True)
-    context.set_default_timeout(PATIENCE * 1000)
-    opened = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    opened.on("console", lambda message: complaints.append(message.text))
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-    opened.on("request", lambda request: asked.append(request.url))
-    yield opened
-    assert complaints == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    context.close()
+    with opened_page(browser, viewport={"width": 1280, "height": 900}, offline=True) as opened:
+        complaints: list[str] = []
+        asked: list[str] = []
+        opened.on("console", lambda message: complaints.append(message.text))
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+        opened.on("request", lambda request: asked.append(request.url))
+        yield opened
+        assert complaints == []
+        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
 def address(path: str) -> str:
@@ -120,12 +103,9 @@ def test_stack_paths_open_by_keyboard(page: Page) -> None:
 
 
 def test_pages_are_read_without_scripts_and_printed(browser: Browser) -> None:
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    context.set_default_timeout(PATIENCE * 1000)
-    page = context.new_page()
-    page.goto(address(addresses.function_page(PUT)))
-    assert page.locator("h2:visible").count() >= 8
-    assert page.locator("svg.orders:visible").count() == 1
-    printed = page.pdf(format="A4")
-    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1
-    context.close()
+    with opened_page(browser, java_script_enabled=False, offline=True) as page:
+        page.goto(address(addresses.function_page(PUT)))
+        assert page.locator("h2:visible").count() >= 8
+        assert page.locator("svg.orders:visible").count() == 1
+        printed = page.pdf(format="A4")
+        assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") > 1

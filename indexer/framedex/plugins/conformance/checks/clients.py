@@ -2,6 +2,7 @@
 
 import ctypes
 
+from framedex.base import words
 from framedex.plugins.conformance import abi
 from framedex.plugins.conformance.abi import Struct
 from framedex.plugins.conformance.client import Client, expect, expect_equal, expect_error, outcome_of
@@ -60,7 +61,7 @@ def devices(client: Client) -> str:
     handles = addresses(found.devices, found.num_devices)
     expect(handles, "The client has no device.")
     expect_equal(len(set(handles)), len(handles), "The number of distinct devices")
-    return f"{len(handles)} devices"
+    return words.count(len(handles), "device")
 
 
 @check("PJRT_Client_AddressableDevices", "PJRT_Client_Devices")
@@ -70,7 +71,7 @@ def addressable_devices(client: Client) -> str:
     every = set(addresses(found.devices, found.num_devices))
     expect(client.devices, "The client has no addressable device.")
     expect(set(client.devices) <= every, "An addressable device is not among the devices.")
-    return f"{len(client.devices)} devices"
+    return words.count(len(client.devices), "device")
 
 
 @check("PJRT_Client_AddressableDevices")

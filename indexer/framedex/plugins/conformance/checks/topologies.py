@@ -2,6 +2,7 @@
 
 import ctypes
 
+from framedex.base import words
 from framedex.plugins.conformance.abi import Struct
 from framedex.plugins.conformance.client import (
     F32,
@@ -61,7 +62,7 @@ def descriptions(client: Client) -> str:
     ]
     own = [client.device_id(device) for device in client.devices]
     expect(set(own) <= set(ids), f"The topology has devices {ids}, the client {own}.")
-    return f"{len(ids)} devices"
+    return words.count(len(ids), "device")
 
 
 @check(f"{_PREFIX}GetDeviceDescriptions", "PJRT_DeviceDescription_Kind")

@@ -1,0 +1,32 @@
+"""What a thread does, by two looks at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from framedex.live.model import Activity, LiveThread, Look, ProcessState, Task
+from framedex.live.waits import WaitKind, find_waits
+
+MS = 1_000_000
+
+
+def _look(time_ns: int, activity: Activity, cpu_ns: int, until_ns: int | None = None) -> Look:
+    task = Task(7, "log", activity, cpu_ns, until_ns=until_ns)
+    return Look(1, "train.py", ProcessState.ALIVE, time_ns, None, (LiveThread(7, "log", task),))
+
+
+@pytest.mark.parametrize(
+    ("before", "until_ns", "cpu_ns", "kind"),
+    [
+        (Activity.SLEEP, None, MS, WaitKind.TIMED),
+        (Activity.FUTEX, 80 * MS, MS, WaitKind.TIMED),
+        (Activity.SLEEP, None, 50 * MS, WaitKind.RUNNING),
+        (Activity.FUTEX, None, MS, WaitKind.RUNNING),  # it was woken
+        (Activity.RUNNING, None, MS, WaitKind.RUNNING),  # other threads use the processors
+    ],
+)
+def test_a_thread_that_wakes_for_a_moment_does_not_compute(
+    before: Activity, until_ns: int | None, cpu_ns: int, kind: WaitKind
+) -> None:
+    earlier = _look(0, before, 0, until_ns)
+    assert find_waits(earlier, _look(100 * MS, Activity.RUNNING, cpu_ns))[7].kind is kind
