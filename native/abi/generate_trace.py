@@ -212,8 +212,7 @@ def _entry(name: str, index: int) -> Iterator[str]:
     yield "    call.enter();"
     yield "  }"
     yield "  if (call.is_recording()) {"
-    yield "    if (is_validating) stack = call.stack();"
-    yield f"    if (is_validating) judge_inputs_{name}(args, stack);"
+    yield f"    if (is_validating) judge_inputs_{name}(args, stack = call.stack());"
     yield "    marks.begin(args);"
     yield "  }"
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "recorder/process/loader_lock.h"
+
 namespace framedex::boundary {
 namespace {
 
@@ -178,19 +180,10 @@ void Object::store(const Slot& slot, const void* value) const {
   if (is_protected) mprotect(page, page_size(), PROT_READ);
 }
 
-Changes changes() {
-  Changes found;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* result) {
-        *static_cast<Changes*>(result) = {info->dlpi_adds, info->dlpi_subs};
-        return 1;
-      },
-      &found);
-  return found;
-}
-
 std::vector<ListedObject> listed_objects() {
   std::vector<ListedObject> found;
+  own_folder();  // dladdr needs another lock of the loader than the walk
+  recorder::LoaderLock lock;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* result) {
         if (!is_excluded(info->dlpi_name)) {

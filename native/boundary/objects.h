@@ -12,14 +12,6 @@
 
 namespace framedex::boundary {
 
-// Counts the loads and unloads of this process: equal numbers mean equal objects.
-struct Changes {
-  unsigned long long loads = 0;
-  unsigned long long unloads = 0;
-  bool operator==(const Changes& other) const { return loads == other.loads && unloads == other.unloads; }
-};
-Changes changes();
-
 // An object in the loader's list, where another thread may still be loading it.
 struct ListedObject {
   uintptr_t base;

@@ -19,6 +19,7 @@
 #include "boundary/objects.h"
 #include "boundary/trampolines.h"
 #include "recorder/base/inside.h"
+#include "recorder/process/modules.h"
 
 namespace framedex::boundary {
 namespace {
@@ -33,7 +34,7 @@ pid_t installed_in = 0;
 // The mutex is taken for patches only, never around a call of the loader that waits for loads.
 struct Patches {
   std::mutex mutex;
-  Changes seen;
+  recorder::LoaderChanges seen;
   std::set<uintptr_t> patched;  // bases of objects
   uint64_t renewals = 0;        // how often all objects had to be patched again
 };
@@ -72,6 +73,10 @@ const void* find_global(const char* name, const char* version, const std::vector
 
 // Returns a function in the first object that has it and fits the boundary; nullptr if none does.
 const void* find_target(const Boundary& boundary, const std::vector<ListedObject>& objects) {
+  // While it is loaded it stays: its callers have the trampoline, which would lead them to another library's function.
+  const void* known = boundary.target;
+  Dl_info of_known;
+  if (known != nullptr && dladdr(known, &of_known) != 0 && boundary.is_in(of_known.dli_fname)) return known;
   if (boundary.library.empty()) {
     if (const void* found = find_global(boundary.name.c_str(), "", objects)) return found;
   }
@@ -148,7 +153,7 @@ struct Wanted {
 };
 
 // Finds the boundaries' functions. Returns the objects to patch.
-Wanted update_targets(const Changes& now, const std::vector<ListedObject>& objects) {
+Wanted update_targets(const recorder::LoaderChanges& now, const std::vector<ListedObject>& objects) {
   std::vector<const void*> targets;
   for (const Boundary* boundary : *boundaries) targets.push_back(find_target(*boundary, objects));
   std::lock_guard lock(patches->mutex);
@@ -167,7 +172,7 @@ Wanted update_targets(const Changes& now, const std::vector<ListedObject>& objec
 
 // Patches the objects that were loaded since the last time.
 void patch_new_objects() {
-  Changes now = changes();
+  recorder::LoaderChanges now = recorder::loader_changes();
   {
     std::lock_guard lock(patches->mutex);
     if (now == patches->seen) return;
@@ -239,7 +244,8 @@ void install(std::vector<Boundary*> named, bool reports_missing) {
   boundaries = new std::vector<Boundary*>(std::move(named));
   patches = new Patches;
   installed_in = getpid();
-  pthread_atfork(nullptr, nullptr, [] { new (&patches->mutex) std::mutex; });
+  // Another thread may be patching during a fork: the child patches anew.
+  pthread_atfork(nullptr, nullptr, [] { new (patches) Patches; });
   real_dlsym = dlsym;
   const void* definition = find_global("dlsym", "", listed_objects());
   if (definition == nullptr) return;

@@ -46,7 +46,7 @@ ThreadRecorder::ThreadRecorder(Session* session, Session::ThreadStreams streams)
       calls_(streams_.ring != nullptr ? *streams_.ring : definitions_),
       open_calls_(*streams_.open_calls),
       walker_(session->python(), session->unwinder()),
-      unloads_(unload_count()) {
+      unloads_(loader_changes().unloads) {
   if (streams_.ring == nullptr) return;
   calls_.before_overwriting([this](uint64_t position, const char* segment) {
     open_calls_.move_records(position, capture::kSegmentSize, [&](const CallRecord& call, uint64_t at) {
@@ -236,7 +236,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
 
 // Drops everything cached by address after a library was unloaded, because other code may be at its addresses.
 bool ThreadRecorder::forget_unloaded() {
-  uint64_t unloads = unload_count();
+  uint64_t unloads = loader_changes().unloads;
   if (unloads == unloads_) return false;
   unloads_ = unloads;
   frames_.clear();

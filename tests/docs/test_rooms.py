@@ -30,7 +30,7 @@ NATIVE_NEEDS = {
     "pjrt/behaviours": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/mock/base"},
     "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/behaviours"},
     "ffi": {"abi", "recorder", "recorder/base"},
-    "boundary": {"recorder", "recorder/base"},
+    "boundary": {"recorder", "recorder/base", "recorder/process"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
         "recorder/format",

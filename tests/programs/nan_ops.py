@@ -1,4 +1,4 @@
-"""Programs with NaN. A comment names the op where it begins."""
+"""Programs with NaN or infinities. A comment names the op where it begins."""
 
 import jax
 import jax.numpy as jnp
@@ -28,10 +28,15 @@ def in_argument(x):
     return jnp.tanh(x) / jnp.inf
 
 
+def overflowing(x):
+    return jnp.abs(jnp.exp(x)) + x  # begins: exponential
+
+
 if __name__ == "__main__":
     for f, x in (
         (unused_nan, np.arange(-2, 2, dtype=np.float32)),
         (in_shards, np.arange(4, dtype=np.float32)),
         (in_argument, np.array([1, np.nan], np.float32)),
+        (overflowing, np.array([1, 100], np.float32)),
     ):
         print(np.asarray(jax.jit(f)(x)))

@@ -10,7 +10,8 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,11 +48,8 @@ class UntrustedArchive:
         self._path = path
         with open_regular(path) as file:
             size = _check_list(file)
-            try:
-                with zipfile.ZipFile(file) as archive:
-                    infos = archive.infolist()
-            except _BROKEN as error:
-                raise DamagedArchiveError(str(error) or "it is not a complete zip file") from error
+            with _open_zip(file) as archive:
+                infos = archive.infolist()
         self.sizes: Mapping[str, int] = {info.filename: info.file_size for info in infos}
         if manifest not in self.sizes:
             raise DamagedArchiveError(foreign)
@@ -59,17 +57,35 @@ class UntrustedArchive:
 
     def read(self, name: str) -> bytes:
         """The content of a part. Raises DamagedArchiveError."""
-        with open_regular(self._path) as file:
-            try:
-                with zipfile.ZipFile(file) as archive:
-                    info = archive.getinfo(name)
-                    with archive.open(info) as part:
-                        data = part.read(info.file_size + 1)
-            except _BROKEN as error:
-                raise DamagedArchiveError(f"its part {name} cannot be decompressed") from error
+        ((_, data),) = self.read_all([name])
+        return data
+
+    def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield parts with their contents. The file is opened once. Raises DamagedArchiveError."""
+        with open_regular(self._path) as file, _open_zip(file) as archive:
+            for name in names:
+                yield name, self._content(archive, name)
+
+    def _content(self, archive: zipfile.ZipFile, name: str) -> bytes:
+        try:
+            info = archive.getinfo(name)
+            with archive.open(info) as part:
+                data = part.read(info.file_size + 1)
+        except _BROKEN as error:
+            raise DamagedArchiveError(f"its part {name} cannot be decompressed") from error
         if len(data) != self.sizes[name]:
             raise DamagedArchiveError("one of its parts does not have its declared size")
         return data
+
+
+@contextmanager
+def _open_zip(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
+    try:
+        archive = zipfile.ZipFile(file)
+    except _BROKEN as error:
+        raise DamagedArchiveError(str(error) or "it is not a complete zip file") from error
+    with archive:
+        yield archive
 
 
 def _check_list(file: IO[bytes]) -> int:

@@ -78,9 +78,13 @@ def ingest_captures(
     moved = [state.path for state in states if update_moved_path(store, state)]
     binaries = _make_recorded_binaries(store, debuginfod)
 
+    early_problems: list[str] = []
+
     def locate() -> None:
-        is_early = find is not skip_sources and not store.sources.has_unread_roots()  # otherwise once they are read
-        if is_early and locate_functions(store.sources, SilentProgress(), binaries):
+        if find is skip_sources or early_problems or store.sources.has_unread_roots():
+            return  # the last step locates them, or another run
+        early_problems.extend(locate_functions(store.sources, SilentProgress(), binaries))
+        if early_problems:
             store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
 
     added = [

@@ -6,9 +6,10 @@ import os
 import struct
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 _END_OF_ADDRESSES = 1 << 47
 Source = TypeVar("Source")
@@ -57,6 +58,27 @@ class ProcessMemory(Memory):
         if len(content) < size:
             raise OSError(f"{address:#x} is not mapped")
         return content
+
+
+class MappedRange(NamedTuple):
+    """Addresses [start, end) of a living process, and the file or the special name (`[vdso]`) there; empty if none."""
+
+    start: int
+    end: int
+    is_executable: bool
+    offset: int
+    path: str
+
+
+def read_maps(pid: int) -> Iterator[MappedRange]:
+    """The mapped memory of a living process, by address. Raises OSError without it, or without the permission."""
+    text = os.fsdecode(Path(f"/proc/{pid}/maps").read_bytes())
+    for line in filter(None, text.split("\n")):  # the kernel escapes no other end of a line
+        addresses, permissions, offset, _, _, *path = line.split(maxsplit=5)
+        start, end = (int(each, 16) for each in addresses.split("-"))
+        yield MappedRange(
+            start, end, "x" in permissions, int(offset, 16), path[0].replace("\\012", "\n") if path else ""
+        )
 
 
 class MemoryParts(Generic[Source]):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from framedex.base.regularfile import open_regular
-from framedex.live.memory import Memory
+from framedex.live.memory import Memory, read_maps
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQ")  # its first members: name, type, flags, address, offset, size
@@ -110,14 +110,12 @@ def python_binaries(pid: int) -> Iterator[MappedBinary]:
     program = str(Path(f"/proc/{pid}/exe").readlink())
     starts: dict[str, int] = {}
     known: set[str] = set()
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines():
-        addresses, permissions, offset, _, _, *rest = line.split(maxsplit=5)
-        path = rest[0] if rest else ""
+    for start, _, is_executable, offset, path in read_maps(pid):
         if path in known or not (path == program or is_python_binary(path)):
             continue
-        if int(offset, 16) == 0:
-            starts[path] = int(addresses.partition("-")[0], 16)
-        if "x" in permissions and path in starts:
+        if offset == 0:
+            starts[path] = start
+        if is_executable and path in starts:
             known.add(path)
             yield MappedBinary(path, starts[path], Path(f"/proc/{pid}/root{path}"))
 

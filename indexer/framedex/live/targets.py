@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from framedex.base.folders import folders_upwards
 from framedex.base.regularfile import host_name
 from framedex.captures.folders import capture_folders, captures_within, project_captures_folder
 from framedex.captures.metadata import read_metadata
+from framedex.live.memory import read_maps
 from framedex.live.model import ProcessState
 from framedex.live.tasks import process_state, started_unix_ns
 from framedex.model.metadata import Metadata
 
 _CLOCK_TOLERANCE_NS = 2_000_000_000  # the wall clock may be set while a program runs; a kernel tick is 10 ms
-_STREAM_IN_MAPS = re.compile(r"(/.*)/[^/]+\.fdx$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +70,14 @@ def target_of_process(pid: int) -> Target:
 def _capture_of_process(pid: int) -> Path | None:
     """The newest capture that a process has mapped; None if it has none, or if its memory is not readable."""
     with suppress(OSError):
-        maps = Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape")
-        folders = {Path(each.replace("\\012", "\n")) for each in _STREAM_IN_MAPS.findall(maps)}
+        folders = {Path(each.path).parent for each in read_maps(pid) if _is_stream(each.path)}
         found = [each for each in folders if _metadata(each) is not None]
         return max(found, key=lambda each: read_metadata(each).started_unix_ns or 0, default=None)
     return None
+
+
+def _is_stream(path: str) -> bool:
+    return path.startswith("/") and path.endswith(".fdx")
 
 
 def _metadata(capture: Path) -> Metadata | None:

@@ -82,9 +82,7 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
         remove_impossible_donations(module, signature)
         loaded = client.load(module, device_ids, settings)
     program = _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
-    settings = _jax.CompileOptions.ParseFromString(options)
-    settings.device_assignment = assignment
-    planned = compile_for_plan(lambda: parse_program(code, code_format), settings, device_ids)
+    planned = compile_for_plan(lambda: parse_program(code, code_format), options, assignment, device_ids)
     return program if planned is None else _with_planned_memory(program, loaded, planned)
 
 

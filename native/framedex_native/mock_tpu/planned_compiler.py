@@ -40,7 +40,7 @@ class PlannedCompilation:
 
 
 def compile_for_plan(
-    parse: Callable[[], ir.Module], options: Any, device_ids: Sequence[int]
+    parse: Callable[[], ir.Module], options: bytes, assignment: Any, device_ids: Sequence[int]
 ) -> PlannedCompilation | None:
     """Compile the module that `parse` returns, in the current context, for the planned machine.
 
@@ -49,11 +49,13 @@ def compile_for_plan(
     path = os.environ.get(_COMPILER_SETTING)
     if not path:
         return None
+    settings = _jax.CompileOptions.ParseFromString(options)
+    settings.device_assignment = assignment
     try:
         devices = _planned_devices(path, os.environ["FRAMEDEX_DEVICE"])
         chosen = _jax.DeviceList(tuple(devices[number] for number in device_ids))
         with mlir.make_ir_context():
-            return PlannedCompilation(chosen[0].client.compile(parse(), chosen, options))
+            return PlannedCompilation(chosen[0].client.compile(parse(), chosen, settings))
     except (_jax.JaxRuntimeError, KeyError) as error:
         print(f"framedex: {os.path.basename(path)}: {error}", file=sys.stderr, flush=True)  # noqa: PTH119
         needed = _NEEDED.search(str(error))

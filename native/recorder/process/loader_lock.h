@@ -1,6 +1,8 @@
 // The lock that the recorder takes before it queries the loader.
 #pragma once
 
+#include "recorder/base/export.h"
+
 namespace framedex::recorder {
 
 // Walking the loader's list takes a lock of the C library: dl_iterate_phdr does, and with an older libgcc every search
@@ -15,8 +17,8 @@ class LoaderLock {
   LoaderLock& operator=(const LoaderLock&) = delete;
 
   // Called around a fork, in the parent.
-  static void lock();
-  static void unlock();
+  FRAMEDEX_EXPORT static void lock();
+  FRAMEDEX_EXPORT static void unlock();
   // Called after a fork, in the child.
   static void renew_in_child();
 };

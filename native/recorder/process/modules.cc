@@ -92,15 +92,15 @@ bool find_module(uintptr_t address, ModuleInfo* module) {
   return dl_iterate_phdr(visit, &search) != 0;
 }
 
-uint64_t unload_count() {
-  uint64_t count = 0;
+LoaderChanges loader_changes() {
+  LoaderChanges changes;
   auto read = [](dl_phdr_info* object, size_t, void* result) {
-    *static_cast<uint64_t*>(result) = object->dlpi_subs;
+    *static_cast<LoaderChanges*>(result) = {object->dlpi_adds, object->dlpi_subs};
     return 1;
   };
   LoaderLock lock;
-  dl_iterate_phdr(read, &count);
-  return count;
+  dl_iterate_phdr(read, &changes);
+  return changes;
 }
 
 std::string fingerprint(const std::string& path) { return mark_file(path).fingerprint; }

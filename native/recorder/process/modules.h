@@ -23,8 +23,13 @@ bool find_module(uintptr_t address, ModuleInfo* module);
 // Returns the raw bytes of the GNU build-id in ELF notes; empty if there is none or it is truncated.
 std::string build_id_in(std::string_view notes);
 
-// Returns the number of objects unloaded so far. When it changes, known addresses may be stale.
-uint64_t unload_count();
+// The numbers of objects loaded and unloaded so far. After an unload, known addresses may be stale.
+struct LoaderChanges {
+  uint64_t loads = 0;
+  uint64_t unloads = 0;
+  bool operator==(const LoaderChanges& other) const { return loads == other.loads && unloads == other.unloads; }
+};
+FRAMEDEX_EXPORT LoaderChanges loader_changes();
 
 // Distinguishes a file from a later one at the same path.
 struct FileMark {

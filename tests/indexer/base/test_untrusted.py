@@ -30,6 +30,18 @@ def test_a_large_archive_is_read(large: Path) -> None:
     assert _open(large).read("manifest.json") == b"{}"
 
 
+def test_all_parts_are_read_with_one_opening(tmp_path: Path) -> None:
+    parts = {"manifest.json": b"{}", "one": b"1", "two": b"22"}
+    path = tmp_path / "parts.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    read = _open(path).read_all(parts)
+    first = next(read)
+    path.unlink()
+    assert dict([first, *read]) == parts
+
+
 @pytest.mark.parametrize(("field", "value"), [("entries", 1 << 30), ("directory", 1 << 40)])
 def test_limits_hold_for_the_end_of_a_large_archive(large: Path, field: str, value: int) -> None:
     data = bytearray(large.read_bytes())

@@ -58,7 +58,7 @@ NEEDS: dict[str, set[str]] = {
     "check": set(),
     "compiles": set(),
     "compiles --startup": {"framedex.sources"},
-    "diff 1": {"numpy", "framedex.sources.releases"},
+    "diff 1": {"numpy", "framedex.sources", "framedex.sources.releases"},
     "report -o -": {"numpy", "asyncio", "socket", "subprocess", "tempfile"},
     "export --format csv -o -": set(),
     "export --format speedscope -o -": set(),
@@ -77,7 +77,7 @@ NEEDS: dict[str, set[str]] = {
     "ffi": {"framedex.programs.ffi", "framedex.model.traces"},
     "explain log.txt": FRAMES_OF_TEXTS,
     "resolve log.txt": FRAMES_OF_TEXTS,
-    "sources": {"subprocess", "framedex.sources.releases", "framedex.model.source_trees"},
+    "sources": {"subprocess", "framedex.sources", "framedex.sources.releases", "framedex.model.source_trees"},
 }
 
 

@@ -6,6 +6,7 @@ The captures are of real programs, the maps are those that framedex ships.
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -13,10 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from framedex.base.progress import Progress
 from framedex.captures import read_capture
 from framedex.index import Index, Store
 from framedex.index.write import aggregates
-from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources, ingest_captures, release_maps
+from framedex.index.write.sources import SourceTables
+from framedex.ingest import CaptureFrameNamer, SilentProgress, find_sources, ingest_captures, pipeline, release_maps
+from framedex.ingest.locations import locate_functions
+from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.ingest.report import IndexingReport
 from framedex.ingest.source_maps import import_map
 from framedex.model import (
@@ -240,6 +245,27 @@ def test_without_release_maps_indexing_continues_warns_once_and_recovers_later(
         monkeypatch.setattr(release_maps, "find_release_maps", lambda: SHIPPED)
         report = ingest_captures(store, [recorded], [], SilentProgress())
         assert report.sources.problems == [] and report.totals.native_released > 5
+
+
+def test_damaged_maps_end_the_early_search(
+    recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release_maps, "find_release_maps", lambda: tmp_path / "gone.fdmaps")
+    found = []
+
+    def count(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> list[str]:
+        found.append(locate_functions(tables, progress, binaries))
+        return found[-1]
+
+    monkeypatch.setattr(pipeline, "locate_functions", count)
+    other = Path(shutil.copytree(recorded, tmp_path / "other"))
+    metadata = json.loads((other / "capture.json").read_text())
+    (other / "capture.json").write_text(json.dumps(metadata | {"pid": 1}))
+    with Store(index) as store:
+        report = ingest_captures(store, [recorded, other], [], SilentProgress())
+
+    assert len(report.captures) == 2
+    assert [len(problems) for problems in found] == [1, 1]  # after the first capture, and after both
 
 
 def test_line_totals_are_computed_once(recorded: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:

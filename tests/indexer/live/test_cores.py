@@ -80,6 +80,14 @@ __attribute__((noinline)) void neighbour() { raise(SIGFPE); abort(); }
 int main(int count, char**) { if (count > 1) neighbour(); ends_with_a_call(); }
 """
 
+MALFORMED_TABLE = """\
+#include <stdlib.h>
+__asm__(".type lost, @function\\nlost: .cfi_startproc\\nsub $8, %rsp\\n.cfi_adjust_cfa_offset 8\\n"
+        ".cfi_escape ESCAPE\\ncall abort\\n.cfi_endproc\\n.size lost, . - lost\\n");
+extern "C" void lost();
+int main() { lost(); }
+"""
+
 
 @pytest.fixture(scope="module", params=exhaustive_unless(("3.11", "3.12", "3.13"), pythons.OWN_VERSION))
 def interpreter(request: pytest.FixtureRequest) -> str:
@@ -188,6 +196,17 @@ def test_a_caller_whose_call_is_its_last_instruction_is_not_its_neighbour(native
     assert "ending: process " in output
     assert "killed by SIGILL" in output
     assert [line.split()[0] for line in output.splitlines() if "ending.cc:" in line] == ["ends_with_a_call", "main"]
+
+
+@pytest.mark.parametrize("escape", ["0x0f, 1, 0x0e", "0x07, 7"], ids=["truncated expression", "no stack pointer"])
+def test_a_malformed_unwind_table_ends_the_stack_with_a_reason(tmp_path: Path, escape: str) -> None:
+    (tmp_path / "lost.cc").write_text(MALFORMED_TABLE.replace("ESCAPE", escape))
+    subprocess.run(["g++", "-O1", "lost.cc", "-o", "lost"], cwd=tmp_path, check=True)
+
+    result = _run(write_core(tmp_path, str(tmp_path / "lost"))[0])
+
+    assert result.exit_code == 0, result.exception
+    assert "lost has an unwind table that framedex cannot read" in result.output
 
 
 def test_explain_names_the_verb_for_a_core_file(native_core: Path) -> None:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base.errors import FramedexError, SystemLimitError
+from framedex.binaries.binary import Binary
+from framedex.captures.metadata import write_foreign_metadata
 from framedex.commands.main import cli
 from framedex.live.memory import ProcessMemory
 from framedex.live.model import Activity, LiveFrame, ProcessState
 from framedex.live.native.image import ProcessImage
+from framedex.live.native.naming import name_frames
 from framedex.live.native.stacks import ProcessStacks
 from framedex.live.native.stopped import StoppedProcess, read_living_stacks
+from framedex.live.runtime import python_binaries
+from framedex.live.targets import target_of_process
 from framedex.live.tasks import process_state, read_tasks
+from framedex.model import NativeSymbol
+from framedex.text_stacks.source_lookup.binaries import Binaries
+from framedex.text_stacks.source_lookup.resolve import Resolver
 from tests import pythons
 from tests.indexer.live.cores import gdb_frames
 from tests.indexer.live.programs import FRAMEDEX, started_process, wait_for
@@ -48,6 +59,15 @@ os.posix_spawn("/bin/true", ["true"], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 
 print("spawned", flush=True)
 """
 """While the child opens the FIFO, the parent sleeps without interruption."""
+
+MAPS_A_FILE = """\
+import mmap, sys
+
+with open(sys.argv[1], "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+print("ready", flush=True)
+sys.stdin.read()
+"""
 
 
 @pytest.fixture(scope="module", params=exhaustive_unless(("3.11", "3.12", "3.13"), pythons.OWN_VERSION))
@@ -166,7 +186,7 @@ def test_a_process_that_another_program_traces_names_it() -> None:
 
 def test_live_shows_states_with_merged_stacks() -> None:
     with started_process(sys.executable, str(PROGRAMS / "live_frames.py")) as (process, _):
-        text = wait_for(lambda: _live(str(process.pid)).output, lambda text: "waits for Lock" in text)
+        text = wait_for(lambda: _live(str(process.pid)).output, lambda text: "main  waits for Lock" in text)
         document = json.loads(_live(str(process.pid), "--json").stdout)
 
     first = text.split("\n\n")[1].splitlines()
@@ -176,6 +196,79 @@ def test_live_shows_states_with_merged_stacks() -> None:
     stack = document["threads"][0]["stack"]
     assert {frame["language"] for frame in stack["frames"]} == {"native", "python"}
     assert stack["problem"] == ""
+
+
+def test_names_of_mapped_files_may_have_any_ends_of_lines(tmp_path: Path) -> None:
+    capture = tmp_path / "a\rb\x0bc\x85d\u2028e\nf"
+    capture.mkdir()
+    write_foreign_metadata(capture, {})
+    (capture / "stream.fdx").write_text("mapped")
+    with started_process(sys.executable, "-c", MAPS_A_FILE, str(capture / "stream.fdx")) as (process, _):
+        assert target_of_process(process.pid).capture == capture
+        assert len(list(python_binaries(process.pid))) > 0
+        assert str(capture / "stream.fdx") in {each.path for each in read_living_stacks(process.pid).image.mappings}
+
+
+def test_threads_at_the_same_code_share_its_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    with started_process(sys.executable, str(PROGRAMS / "live_frames.py")) as (process, _):
+        stacks = read_living_stacks(process.pid)
+    frames = [frame for thread in stacks.threads for frame in thread.native.frames if frame.module]
+    binaries = {frame.module.binary for frame in frames if frame.module}
+    resolved = []
+    resolve = Binary.resolve
+
+    def count(binary: Binary, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
+        if binary in binaries:
+            resolved.append((binary, *addresses))
+        return resolve(binary, addresses)
+
+    monkeypatch.setattr(Binary, "resolve", count)
+    names = name_frames(stacks, Resolver(None, binaries=Binaries()))
+
+    assert names.keys() >= set(frames)
+    assert len(resolved) == len(set(resolved)) < len(frames)
+
+
+def test_a_process_that_ends_meanwhile_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(image: ProcessImage, resume: Callable[[], None]) -> ProcessStacks:
+        os.kill(image.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, image.pid, os.WEXITED | os.WNOWAIT)
+        image.memory.read(image.mappings[0].start, 1)
+        raise AssertionError("the memory of the process is gone")
+
+    monkeypatch.setattr("framedex.live.native.stopped.read_stacks", read)
+    with (
+        started_process(sys.executable, "-c", COUNTS_SIGNALS) as (process, _),
+        pytest.raises(FramedexError, match=f"Process {process.pid} ended while it was read"),
+    ):
+        read_living_stacks(process.pid)
+
+
+def test_another_error_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(image: ProcessImage, resume: Callable[[], None]) -> ProcessStacks:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with started_process(sys.executable, "-c", COUNTS_SIGNALS) as (process, _):
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+        try:
+            with pytest.raises(SystemLimitError, match="Too many open files"):
+                read_living_stacks(process.pid)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        monkeypatch.setattr("framedex.live.native.stopped.read_stacks", read)
+        with pytest.raises(FramedexError, match=f"of process {process.pid} are not readable: Input/output error"):
+            read_living_stacks(process.pid)
+
+
+def test_a_process_that_was_stopped_for_too_long_has_no_python_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("framedex.live.native.stopped._READ_TIMEOUT_S", 0.0)
+    with started_process(sys.executable, str(PROGRAMS / "live_frames.py")) as (process, _):
+        stacks = read_living_stacks(process.pid)
+
+    reason = "the process may not be stopped for more than 0 s"
+    assert stacks.problems == (f"Python frames are not readable: {reason}.",)
+    assert all(thread.native.problem == "" for thread in stacks.threads)
 
 
 def test_an_ended_process_has_no_native_frames(tmp_path: Path) -> None:

@@ -133,6 +133,32 @@ def test_functions_that_the_recorder_calls_itself_are_recorded(tmp_path: Path) -
     assert {call.function for call in calls_of(ran.capture)} >= {"malloc", "free", "strlen"}
 
 
+def test_a_function_stays_when_another_library_with_its_name_is_loaded(tmp_path: Path) -> None:
+    for number in (1, 2):
+        source = f'extern "C" int which() {{ return {number}; }} extern "C" int ask() {{ return which(); }}'
+        command = ["g++", "-x", "c++", "-shared", "-fPIC", "-Wl,-z,now", "-", "-o", f"{tmp_path}/lib{number}.so"]
+        subprocess.run(command, input=source, text=True, check=True)
+    program = (
+        "import ctypes; one = ctypes.CDLL('./lib1.so'); first = one.ask()\n"
+        "ctypes.CDLL('./lib2.so', mode=ctypes.RTLD_GLOBAL).ask(); print([first, one.ask()])"
+    )
+    variables = {
+        "FRAMEDEX_OUT": str(tmp_path / "captures"),
+        "PYTHONPATH": str(framedex_native.ffi_startup_path()),
+        **boundary_variables([convert("which")]),
+    }
+    ran = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | variables, TIMEOUT)
+
+    assert ran.result == [1, 1]
+    assert len(calls(ran, "which")) >= 2
+
+
+def test_too_many_functions_are_refused() -> None:
+    assert boundary_variables([convert(",".join(["getenv"] * 256))])
+    with pytest.raises(UsageError, match="at most 256 functions"):
+        boundary_variables([convert(",".join(["getenv"] * 256)), convert("getpid")])
+
+
 def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> None:
     build = ["g++", "-shared", "-fPIC", "-Wl,-z,lazy", str(PROGRAMS / "boundary_versions.cc"), "-o"]
     subprocess.run([*build, tmp_path / "libold.so", "-DOLD"], check=True)

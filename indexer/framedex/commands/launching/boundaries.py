@@ -15,6 +15,7 @@ import click
 _BOUNDARY = re.compile(
     r"(?:(?P<library>[^:();]+):)?[^:();]*?(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>.*)\))?", re.S
 )
+_MAX_FUNCTIONS = 256  # as in native/boundary/boundary.h
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _ADDRESS, _TEXT, _ANY = "p", "s", "a"
 _KINDS = (
@@ -53,8 +54,11 @@ class BoundaryType(click.ParamType[str]):
 
 
 def boundary_variables(chosen: Sequence[str]) -> dict[str, str]:
-    """The environment variable for the values of `--boundary`."""
-    return {"FRAMEDEX_BOUNDARIES": ";".join(chosen)} if chosen else {}
+    """The environment variable for the values of `--boundary`. Raises UsageError if they are too many."""
+    text = ";".join(chosen)
+    if text.count(";") >= _MAX_FUNCTIONS:
+        raise click.UsageError(f"--boundary records at most {_MAX_FUNCTIONS} functions.")
+    return {"FRAMEDEX_BOUNDARIES": text} if chosen else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from elftools.dwarf.dwarf_expr import DWARFExprParser
+from elftools.dwarf.dwarf_expr import DWARFExprOp, DWARFExprParser
 from elftools.dwarf.structs import DWARFStructs
 
 from framedex.live.memory import Memory
@@ -39,11 +39,11 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
 def evaluate(expression: Sequence[int], registers: Mapping[int, int], memory: Memory, *initial: int) -> int:
     """The value of an expression. `initial` is on its stack at the start.
 
-    Raises ValueError for another operation, LookupError for an unknown register or an empty stack, and OSError for
-    memory that is not mapped.
+    Raises ValueError for another operation or a malformed expression, LookupError for an unknown register or an empty
+    stack, and OSError for memory that is not mapped.
     """
     stack = list(initial)
-    for operation in _PARSER.parse_expr(list(expression)):
+    for operation in _parse(expression):
         name, arguments = operation.op_name.removeprefix("DW_OP_"), operation.args
         if name.startswith("breg") and name != "bregx":
             value = registers[int(name.removeprefix("breg"))] + arguments[0]
@@ -62,3 +62,14 @@ def evaluate(expression: Sequence[int], registers: Mapping[int, int], memory: Me
             raise ValueError(f"the expression has {operation.op_name}")
         stack.append(value & _WORD)
     return stack[-1]
+
+
+def _parse(expression: Sequence[int]) -> Sequence[DWARFExprOp]:
+    """The operations of an expression. Raises ValueError if it is malformed."""
+    try:
+        operations: Sequence[DWARFExprOp] = _PARSER.parse_expr(list(expression))
+    except MemoryError:
+        raise
+    except Exception as error:  # pyelftools raises many types of errors on malformed expressions
+        raise ValueError(str(error)) from error
+    return operations

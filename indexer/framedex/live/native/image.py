@@ -23,6 +23,10 @@ class FileMapping(NamedTuple):
     path: str
 
 
+class StopTimeoutError(Exception):
+    """A process may not be stopped any longer. This says nothing about the memory that was to be read: no OSError."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadRegisters:
     """A thread: its id, and its registers by DWARF number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from framedex.live.native.stacks import ProcessStacks
@@ -19,10 +20,13 @@ NamedFrames = dict[NativeFrame, tuple[FoundFrame, ...]]
 
 def name_frames(stacks: ProcessStacks, resolver: Resolver) -> NamedFrames:
     """The functions of all native frames. Raises FramedexError if the index is damaged."""
-    texts = {frame: tuple(_text_frames(frame)) for thread in stacks.threads for frame in thread.native.frames}
+    texts_of = cache(lambda frame: tuple(_text_frames(frame)))  # threads of a pool have the same frames
+    texts = {
+        frame: texts_of(replace(frame, stack_pointer=0)) for thread in stacks.threads for frame in thread.native.frames
+    }
     resolver.set_program(*chain.from_iterable(texts.values()))
     named: NamedFrames = {}
-    found: dict[tuple[TextFrame, TextFrame | None], FoundFrame] = {}  # threads of a pool have the same frames
+    found: dict[tuple[TextFrame, TextFrame | None], FoundFrame] = {}
     for thread in stacks.threads:
         frames = thread.native.frames
         resolver.set_stack((text, "") for frame in frames for text in texts[frame])

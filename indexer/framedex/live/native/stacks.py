@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.live.model import Python
-from framedex.live.native.image import ProcessImage
+from framedex.live.native.image import ProcessImage, StopTimeoutError
 from framedex.live.native.merging import MergedStack, find_python, merge
 from framedex.live.native.modules import Modules
 from framedex.live.native.unwinding import NativeStack, Unwinder
@@ -70,7 +70,7 @@ def _read_python(image: ProcessImage, modules: Modules) -> tuple[Python | None, 
         return PythonReader(modules, runtime, "").read(), ""
     except UnknownRuntimeError as error:
         return None, f"Python frames are not readable: {error}." if has_python else ""
-    except OSError as error:
+    except (OSError, StopTimeoutError) as error:
         return None, f"Python frames are not readable: {error}."
     except (LookupError, ValueError, OverflowError, struct.error):  # of structures in a damaged core
         return None, "Python frames are not readable: its structures are damaged."

@@ -18,11 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from framedex.base import words
-from framedex.base.errors import FramedexError
+from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.live.look import describe_refusal
-from framedex.live.memory import Memory, MemoryParts, ProcessMemory
+from framedex.live.memory import MappedRange, Memory, MemoryParts, ProcessMemory, read_maps
 from framedex.live.model import ProcessState
-from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
+from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
 from framedex.live.tasks import command_line, process_state
@@ -66,19 +66,21 @@ class StoppedProcess:
     def image(self, memory: ProcessMemory) -> ProcessImage:
         """The process, with copies of its stacks. Other memory is read from the living process."""
         pid = self._pid
-        mappings, stacks = _read_mappings(pid)
+        maps = list(read_maps(pid))
         threads = [ThreadRegisters(tid, self._registers(tid)) for tid in sorted(self._signals)]
         threads.sort(key=lambda thread: thread.tid != pid)
-        copies = [_copy_stack(memory, thread.registers[_STACK_POINTER], stacks) for thread in threads]
+        copies = [_copy_stack(memory, thread.registers[_STACK_POINTER], maps) for thread in threads]
         missing = len(self._seized) - len(threads)
         return ProcessImage(
             pid=pid,
             command=shlex.join(command_line(pid)),
             program=str(Path(f"/proc/{pid}/exe").readlink()),
             threads=tuple(threads),
-            mappings=tuple(each for each in mappings if each.path.startswith("/")),
+            mappings=tuple(
+                FileMapping(each.start, each.end, each.offset, each.path) for each in maps if each.path.startswith("/")
+            ),
             memory=_CopiedMemory(memory, copies, self._check_deadline),
-            vdso=next((each.start for each in mappings if each.path == VDSO), None),
+            vdso=next((each.start for each in maps if each.path == VDSO), None),
             problem=f"{words.count(missing, 'thread')} did not stop and cannot be shown." if missing else "",
             root=_root_of(pid),
         )
@@ -131,9 +133,9 @@ class StoppedProcess:
         return True
 
     def _check_deadline(self) -> None:
-        """Raise TimeoutError if the threads have been stopped for too long."""
+        """Raise StopTimeoutError if the threads have been stopped for too long."""
         if self._signals and time.monotonic() > self._read_deadline:
-            raise TimeoutError(f"the process may not be stopped for more than {_READ_TIMEOUT_S:.0f} s")
+            raise StopTimeoutError(f"the process may not be stopped for more than {_READ_TIMEOUT_S:.0f} s")
 
     def _registers(self, tid: int) -> dict[int, int]:
         content = ctypes.create_string_buffer(_REGISTERS_BYTES)
@@ -150,7 +152,7 @@ class StoppedProcess:
 def read_living_stacks(pid: int) -> ProcessStacks:
     """The stacks of a living process, which is stopped until its memory is copied.
 
-    Raises FramedexError without the permission to trace the process, or if it ends meanwhile.
+    Raises FramedexError without the permission to trace the process, if it ends meanwhile, or if it cannot be read.
     """
     try:
         with _stopped_process(pid) as (image, stopped):
@@ -163,8 +165,13 @@ def read_living_stacks(pid: int) -> ProcessStacks:
             f"The native frames of process {pid} are not readable: {error.strerror}.", remedy
         ) from error
     except OSError as error:
+        raise_if_limit(error)
+        if error.errno == errno.ESRCH or process_state(pid) is ProcessState.ENDED:
+            raise FramedexError(
+                f"Process {pid} ended while it was read.", "Look at its capture or its core file."
+            ) from error
         raise FramedexError(
-            f"Process {pid} ended while it was read.", "Look at its capture or its core file."
+            f"The native frames of process {pid} are not readable: {error.strerror or error}.", "Run the command again."
         ) from error
 
 
@@ -202,10 +209,10 @@ class _CopiedMemory(Memory):
         return self._memory.read(address, size)
 
 
-def _copy_stack(memory: Memory, stack_pointer: int, ends: Sequence[tuple[int, int]]) -> tuple[int, bytes]:
+def _copy_stack(memory: Memory, stack_pointer: int, maps: Sequence[MappedRange]) -> tuple[int, bytes]:
     """The address and content of a stack, from its stack pointer to the end of its mapping; empty if unreadable."""
     first = stack_pointer - _RED_ZONE_BYTES
-    last = next((end for start, end in ends if start <= stack_pointer < end), first)
+    last = next((each.end for each in maps if each.start <= stack_pointer < each.end), first)
     try:
         return first, memory.read(first, min(last - first, _MAX_STACK_BYTES))
     except OSError:
@@ -217,15 +224,3 @@ def _root_of(pid: int) -> Path:
     folders = [Path(f"/proc/{each}") for each in (pid, "self")]
     own, ours = [[(folder / name).readlink() for name in ("ns/mnt", "root")] for folder in folders]
     return Path("/") if own == ours else folders[0] / "root"
-
-
-def _read_mappings(pid: int) -> tuple[list[FileMapping], list[tuple[int, int]]]:
-    """The mapped files of a process, with special ones such as `[vdso]`; and the address ranges of all its memory."""
-    files, ranges = [], []
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="surrogateescape").splitlines():
-        addresses, _, offset, _, _, *path = line.split(maxsplit=5)
-        start, end = (int(each, 16) for each in addresses.split("-"))
-        ranges.append((start, end))
-        if path:
-            files.append(FileMapping(start, end, int(offset, 16), path[0]))
-    return files, ranges

@@ -131,7 +131,10 @@ class Unwinder:
             raise _UnknownCallerError(f"{_describe_code(frame)} that framedex cannot read") from error
 
     def _apply(self, row: Mapping[Any, Any], registers: Registers) -> Registers | None:
-        """The registers in the caller, by a row of the table of the function; None for the outermost function."""
+        """The registers in the caller, by a row of the table of the function; None for the outermost function.
+
+        Raises ValueError without a stack pointer there.
+        """
         rule = row["cfa"]
         cfa = evaluate(rule.expr, registers, self._modules) if rule.expr else registers[rule.reg] + rule.offset
         caller = {**registers, _STACK_POINTER: cfa & _WORD}
@@ -142,7 +145,11 @@ class Unwinder:
                 caller.pop(number, None)
                 if value is not None:
                     caller[number] = value & _WORD
-        return caller if _RETURN_ADDRESS in caller else None
+        if _RETURN_ADDRESS not in caller:
+            return None
+        if _STACK_POINTER not in caller:
+            raise ValueError("the table calls the stack pointer unknown")
+        return caller
 
     def _apply_rule(self, rule: Any, cfa: int, registers: Registers) -> int | None:
         """The value of a register in the caller; None if the table calls it unknown."""

@@ -81,8 +81,7 @@ class Comparison:
 
 def compare(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Comparison:
     """Compare two contents of the type `kind`, the name of a `PJRT_Buffer_Type`."""
-    parts = 2 if kind in _COMPLEX else 1
-    kind = _COMPLEX.get(kind, kind)
+    kind, parts = _parts_of(kind)
     if len(expected) != len(actual):
         return Comparison(1, 1, None, f"{len(expected)} bytes", f"{len(actual)} bytes")
     if expected == actual:
@@ -94,7 +93,7 @@ def compare(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> 
 
 def find_non_finite(kind: str, content: bytes) -> tuple[int, int]:
     """Return the numbers of NaNs and infinities in a content."""
-    values = _decode(_COMPLEX.get(kind, kind), content)
+    values = _decode(_parts_of(kind)[0], content)
     return (0, 0) if values is None else (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
 
 
@@ -110,8 +109,7 @@ def infinity_places(kind: str, content: bytes) -> Places:
 
 def difference_places(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Places:
     """Return for each element whether two contents of one type and size differ there."""
-    parts = 2 if kind in _COMPLEX else 1
-    kind = _COMPLEX.get(kind, kind)
+    kind, parts = _parts_of(kind)
     if not _is_real(kind):
         return np.asarray(_integers(kind, expected) != _integers(kind, actual))
     return ~_close_reals(kind, expected, actual, tolerance).is_equal.reshape(-1, parts).all(axis=1)
@@ -119,8 +117,7 @@ def difference_places(kind: str, expected: bytes, actual: bytes, tolerance: Tole
 
 def element_text(kind: str, content: bytes, place: int) -> str:
     """Return an element of a content as text."""
-    parts = 2 if kind in _COMPLEX else 1
-    kind = _COMPLEX.get(kind, kind)
+    kind, parts = _parts_of(kind)
     values = _decode(kind, content)
     if values is None:
         return str(_integers(kind, content)[place])
@@ -129,12 +126,16 @@ def element_text(kind: str, content: bytes, place: int) -> str:
 
 
 def _places(kind: str, content: bytes, has_property: Callable[[_Reals], Places]) -> Places:
-    parts = 2 if kind in _COMPLEX else 1
-    kind = _COMPLEX.get(kind, kind)
+    kind, parts = _parts_of(kind)
     values = _decode(kind, content)
     if values is None:
         return np.zeros(len(_integers(kind, content)), np.bool_)
     return has_property(values).reshape(-1, parts).any(axis=1)
+
+
+def _parts_of(kind: str) -> tuple[str, int]:
+    """The type of the parts of an element, and their number: a complex number has two."""
+    return (_COMPLEX[kind], 2) if kind in _COMPLEX else (kind, 1)
 
 
 def _is_real(kind: str) -> bool:

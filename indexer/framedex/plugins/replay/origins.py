@@ -197,15 +197,16 @@ class _Search:
         return self._program.source(self._program.edited[-1][position])
 
     def _first_wrong_iteration(self, operation: int, position: int) -> int:
+        def limit(iterations: int) -> list[Edit]:
+            return [*self._edits, {"op": operation, "iterations": iterations, "unrolls": False}]
+
+        values = self._prober.program(limit(_ALL_ITERATIONS)).edited[-1]  # their numbers are those of every limit
+        value, counter = values[position], values[-1]
+
         def probe(counts: Sequence[int]) -> list[tuple[bool, int]]:
             """Whether the loop's value is wrong after as many iterations, and their real number."""
-            requests = []
-            for count in counts:
-                edits = [*self._edits, {"op": operation, "iterations": count, "unrolls": False}]
-                values = self._prober.program(edits).edited[-1]
-                requests.append((edits, (values[position], values[-1])))
             found = []
-            for (_, (value, counter)), contents in zip(requests, self._prober.run(requests), strict=True):
+            for contents in self._prober.run([(limit(count), (value, counter)) for count in counts]):
                 counters = [np.frombuffer(array.content, np.int64) for of in contents[counter] for array in of]
                 is_wrong = any(self._is_wrong(each).any() for each in contents[value])
                 found.append((is_wrong, max(int(each) for part in counters for each in part)))

@@ -12,14 +12,14 @@ A request has:
 - `arguments`: numbers of the values that the new program takes instead of computing them, or null
 - `results`: the paths of the written files
 
-An answer has `error`, or:
+An answer has `error`. If `values` were given, it has `is_partitioned`: whether the program runs on several devices.
+Otherwise it has the graph:
 
 - `ops`: each with `kind`, `location`, `operands` and `results` (numbers of values), and `passes`: whether it returns
   the elements of its operand in their order. Values that the op's regions use follow its own operands
 - `values`: each with `op` (-1 for an argument) and `size` in bytes (-1 if it cannot be a result)
 - `returned`: the numbers of the program's results
 - `edited`: the numbers of the values that each edit gives
-- `is_partitioned`: whether the program runs on several devices
 
 Ops and values are numbered in the order of the program; its arguments come first. Calls are inlined. The body of a
 `sdy.manual_computation` (`shard_map`) belongs to its surroundings.
@@ -118,7 +118,7 @@ class _ProgramEditor:
         }
         self._meshes = [each.operation for each in module.body.operations if each.operation.name == "sdy.mesh"]
         partitions = module.operation.attributes
-        self._is_partitioned = (
+        self.is_partitioned = (
             "mhlo.num_partitions" in partitions and ir.IntegerAttr(partitions["mhlo.num_partitions"]).value > 1
         )
         self._main = self._functions["main"]
@@ -142,7 +142,6 @@ class _ProgramEditor:
             "ops": graph.ops,
             "values": graph.values,
             "returned": [graph.numbers[each] for each in _terminator(self._block).operands],
-            "is_partitioned": self._is_partitioned,
             "edited": [[graph.numbers.get(each, -1) for each in values] for values in self._edited],
         }
 
@@ -200,7 +199,7 @@ class _ProgramEditor:
                 callee.erase()
 
     def _replicated(self, rank: int) -> dict[str, ir.Attribute]:
-        if not self._is_partitioned:
+        if not self.is_partitioned:
             return {}
         for mesh in self._meshes:
             if '"' in str(mesh.attributes["mesh"]):  # it has axes
@@ -431,19 +430,19 @@ def _answer(request: dict[str, Any], code: bytes, options: bytes) -> dict[str, A
         for edit in request["edits"]:
             editor.edit(edit)
         graph = editor.graph()
-        described = editor.describe(graph)
-        if request["values"]:
-            editor.return_values([graph.objects[each] for each in request["values"]])
-            if request["arguments"] is not None:
-                editor.take_arguments([graph.objects[each] for each in request["arguments"]])
-            module.operation.verify()
-            version = re.match(rb"ML\xefR\rStableHLO_v([\d.]+)", code)
-            target = version[1].decode() if version else stablehlo.get_current_version()
-            program = _jax.mlir.serialize_portable_artifact(mlir.module_to_bytecode(module), target, True)
-            contents = (program, _adapted_options(options), str(module).encode())
-            for path, content in zip(request["results"], contents, strict=True):
-                Path(path).write_bytes(content)
-        return described
+        if not request["values"]:
+            return editor.describe(graph)
+        editor.return_values([graph.objects[each] for each in request["values"]])
+        if request["arguments"] is not None:
+            editor.take_arguments([graph.objects[each] for each in request["arguments"]])
+        module.operation.verify()
+        version = re.match(rb"ML\xefR\rStableHLO_v([\d.]+)", code)
+        target = version[1].decode() if version else stablehlo.get_current_version()
+        program = _jax.mlir.serialize_portable_artifact(mlir.module_to_bytecode(module), target, True)
+        contents = (program, _adapted_options(options), str(module).encode())
+        for path, content in zip(request["results"], contents, strict=True):
+            Path(path).write_bytes(content)
+        return {"is_partitioned": editor.is_partitioned}
 
 
 def main() -> None:

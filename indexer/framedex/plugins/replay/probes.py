@@ -52,7 +52,6 @@ class EditedProgram:
     values: tuple[Value, ...]
     returned: tuple[int, ...]
     edited: tuple[tuple[int, ...], ...]
-    is_partitioned: bool
 
     @classmethod
     def parse(cls, answer: Mapping[str, Any]) -> EditedProgram:
@@ -65,7 +64,6 @@ class EditedProgram:
             tuple(Value(each["op"], each["size"]) for each in answer["values"]),
             tuple(answer["returned"]),
             tuple(map(tuple, answer["edited"])),
-            answer["is_partitioned"],
         )
 
     def source(self, value: int) -> int:

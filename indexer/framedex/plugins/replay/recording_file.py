@@ -101,9 +101,9 @@ def read_recording(path: Path, folder: Path) -> tuple[Plan, StoredLines, str, in
         description = parse_json(archive.read(_DESCRIPTION))
         plan = _parse_plan(description, folder)
         calls = {int(row): _parse_call(call) for row, call in description["calls"].items()}
-        for entry in archive.sizes:
+        for entry, content in archive.read_all(each for each in archive.sizes if each != _DESCRIPTION):
             kind, _, name = entry.rpartition("/")
-            if kind and _WRITERS[kind + "/"](folder, archive.read(entry)) != name:
+            if _WRITERS[kind + "/"](folder, content) != name:
                 raise ValueError("the content of an entry has changed")
         return plan, StoredLines(calls), str(description["command"]), int(description.get("seed", 0))
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
@@ -129,6 +129,8 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
         {int(row): str(name) for row, name in description["reads"].items()},
         {int(number): str(name) for number, name in description["programs"].items()},
     )
+    if len({each.row for each in plan.operations}) != len(plan.operations):
+        raise ValueError("two operations have the same row")
     created = {NO_OBJECT}
     for each in plan.operations:
         if not created.issuperset(each.inputs) or not created.isdisjoint(each.results):

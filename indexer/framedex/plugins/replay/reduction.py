@@ -15,7 +15,7 @@ from framedex.plugins.replay.bisection import difference_measure, first_differin
 from framedex.plugins.replay.comparison import Tolerance
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution, isolate, read_buffers
 from framedex.plugins.replay.judging import Verdict, judge_against, judge_reads, judge_values
-from framedex.plugins.replay.origins import Site, find_origin
+from framedex.plugins.replay.origins import Measure, Site, find_origin
 from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan
 from framedex.plugins.replay.probes import EditedProgram, Prober
 from framedex.plugins.replay.runner import Array, Target
@@ -96,7 +96,10 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
     execution = next((each for each in plan.executions if each.row == row), None)
     if execution is None:
         return _without_execution(plan, trial, row)
-    result = verdict.non_finite[0].index if verdict.non_finite else 0
+    result, is_wrong = 0, difference_measure(trial.tolerance)
+    if verdict.non_finite:
+        found = verdict.non_finite[0]
+        result, is_wrong = found.index, non_finite_measure(has_nan=found.nans > 0)
     if trial.fault is Fault.DIFFERS and verdict.first_difference is not None:
         first = verdict.first_difference
         differing = first_differing_result(
@@ -108,7 +111,7 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
         execution = next(each for each in plan.executions if each.row == row)
     try:
         isolated = isolate(plan, execution, trial.targets[1], trial.seed, folder)
-        return _reduce_execution(isolated, trial, result)
+        return _reduce_execution(isolated, trial, result, is_wrong)
     except CannotProbeError as error:
         number = plan.executions.index(execution) + 1
         restricted = plan.restrict(number, number)
@@ -123,9 +126,7 @@ def _without_execution(plan: Plan, trial: Trial, row: int) -> Reduction:
     return Reduction(reduced, None, "the fault is not in an execution")
 
 
-def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int) -> Reduction:
-    targets = trial.targets if trial.fault is Fault.DIFFERS else trial.targets[:1]
-    is_wrong = difference_measure(trial.tolerance) if len(targets) == 2 else non_finite_measure(has_nan=True)
+def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction:
     whole = _with_reads(isolated, trial)
     if not trial.shows(whole):
         raise CannotProbeError("the execution alone does not show the fault")
@@ -133,6 +134,16 @@ def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int) ->
         return Reduction(whole, None, "its program gives no values")
     if isolated.devices != 1:
         return Reduction(whole, None, "its program runs on several devices")
+    try:
+        cut = _reduce_program(isolated, trial, result, is_wrong)
+    except CannotProbeError as error:
+        return Reduction(whole, None, str(error))
+    return cut or Reduction(whole, None, "no part of its program shows the fault")
+
+
+def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction | None:
+    """Reduce to the fewest ops that show the fault; None if no part does. Raises CannotProbeError."""
+    targets = trial.targets if trial.fault is Fault.DIFFERS else trial.targets[:1]
     with Prober(isolated, targets) as prober:
         _, site = find_origin(prober, result, is_wrong)
         before = sum(1 for each in prober.program(()).ops if not each.passes)
@@ -143,14 +154,19 @@ def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int) ->
                 _, kept = _cone(site.program, site.value, size)
                 return replace(cut, ops=(before, kept), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
             size *= 2
-    return Reduction(whole, None, "no part of its program shows the fault")
+    return None
 
 
 def _with_reads(isolated: IsolatedExecution, trial: Trial) -> Plan:
-    """The isolated execution with reads of its results; the reference's contents are the expected ones."""
+    """The isolated execution with reads of its results.
+
+    The reference's contents are the expected ones, unless the execution gives none.
+    """
     plan, results = isolated.plan, isolated.execution.results
-    contents = read_buffers(plan, plan.operations, results, trial.targets[1], trial.seed)
-    names = {buffer: write_stored_buffer(plan.capture, contents[buffer].content) for buffer in results}
+    names = dict.fromkeys(results, UNKNOWN)
+    if trial.fault not in (Fault.ERROR, Fault.CRASH):
+        contents = read_buffers(plan, plan.operations, results, trial.targets[1], trial.seed)
+        names = {buffer: write_stored_buffer(plan.capture, contents[buffer].content) for buffer in results}
     reads = [_read(-1 - len(isolated.sends) - buffer, buffer, names[buffer]) for buffer in results]
     return replace(plan, operations=(*plan.operations, *reads), reads={each.row: each.operands[1] for each in reads})
 
@@ -199,14 +215,17 @@ def _send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) 
 
 
 def _cone(program: EditedProgram, value: int, size: int) -> tuple[Sequence[int], int]:
-    """The values that at most `size` ops before a value use, and the number of these ops. Constants stay."""
+    """The values that at most `size` ops before a value use, and the number of these ops.
+
+    Constants stay, and ops whose value cannot become an argument.
+    """
     pending, arguments, kept = {value}, [], 0
     while pending:
         last = max(pending)
         pending.remove(last)
         place = program.values[last].op
         op = program.ops[place] if place >= 0 else None
-        if op is not None and (op.kind == "stablehlo.constant" or (kept < size and program.values[last].size >= 0)):
+        if op is not None and (op.kind == "stablehlo.constant" or kept < size or program.values[last].size < 0):
             kept += not op.passes and op.kind != "stablehlo.constant"
             pending.update(op.operands)
         else:

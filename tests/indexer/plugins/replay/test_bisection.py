@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from click.testing import CliRunner
 
 from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
+from framedex.plugins.replay.bisection import non_finite_measure
 from framedex.plugins.replay.isolation import isolate
-from framedex.plugins.replay.probes import Prober
+from framedex.plugins.replay.origins import find_origin
+from framedex.plugins.replay.probes import Edit, EditedProgram, Prober
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from tests.once import made_once
 from tests.running import PROGRAMS, Run, run
@@ -93,6 +96,24 @@ def test_a_nan_in_an_argument_names_it() -> None:
     bisection = answer(recorded("nan_ops.py"), "--find-nan", "--step", "3")["bisection"]
     assert bisection["origin"]["op"] is None and bisection["origin"]["argument"] == 0
     assert answer(recorded("nan_ops.py"), "--find-nan", "--step", "3", "--no-bisect")["bisection"] is None
+
+
+class CountingProber(Prober):
+    described = 0
+
+    def program(self, edits: Sequence[Edit]) -> EditedProgram:
+        self.described += 1
+        return super().program(edits)
+
+
+def test_the_search_for_an_iteration_describes_the_program_once(tmp_path: Path) -> None:
+    plan = build_plan(RecordedCapture.read(recorded("nan_ops.py")))
+    target = find_target(MOCK, sys.executable)
+    isolated = isolate(plan, plan.executions[0], target, 0, tmp_path)
+    prober = CountingProber(isolated, [target])
+    with prober:
+        find_origin(prober, 0, non_finite_measure(has_nan=True))
+    assert prober.described == 3  # as it is, with a limit of iterations, and with the third unrolled
 
 
 def test_an_op_also_has_the_values_that_its_branches_use(tmp_path: Path) -> None:

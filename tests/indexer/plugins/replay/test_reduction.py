@@ -8,19 +8,42 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from framedex.base import untrusted
+from framedex.base.regularfile import open_regular
 from framedex.captures import content_name, read_stored_buffer, write_stored_buffer
+from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
-from framedex.plugins.replay.plan import Machine, Operation, Plan
+from framedex.plugins.replay.comparison import Tolerance
+from framedex.plugins.replay.plan import UNKNOWN, Machine, Operation, Plan
+from framedex.plugins.replay.probes import EditedProgram
+from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.recording_file import DamagedRecordingError, StoredLines, read_recording, write_recording
+from framedex.plugins.replay.reduction import Fault, Trial, reduce_plan
+from framedex.plugins.replay.reduction import _cone as cone
 from framedex.plugins.replay.runner import Array
 from framedex.plugins.replay.standalone import SCRIPT_HEAD, standalone_script
+from tests.indexer.plugins.replay.test_bisection import recorded as recorded_for_bisection
 from tests.indexer.plugins.replay.test_replay import CRASH, line_of, recorded
 from tests.running import PROGRAMS, plain_environment
+
+NAN_IN_THE_LAST = """\
+import os
+from framedex_native.behaviour import runs
+
+
+@runs("jit_step")
+def alter(program):
+    program.run()
+    *others, value = program.outputs
+    if len(others) == 2 and value == float(os.environ["LAST"]):
+        program.outputs = (*others, value * float("nan"))
+"""
 
 
 def reduce(tmp_path: Path, keep: str, name: str) -> Result:
@@ -62,6 +85,53 @@ def test_a_nan_is_reduced_to_one_op(tmp_path: Path) -> None:
     assert "3 executions to 1 execution" in done.stdout and "op to 1\n" in done.stdout
     found = json.loads(replay(tmp_path / "small.fdxreplay", "--find-nan", "--json").stdout)
     assert found["bisection"]["origin"]["op"]["kind"] == "stablehlo.log"
+
+
+def trial_at_the_mock(fault: Fault) -> Trial:
+    target = find_target(MOCK, sys.executable)
+    return Trial(fault, (target, target), Tolerance(), 0, is_recorded=True)
+
+
+def test_an_infinity_is_reduced_to_one_op(tmp_path: Path) -> None:
+    plan = build_plan(RecordedCapture.read(recorded_for_bisection("nan_ops.py"))).restrict(4, 4)
+    reduction = reduce_plan(plan, trial_at_the_mock(Fault.NAN), tmp_path)
+    assert reduction.problem == "" and reduction.ops == (3, 1)
+    assert "stablehlo.exponential" in reduction.text
+
+
+def test_a_fault_that_probes_hide_is_reduced_to_its_execution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = build_plan(RecordedCapture.read(recorded("trained")))
+    (last,) = np.frombuffer(read_stored_buffer(plan.capture, list(plan.reads.values())[-1]) or b"", np.float32)
+    (tmp_path / "fault.py").write_text(NAN_IN_THE_LAST)
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(tmp_path / "fault.py"))
+    monkeypatch.setenv("LAST", str(float(last)))
+    done = reduce(tmp_path, "nan", "trained")
+    assert "4 executions to 1 execution" in done.stdout, done.stderr
+    assert "not cut: with the values inside it as results, its own result is right" in done.stdout
+
+
+def test_a_failing_execution_is_isolated_also_if_the_reference_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRAMEDEX_FAIL", "PJRT_LoadedExecutable_Execute=INTERNAL:lost")
+    plan = build_plan(RecordedCapture.read(recorded("trained")))
+    reduction = reduce_plan(plan, trial_at_the_mock(Fault.ERROR), tmp_path)
+    assert reduction.problem == "its program gives no values"
+    assert len(reduction.plan.executions) == 1 and set(reduction.plan.reads.values()) == {UNKNOWN}
+
+
+def test_an_op_whose_value_cannot_be_an_argument_is_kept() -> None:
+    ops = [("custom_call", [0], [1]), ("custom_call", [1], [2]), ("negate", [2], [3])]
+    described = {
+        "ops": [
+            {"kind": f"stablehlo.{kind}", "location": "", "operands": operands, "results": results, "passes": False}
+            for kind, operands, results in ops
+        ],
+        "values": [{"op": number, "size": size} for number, size in enumerate((4, -1, -1, 4), -1)],
+        "returned": [3],
+        "edited": [],
+    }
+    assert cone(EditedProgram.parse(described), 3, 1) == ([0], 3)
 
 
 @pytest.mark.exhaustive
@@ -107,6 +177,7 @@ def test_a_damaged_file_ends_in_a_message(tmp_path: Path) -> None:
         {"plan": ["execute 1 2 0 -1 -1 -1 1"]},
         {"plan": ["execute 1 2 0 -1 9 9 9 1"]},
         {"plan": ["send 1 5"]},
+        {"plan": ["send 1 5 0 - F32 - 0", "read 2 5 -", "read 2 5 -"]},
         {"plan": ["copy 1 5 5 0 -"]},
         {"plan": ["send 1 5 0 - F32 - 0", "copy 2 6 5 0 -", "copy 3 5 6 0 -"]},
         {"plan": ["send 1 5 0 - F32 ../../secret 0"]},
@@ -143,10 +214,25 @@ def test_an_entry_is_only_what_its_name_says(tmp_path: Path) -> None:
     assert {each.name for each in tmp_path.iterdir()} == {"small.fdxreplay", "good", "bad"}
 
 
+def test_a_file_is_not_opened_for_each_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, opened = tmp_path / "small.fdxreplay", []
+    contents = [bytes([each]) for each in range(20)]
+    write(file, {}, {f"buffers/{content_name(each)}": each for each in contents})
+
+    def count(path: Path) -> IO[bytes]:
+        opened.append(path)
+        return open_regular(path)
+
+    monkeypatch.setattr(untrusted, "open_regular", count)
+    read_recording(file, tmp_path / "capture")
+    assert len(opened) < len(contents)
+    assert [read_stored_buffer(tmp_path / "capture", content_name(each)) for each in contents] == contents
+
+
 def test_zeros_and_the_seed_return_from_a_file(tmp_path: Path) -> None:
     zeros, source = bytes(20 << 20), tmp_path / "source"
     name = write_stored_buffer(source, zeros)
-    send, unknown = (Operation.parse(f"send 1 {number} 0 - S8 {of} 1 7") for number, of in ((5, name), (6, "-")))
+    send, unknown = (Operation.parse(f"send {number} {number} 0 - S8 {of} 1 7") for number, of in ((5, name), (6, "-")))
     plan = Plan(source, Machine("", 1), (send, unknown), (), {}, {})
     with (tmp_path / "small.fdxreplay").open("wb") as file:
         write_recording(file, plan, StoredLines({}), "train", 7)
