@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -99,11 +99,16 @@ class ArchiveReader:
 
     def read(self, name: str) -> bytes:
         """The content of a part. Raises DamagedArchiveError if it does not match its digest."""
-        data = self._archive.read(name)
-        told = self._parts.get(name)
-        if not isinstance(told, dict) or told.get("sha256") != hashlib.sha256(data).hexdigest():
-            raise DamagedArchiveError(f"its part {name} does not match its digest")
+        ((_, data),) = self.read_all([name])
         return data
+
+    def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield parts with their contents. Raises DamagedArchiveError if one does not match its digest."""
+        for name, data in self._archive.read_all(names):
+            told = self._parts.get(name)
+            if not isinstance(told, dict) or told.get("sha256") != hashlib.sha256(data).hexdigest():
+                raise DamagedArchiveError(f"its part {name} does not match its digest")
+            yield name, data
 
     def read_json(self, name: str) -> Any:
         """Parse the JSON of a part. Raises DamagedArchiveError."""

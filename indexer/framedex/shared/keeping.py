@@ -58,9 +58,8 @@ def _read(path: Path) -> tuple[dict[str, object], dict[str, bytes]]:
     metadata = json.loads(definitions.metadata)
     if not isinstance(metadata, dict):
         raise DamagedArchiveError("its metadata is malformed")
-    texts = {}
-    for source in definitions.sources:
-        if source.path < 0 or not source.member.startswith("sources/"):
-            raise DamagedArchiveError("one of its source texts has no file")
-        texts[definitions.paths[source.path]] = archive.read(source.member)
-    return metadata, texts
+    if any(source.path < 0 or not source.member.startswith("sources/") for source in definitions.sources):
+        raise DamagedArchiveError("one of its source texts has no file")
+    contents = archive.read_all(source.member for source in definitions.sources)
+    paths = (definitions.paths[source.path] for source in definitions.sources)
+    return metadata, {path: content for path, (_, content) in zip(paths, contents, strict=True)}
