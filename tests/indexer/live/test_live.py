@@ -126,7 +126,10 @@ def test_in_a_terminal_the_view_is_updated_until_ctrl_c(blocked: LiveProgram) ->
 def test_without_the_permission_to_trace_the_calls_in_progress_are_shown_and_the_remedy(tmp_path: Path) -> None:
     options = ("--behaviour", str(PROGRAMS / "untraceable.py"))
     with started("hangs/callback_blocks.py", folder=tmp_path, options=options) as running:
-        wait_for(lambda: look_at(running.target), lambda look: any(thread.open_calls for thread in look.threads))
+        wait_for(
+            lambda: look_at(running.target),
+            lambda look: any(call.function == "jax.pure_callback" for each in look.threads for call in each.open_calls),
+        )
         drop = () if os.getuid() else ("setpriv", "--bounding-set=-sys_ptrace")
 
         live, hang = (_framedex(tmp_path, verb, before=drop) for verb in ("live", "hang"))
