@@ -76,13 +76,15 @@ seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
-# CI runs a failed test once more, because tests can time out on a busy machine, and lists it at the end.
+# CI runs what failed once more, because tests can time out on a busy machine: in a new process, with new fixtures, alone.
 RERUNS := 0
-AGAIN = --reruns $(RERUNS) -raR
+define with_reruns
+$(1) || { test $(RERUNS) != 0 && echo "Once more, what failed:" && $(1) -n 0 --last-failed --last-failed-no-failures none; }
+endef
 
 test: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) $(CHECKS)
-	@$(PYTEST) $(MAKE_TEST_OPTIONS) $(AGAIN) --durations=10
+	@$(call with_reruns,$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10)
 
 test-all: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
@@ -170,12 +172,14 @@ legacy-python:
 guidebook-captures: $(VENV)/set-up
 	@$(BIN)/python -m guidebook.record
 
+EDITOR_TESTS := tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
+  tests/indexer/guidebook/site/test_in_browser.py tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
+
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(AGAIN) -p no:randomly --durations=10 tests/editors/vscode tests/docs/test_site.py tests/run/costs/test_report.py \
-		tests/indexer/guidebook/site/test_in_browser.py tests/run/export/test_viewers.py tests/run/notebook/test_jupyterlab.py
+	@$(call with_reruns,$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -p no:randomly --durations=10 $(EDITOR_TESTS))
 
 .PHONY: vsix
 vsix:

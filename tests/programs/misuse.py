@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import threading
+import time
 from pathlib import Path
 
 from pjrt_table import ABI, Table
@@ -62,13 +63,18 @@ def refused(function, **fields):
     raise AssertionError(function)
 
 
+def switches(tid):
+    """How often a thread has waited, or None while it runs."""
+    status = dict(line.split(":\t", 1) for line in Path(f"/proc/self/task/{tid}/status").read_text().splitlines())
+    return int(status["voluntary_ctxt_switches"]) if status["State"].startswith("S") else None
+
+
 def wait_until_asleep(tid):
-    """Return when a thread that has left Python is blocked: asleep at each of many samples while the GIL is free."""
-    asleep = 0
-    while asleep < 100:
-        os.sched_yield()
-        state = Path(f"/proc/self/task/{tid}/stat").read_text().rpartition(")")[2].split()[0]
-        asleep = asleep + 1 if state == "S" else 0
+    """Return when a thread sleeps through half a second in which it could have the GIL, and so waits in a call."""
+    before = None
+    while before is None or switches(tid) != before:
+        before = switches(tid)
+        time.sleep(0.5)
 
 
 buffer = put()

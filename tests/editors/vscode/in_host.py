@@ -61,7 +61,6 @@ def run(file: Path, folder: Path, window: Workbench) -> Any:
     script = (folder / file.name).with_suffix(".js")
     _tool("esbuild", str(file), *_BUNDLED, f"--outfile={script}")
     written = Path(f"{script}.json")
-    written.unlink(missing_ok=True)  # a rerun has the same folder
     window.page.add_init_script(_AUTOMATION)
     stand_in = HOST / file.name.removesuffix(".test.ts")
     extension = stand_in if stand_in.is_dir() else HOST

@@ -38,9 +38,9 @@ def outcomes(
     new_window: Callable[[Path], Workbench],
     tmp_path: Path,
 ) -> in_host.Outcomes:
-    """The results of the tests in the file `request.param`, which runs on first use and for each rerun of a test."""
+    """The results of the tests in the file `request.param`, which runs on first use."""
     file: Path = request.param
-    if file not in known or getattr(request.node, "execution_count", 1) > 1:
+    if file not in known:
         window = new_window(project.copy_to(tmp_path / "demo").folder)
         outcomes = in_host.run(file, scripts, window)
         told = in_host.notifications(window)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,10 +48,8 @@ def address(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def lab(browser: Browser, folder: Path, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The notebook in the test's parameter, under a new name: a rerun would meet the kernel of the first attempt."""
-    name = f"{getattr(request.node, 'execution_count', 1)}-{request.param}"
-    shutil.copy(folder / request.param, folder / name)
-    with opened(browser, address, name) as page:
+    """The notebook in the test's parameter."""
+    with opened(browser, address, request.param) as page:
         yield page
 
 
