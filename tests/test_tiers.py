@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(config, items):
 """
 
 
-def collect(folder: Path, kept: str, *options: str) -> subprocess.CompletedProcess[str]:
+def collect(folder: Path, kept: str, *options: str, test: str = "test_some.py") -> subprocess.CompletedProcess[str]:
     """Collect the tests above, of which the second keeps the parameters with the id `kept`."""
     (folder / "conftest.py").write_text(PLUGIN)
     (folder / "test_some.py").write_text(TESTS.replace("KEPT", kept))
@@ -50,7 +50,7 @@ def collect(folder: Path, kept: str, *options: str) -> subprocess.CompletedProce
         "-p",
         "no:randomly",
         *options,
-        "test_some.py",
+        test,
     ]
     return subprocess.run(command, cwd=folder, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
 
@@ -67,6 +67,13 @@ def test_nonexhaustive_tests_and_kept_parameters_are_selected(tmp_path: Path) ->
 def test_without_the_option_every_test_is_selected(tmp_path: Path) -> None:
     done = collect(tmp_path, "two")
     assert collected(done) == ["test_whole", "test_part[one]", "test_part[two]", "test_plain"], done.stdout
+
+
+def test_a_single_test_is_selected_by_its_id(tmp_path: Path) -> None:
+    done = collect(tmp_path, "two", "--skip-exhaustive", test="test_some.py::test_part[two]")
+    assert collected(done) == ["test_part[two]"], done.stderr
+    done = collect(tmp_path, "two", "--skip-exhaustive", test="test_some.py::test_part[one]")
+    assert collected(done) == [], done.stderr
 
 
 def test_an_unknown_kept_id_is_an_error(tmp_path: Path) -> None:

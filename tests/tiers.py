@@ -24,9 +24,11 @@ def exhaustive_unless(values: Iterable[object], kept: object) -> list[object]:
 def deselect_exhaustive(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Remove the exhaustive tests from `items`, and report them to pytest as deselected.
 
-    Raises UsageError if `keep` names an id that its test does not have.
+    Raises UsageError if `keep` names an id that its test does not have, where all ids of a test are collected.
     """
-    _check_kept_ids(items)
+    is_partial = config.getoption("lf", False) or any("::" in argument for argument in config.args)
+    if not is_partial:
+        _check_kept_ids(items)
     exhaustive = [item for item in items if _is_exhaustive(item)]
     if exhaustive:
         config.hook.pytest_deselected(items=exhaustive)

@@ -62,7 +62,9 @@ def test_a_program_with_pending_work_exits_cleanly(ending: str, way: str, tmp_pa
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
     ran = run("pending.py", ending, folder=tmp_path, **settings)
-    assert ran.status == STATUS.get(ending, 0), ran.stderr
+    # Python drops a KeyboardInterrupt that reaches the callback of a weak reference. What it interrupted fails then.
+    is_dropped = "Exception ignored in" in ran.stderr and "interrupted by the keyboard" in ran.stderr
+    assert ran.status == (1 if is_dropped else STATUS.get(ending, 0)), ran.stderr
     assert ran.stdout.split("\n") == [*filter(None, ["out", PRINTED.get(ending)]), ""]
     assert not CRASH.search(ran.stderr), ran.stderr
     assert EXCEPTIONS.get(ending, "") in ran.stderr
