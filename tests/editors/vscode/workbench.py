@@ -39,6 +39,7 @@ _FRAME = """() => [...document.querySelectorAll(".editor-group-container.active 
 _OTHER_FRAME = f"""(before) => {{ const now = ({_FRAME})(); return now !== before && now; }}"""
 
 # The box is shown before the items to choose from; an answer that is only text has no list.
+_COMMAND = re.compile("^>")
 _CAN_BE_ANSWERED = """() => {
   const list = document.querySelector(".quick-input-list");
   return !list?.checkVisibility() || list.querySelector(".monaco-list-row") !== null;
@@ -93,12 +94,17 @@ class Workbench:
 
     def _pick(self, keys: str, text: str, choice: str) -> None:
         box = self.page.locator(".quick-input-widget input.input")
-        self._repeat_until_visible(box, lambda: self.page.keyboard.press(keys))
-        box.fill(text)
-        expect(self.page.locator(".quick-input-list .monaco-list-row").first).to_contain_text(choice)
+        found = self.page.locator(".quick-input-list .monaco-list-row").first.filter(has_text=choice)
+
+        def search() -> None:
+            self.page.keyboard.press(keys)
+            with suppress(TimeoutError):  # a box closes when something else takes the focus
+                box.fill(text, timeout=10_000)
+
+        self.repeat_until_visible(found, search)
         self.page.keyboard.press("Enter")
 
-    def _repeat_until_visible(self, wanted: Locator, act: Callable[[], object]) -> None:
+    def repeat_until_visible(self, wanted: Locator, act: Callable[[], object]) -> None:
         """Act until `wanted` is visible: keys are lost while the focus moves, mouse moves while the page does."""
         for _ in range(4):
             act()
@@ -122,7 +128,7 @@ class Workbench:
             self.page.mouse.move(x, y)
 
         self.page.keyboard.down("Control")
-        self._repeat_until_visible(self.hover.first, point)
+        self.repeat_until_visible(self.hover.first, point)
         expect(self.hover).to_contain_text(hover)
         self.page.mouse.down()
         self.page.mouse.up()
@@ -166,8 +172,9 @@ class Workbench:
         return int(self.page.wait_for_function(_OTHER_FRAME, arg=before).json_value())
 
     def answer(self, text: str) -> None:
-        """Type an answer into the input box."""
+        """Type an answer into the input box that a command opens."""
         box = self.page.locator(".quick-input-widget input.input")
+        expect(box).not_to_have_value(_COMMAND)  # the command's own box, which closes
         box.fill(text)
         self.page.wait_for_function(_CAN_BE_ANSWERED)
         self.page.keyboard.press("Enter")
