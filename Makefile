@@ -1,7 +1,7 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
-# make test [WORKERS=3] [RERUNS=0]  set up with the development tools, then run the checks and every behaviour's tests
+# make test [WORKERS=3] [RERUN=0]  set up with the development tools, then run the checks and every behaviour's tests
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
 # make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
 # make quick-tests  those tests alone
@@ -9,7 +9,7 @@
 # make docs    build the documentation as a site: build/site
 # make docs-check  the tests of the documentation: its links, and what of it is generated
 # make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
-# make test-editors [WORKERS=3] [RERUNS=0]  set up a real VS Code, and test its extension in it
+# make test-editors [WORKERS=3] [RERUN=0]  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
 #              also framedex-linux-x64.vsix, whose wheels can record
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
@@ -76,15 +76,16 @@ seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
-# CI runs what failed once more, because tests can time out on a busy machine: in a new process, with new fixtures, alone.
-RERUNS := 0
-define with_reruns
-$(1) || { test $(RERUNS) != 0 && echo "Once more, what failed:" && $(1) -n 0 --last-failed --last-failed-no-failures none; }
+# CI runs failed tests once more, because they can time out on a busy machine: in a new process, with new fixtures, alone.
+# Status 1 says that tests failed. After any other, tests are missing.
+RERUN := 0
+define with_rerun
+$(1) || { test $$? = 1 && test $(RERUN) = 1 && echo "Once more, what failed:" && $(1) -n 0 --last-failed --last-failed-no-failures none; }
 endef
 
 test: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) $(CHECKS)
-	@$(call with_reruns,$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10)
+	@$(call with_rerun,$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10)
 
 test-all: $(VENV)/set-up-dev
 	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
@@ -179,7 +180,7 @@ test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
 	@scripts/check-extension
-	@$(call with_reruns,$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -p no:randomly --durations=10 $(EDITOR_TESTS))
+	@$(call with_rerun,$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -p no:randomly --durations=10 $(EDITOR_TESTS))
 
 .PHONY: vsix
 vsix:

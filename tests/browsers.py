@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,3 +57,23 @@ def opened_page(browser: Browser, **options: Any) -> Iterator[Page]:
         yield page
     finally:
         page.close()
+
+
+def is_local(url: str) -> bool:
+    """Whether a URL needs no network."""
+    return url.startswith(("file:", "data:"))
+
+
+@contextmanager
+def offline_page(browser: Browser, is_expected: Callable[[str], bool] = is_local, **options: Any) -> Iterator[Page]:
+    """A page without a network. At its end, the browser must have no complaints, and only expected requests (URLs)."""
+    with opened_page(browser, offline=True, **options) as page:
+        complaints: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on("dialog", lambda dialog: complaints.append(f"{page.url}: {dialog.message}"))
+        page.on("request", lambda request: asked.append(request.url))
+        yield page
+        assert complaints == []
+        assert [url for url in asked if not is_expected(url)] == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from tests.browsers import needs_browser, opened_page
+from tests.browsers import needs_browser, offline_page
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,10 +45,7 @@ def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
     site: Path, browser: Browser, scheme: Literal["light", "dark"]
 ) -> None:
     phone = {"width": PHONE_WIDTH, "height": 800}
-    with opened_page(browser, viewport=phone, offline=True, color_scheme=scheme, reduced_motion="reduce") as page:
-        complaints: list[str] = []
-        page.on("console", lambda message: complaints.append(f"{page.url}: {message.text}"))
-        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    with offline_page(browser, viewport=phone, color_scheme=scheme, reduced_motion="reduce") as page:
         for file in sorted(site.rglob("*.html")):
             if file.name == "404.html":
                 continue
@@ -65,12 +62,11 @@ def test_every_page_opens_offline_on_a_phone_in_both_colour_schemes(
                 "[...document.images].filter(image => image.complete && !image.naturalWidth).map(image => image.src)"
             )
             assert broken == [], file
-        assert complaints == []
 
 
 @needs_browser
 def test_the_search_finds_a_page(site: Path, browser: Browser) -> None:
-    with opened_page(browser, offline=True, viewport={"width": 1280, "height": 800}) as page:
+    with offline_page(browser, viewport={"width": 1280, "height": 800}) as page:
         page.goto((site / "index.html").as_uri())
         page.locator("input[name=query]").click()
         page.locator("input[name=query]").press_sequentially("recompiles")

@@ -60,12 +60,12 @@ def run(file: Path, folder: Path, window: Workbench) -> Any:
     """Run a file of `host/` in a new window; return the JSON that it wrote (for tests, Outcomes)."""
     script = (folder / file.name).with_suffix(".js")
     _tool("esbuild", str(file), *_BUNDLED, f"--outfile={script}")
-    written = Path(f"{script}.json")
     window.page.add_init_script(_AUTOMATION)
     stand_in = HOST / file.name.removesuffix(".test.ts")
     extension = stand_in if stand_in.is_dir() else HOST
     window.load(extensionDevelopmentPath=window.remote(extension), extensionTestsPath=window.remote(script))
     window.page.wait_for_function("window.testsHaveEnded", timeout=TIMEOUT * 1000)
+    written = Path(f"{script}.json")
     assert written.is_file(), window.page.evaluate("window.testsSaid.join('\\n')")
     return json.loads(written.read_text())
 

@@ -182,7 +182,8 @@ class Workbench:
 
     def message(self, text: str) -> Locator:
         """The message with this text in the notification list: toasts disappear on their own."""
-        # A list that opens before its message may close again. Screen readers are told of one message at a time.
+        # VS Code announces one message at a time to screen readers, so one that waits is only in the list. A list that
+        # opens before it has a message closes again.
         told = self.page.get_by_role("alert").or_(self.page.locator(".notification-list-item"))
         expect(told.filter(has_text=text).first).to_be_attached()
         listed = self.page.locator(".notifications-center")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from framedex.guidebook.site import addresses
-from tests.browsers import needs_browser, opened_page
+from tests.browsers import needs_browser, offline_page
 from tests.indexer.guidebook.site.small import FETCH, HOSTILE, PUT, built_site
 
 if TYPE_CHECKING:
@@ -27,16 +27,8 @@ PAGES = (
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page without network access, which fails on browser errors and on requests other than files."""
-    with opened_page(browser, viewport={"width": 1280, "height": 900}, offline=True) as opened:
-        complaints: list[str] = []
-        asked: list[str] = []
-        opened.on("console", lambda message: complaints.append(message.text))
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-        opened.on("request", lambda request: asked.append(request.url))
+    with offline_page(browser, viewport={"width": 1280, "height": 900}) as opened:
         yield opened
-        assert complaints == []
-        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
 def address(path: str) -> str:
@@ -103,7 +95,7 @@ def test_stack_paths_open_by_keyboard(page: Page) -> None:
 
 
 def test_pages_are_read_without_scripts_and_printed(browser: Browser) -> None:
-    with opened_page(browser, java_script_enabled=False, offline=True) as page:
+    with offline_page(browser, java_script_enabled=False) as page:
         page.goto(address(addresses.function_page(PUT)))
         assert page.locator("h2:visible").count() >= 8
         assert page.locator("svg.orders:visible").count() == 1
