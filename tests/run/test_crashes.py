@@ -37,12 +37,14 @@ def test_the_python_line_of_a_crash_is_shown_after_the_end(how: str, tmp_path: P
     assert ended.status == -CRASHES[how]
     capture = _capture(tmp_path)
     text = (capture / "crash.txt").read_text()
+    # A stack may also overflow where the function begins: Python's line of that is the decorator's, two lines above.
+    lines = range(_line(how) - 2 * (how == "overflows_the_stack"), _line(how) + 1)
     assert text.startswith(f"*** {CRASHES[how].name} (@0x")
     for verb in ("live", "hang"):
         shown = CliRunner().invoke(cli, [verb, str(capture)]).stdout
         assert f"was killed by {CRASHES[how].name}" in shown
         (marked,) = (line for line in shown.splitlines() if line.startswith("  > "))
-        assert marked.split()[1:] == [how, f"{program('crashing.py')}:{_line(how)}"]
+        assert marked.split()[1:] in [[how, f"{program('crashing.py')}:{line}"] for line in lines]
         assert "explain" in shown
 
 
