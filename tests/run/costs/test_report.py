@@ -117,7 +117,8 @@ def test_a_click_selects_a_function_and_its_location(opened: Page) -> None:
     after = box.bounding_box()
     whole = opened.locator(".flames > svg").bounding_box()
     assert before is not None and after is not None and whole is not None
-    assert before["width"] < whole["width"] / 2 and after["width"] == pytest.approx(whole["width"], rel=0.01)
+    # Its share of the time depends on the machine's load.
+    assert before["width"] < whole["width"] * 0.9 and after["width"] == pytest.approx(whole["width"], rel=0.01)
     assert opened.locator(".picked").inner_text().startswith("zeros: ")
     link = opened.locator(".picked a").get_attribute("href")
     assert link is not None and link.startswith("vscode://file/")
