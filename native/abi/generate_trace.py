@@ -87,7 +87,7 @@ def traced_table(abi: Abi) -> str:
         lines += _wrapping(table)
     lines.append("}  // namespace")
     lines += _chooser(tables)
-    lines += _trace(abi, functions, tables[0])
+    lines += _trace(abi, functions, queries, tables[0])
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
 
 
@@ -289,10 +289,9 @@ def _chooser(tables: list[Table]) -> Iterator[str]:
     yield "  }\n}"
 
 
-def _trace(abi: Abi, functions: list[Function], api: Table) -> Iterator[str]:
+def _trace(abi: Abi, functions: list[Function], queries: set[str], api: Table) -> Iterator[str]:
     yield "const PJRT_Api* trace(const PJRT_Api* plugin) {"
     yield "  static const recorder::Function functions[] = {"
-    queries = generate_objects.queries(abi)
     described = [(function.name, f"names_{function.name}", function.name in queries) for function in functions]
     inner = [function for own in object_tables(abi) for function in own.functions]
     described += [(each.name, each.names, ".get_" in each.name) for each in inner]

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +17,7 @@
 
 #include "boundary/objects.h"
 #include "boundary/trampolines.h"
+#include "recorder/base/errno_scope.h"
 #include "recorder/base/inside.h"
 #include "recorder/process/modules.h"
 
@@ -90,15 +90,6 @@ const void* find_target(const Boundary& boundary, const std::vector<ListedObject
   }
   return nullptr;
 }
-
-class ErrnoScope {
- public:
-  ErrnoScope() : saved_(errno) {}
-  ~ErrnoScope() { errno = saved_; }
-
- private:
-  int saved_;
-};
 
 // Returns whether the boundary has a new function.
 bool set_target(Boundary& boundary, const void* target) {
@@ -220,7 +211,7 @@ void report_missing() {
 }  // namespace
 
 extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept {
-  ErrnoScope errno_scope;
+  recorder::ErrnoScope errno_scope;
   if (registers->boundary == kMaximumBoundaries) {
     auto* library = reinterpret_cast<void*>(registers->integers[0]);
     void* answer = answer_dlsym(library, reinterpret_cast<const char*>(registers->integers[1]));

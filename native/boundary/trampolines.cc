@@ -10,28 +10,37 @@ asm(R"(
     .pushsection .text
     .balign 16
 framedex_boundary_trampolines:
+    .cfi_startproc
     .set index, 0
     .rept 257
     .balign 16
+    .cfi_def_cfa_offset 8
     pushq $index
+    .cfi_def_cfa_offset 16
     jmp framedex_boundary_common
     .set index, index + 1
     .endr
 
 framedex_boundary_common:
-    .cfi_startproc
-    .cfi_def_cfa %rsp, 16
     pushq %rbp
+    .cfi_adjust_cfa_offset 8
     .cfi_offset %rbp, -24
     pushq %r9
+    .cfi_adjust_cfa_offset 8
     pushq %r8
+    .cfi_adjust_cfa_offset 8
     pushq %rcx
+    .cfi_adjust_cfa_offset 8
     pushq %rdx
+    .cfi_adjust_cfa_offset 8
     pushq %rsi
+    .cfi_adjust_cfa_offset 8
     pushq %rdi
+    .cfi_adjust_cfa_offset 8
     pushq %rax
+    .cfi_adjust_cfa_offset 8
     movq %rsp, %rbp
-    .cfi_def_cfa %rbp, 80
+    .cfi_def_cfa_register %rbp
     subq $128, %rsp
     andq $-16, %rsp
     movups %xmm0, -128(%rbp)
@@ -54,24 +63,33 @@ framedex_boundary_common:
     movups -32(%rbp), %xmm6
     movups -16(%rbp), %xmm7
     movq %rbp, %rsp
+    .cfi_def_cfa_register %rsp
     popq %rax
+    .cfi_adjust_cfa_offset -8
     popq %rdi
+    .cfi_adjust_cfa_offset -8
     popq %rsi
+    .cfi_adjust_cfa_offset -8
     popq %rdx
+    .cfi_adjust_cfa_offset -8
     popq %rcx
+    .cfi_adjust_cfa_offset -8
     popq %r8
+    .cfi_adjust_cfa_offset -8
     popq %r9
+    .cfi_adjust_cfa_offset -8
     popq %rbp
-    leaq 8(%rsp), %rsp
-    .cfi_def_cfa %rsp, 8
+    .cfi_adjust_cfa_offset -8
     .cfi_restore %rbp
+    leaq 8(%rsp), %rsp
+    .cfi_adjust_cfa_offset -8
     jmp *%r11
-    .cfi_endproc
 
     .globl framedex_boundary_return
     .hidden framedex_boundary_return
 framedex_boundary_return:
     ret
+    .cfi_endproc
     .popsection
 )");
 

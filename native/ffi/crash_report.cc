@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <string_view>
 
+#include "recorder/base/errno_scope.h"
+#include "recorder/process/signals.h"
 #include "recorder/recorder.h"
 
 namespace framedex::ffi {
@@ -103,24 +104,11 @@ const char* stage_name(XLA_FFI_ExecutionStage stage) {
   return "unknown";
 }
 
-// Notes and reports, then forwards the signal to its previous handler. With the default action, a fault recurs when
-// this returns, and a sent signal is sent again. So the process ends by the same signal.
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
-  int saved_errno = errno;
+  recorder::ErrnoScope errno_scope;
   recorder::record_fatal_signal(number, *info, context);
   report_crash(number);
-  const struct sigaction& before = find(number)->before;
-  bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
-  if (is_default) {
-    sigaction(number, &before, nullptr);
-    bool was_sent = info->si_code <= 0;
-    if (was_sent) raise(number);
-  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(number, info, context);
-  } else {
-    before.sa_handler(number);
-  }
-  errno = saved_errno;
+  recorder::forward_fatal_signal(find(number)->before, number, info, context);
 }
 
 }  // namespace
@@ -158,8 +146,7 @@ void install_crash_report() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     sigaction(fatal.number, nullptr, &fatal.before);
-    bool is_ignored = (fatal.before.sa_flags & SA_SIGINFO) == 0 && fatal.before.sa_handler == SIG_IGN;
-    if (!is_ignored) sigaction(fatal.number, &action, nullptr);
+    if (!recorder::is_ignored(fatal.before)) sigaction(fatal.number, &action, nullptr);
   }
 }
 

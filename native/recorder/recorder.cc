@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cctype>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "recorder/base/errno_scope.h"
 #include "recorder/base/inside.h"
 #include "recorder/crash_file.h"
 #include "recorder/process/background.h"
@@ -150,15 +150,6 @@ void State::forget_thread(void* thread) {
   current_thread = nullptr;
   delete static_cast<ThreadRecorder*>(thread);
 }
-
-class ErrnoScope {
- public:
-  ErrnoScope() : saved_(errno) {}
-  ~ErrnoScope() { errno = saved_; }
-
- private:
-  int saved_;
-};
 
 void start_in_child() {
   ErrnoScope errno_scope;

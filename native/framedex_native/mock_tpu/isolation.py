@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import UserList
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -34,8 +35,12 @@ _LISTENERS = (
 _thread = threading.local()
 
 
-class _Listeners(list[Callable[..., None]]):
-    """JAX's listeners of one kind. None is called on a thread that is isolated."""
+class _Listeners(UserList[Callable[..., None]]):
+    """JAX's list of the listeners of one kind. None is called on a thread that is isolated."""
+
+    def __init__(self, known: list[Callable[..., None]]) -> None:
+        super().__init__()
+        self.data = known  # not a copy: another thread may be adding to it
 
     def __iter__(self) -> Iterator[Callable[..., None]]:
         return iter(()) if getattr(_thread, "is_isolated", False) else super().__iter__()
@@ -52,6 +57,6 @@ def isolated() -> Iterator[None]:
         for name, value in _SETTINGS.items():
             if (setting := getattr(config, name, None)) is not None:
                 contexts.enter_context(setting(value))
+        contexts.callback(setattr, _thread, "is_isolated", getattr(_thread, "is_isolated", False))
         _thread.is_isolated = True
-        contexts.callback(setattr, _thread, "is_isolated", False)
         yield

@@ -9,20 +9,20 @@
 namespace framedex::pjrt {
 
 // A value that one thread at a time uses. In a forked child it is empty: another thread may have held it at the fork.
-// A static member of its function, because the handler of forks refers to it. Leaked: calls come after static
+// At most one of each type: the handler of forks refers to it by a static member. Leaked: calls come after static
 // destructors.
 template <typename Value>
 class ForkSafe {
  public:
-  ForkSafe() : state_(new State) {
-    state = state_;
+  ForkSafe() {
+    state = new State;
     pthread_atfork(nullptr, nullptr, [] { new (state) State; });
   }
 
   template <typename Action>
   auto use(Action action) {
-    std::lock_guard lock(state_->mutex);
-    return action(state_->value);
+    std::lock_guard lock(state->mutex);
+    return action(state->value);
   }
 
  private:
@@ -31,7 +31,6 @@ class ForkSafe {
     Value value;
   };
   static inline State* state = nullptr;
-  State* state_;
 };
 
 }  // namespace framedex::pjrt

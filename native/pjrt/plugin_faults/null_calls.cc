@@ -5,7 +5,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -85,22 +84,8 @@ const Slot* find_null_slot(const mcontext_t& context) {
   return candidates.count == 1 ? candidates.only : nullptr;
 }
 
-void forward(int number, siginfo_t* info, void* context) {
-  bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
-  bool is_ignored = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN;
-  if (is_default || is_ignored) {
-    // A fault recurs when this returns; a sent signal is sent again.
-    sigaction(number, &before, nullptr);
-    if (info->si_code <= 0) raise(number);
-  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
-    before.sa_sigaction(number, info, context);
-  } else {
-    before.sa_handler(number);
-  }
-}
-
 void on_fault(int number, siginfo_t* info, void* data) {
-  int saved_errno = errno;
+  recorder::ErrnoScope errno_scope;
   mcontext_t& context = static_cast<ucontext_t*>(data)->uc_mcontext;
   bool is_null_call = info->si_code > 0 && context.gregs[REG_RIP] == 0 && !has_entered_wrapper;
   const Slot* slot = is_null_call ? find_null_slot(context) : nullptr;
@@ -110,9 +95,8 @@ void on_fault(int number, siginfo_t* info, void* data) {
   } else {
     recorder::record_fatal_signal(number, *info, data);
     has_entered_wrapper = false;
-    forward(number, info, data);
+    recorder::forward_fatal_signal(before, number, info, data);
   }
-  errno = saved_errno;
 }
 
 }  // namespace

@@ -207,3 +207,22 @@ def test_functions_and_prototypes_are_parsed(text: str, converted: str) -> None:
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         convert(text)
+
+
+def test_a_stack_leads_to_the_caller_from_every_instruction_of_a_trampoline(
+    tmp_path: Path, libraries: list[str]
+) -> None:
+    (folder,) = {Path(library).parent for library in libraries}
+    built = tmp_path / "libsteps.so"
+    source = str(PROGRAMS / "boundary_steps.cc")
+    link = [f"-L{folder}", "-lstandin", f"-Wl,-rpath,{folder},-z,now"]
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", source, "-o", built, *link], check=True)
+    program = tmp_path / "steps.py"
+    program.write_text(f"import ctypes\nprint(ctypes.CDLL({str(built)!r}).step_through())\n")
+    variables = boundary_variables([convert("libstandin.so:double standin_mix(int a)")])
+    variables |= {"FRAMEDEX_OUT": str(tmp_path / "captures"), "PYTHONPATH": str(framedex_native.ffi_startup_path())}
+
+    ran = Run.of([sys.executable, str(program)], tmp_path, plain_environment() | variables, TIMEOUT)
+
+    assert ran.status == 0, ran.stderr
+    assert int(ran.stdout) > 40

@@ -117,8 +117,13 @@ def open_recording(named: Path | None) -> Iterator[OpenRecording]:
 def find_targets(plugin: str, against: str | None, python: str) -> tuple[Target, Target | None]:
     """Return the plug-in under test, and the one to compare with. Raises FramedexError if there is none."""
     interpreter = find_interpreter(python)
-    other = None if against is None else replace(find_target(against, interpreter), is_reference=True)
+    other = None if against is None else find_reference(interpreter, against)
     return find_target(plugin, interpreter), other
+
+
+def find_reference(python: str, name: str = MOCK) -> Target:
+    """Return the plug-in of that name as what a plug-in under test is compared with."""
+    return replace(find_target(name, python), is_reference=True)
 
 
 def _find_capture(named: Path | None) -> Path:

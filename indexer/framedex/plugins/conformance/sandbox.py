@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from framedex.live.memory import read_maps
 from framedex.plugins.conformance.model import StackFrame
 
 if TYPE_CHECKING:
@@ -167,15 +168,12 @@ def _report_fatal_signals(writer: int) -> None:
 
 def _locate(addresses: list[int]) -> list[tuple[str, int]]:
     """The file and the file offset of each address."""
-    mapped = []
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        span, _, offset, _, _, *path = line.split(maxsplit=5)
-        if path and path[0].startswith("/"):
-            start, _, end = span.partition("-")
-            mapped.append((int(start, 16), int(end, 16), int(offset, 16), path[0]))
+    mapped = [each for each in read_maps(os.getpid()) if each.path.startswith("/")]
     found = []
     for address in addresses:
-        inside = ((path, address - start + offset) for start, end, offset, path in mapped if start <= address < end)
+        inside = (
+            (each.path, address - each.start + each.offset) for each in mapped if each.start <= address < each.end
+        )
         found.append(next(inside, ("", address)))
     return found
 

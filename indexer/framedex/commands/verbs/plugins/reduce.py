@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,9 +16,8 @@ from framedex.base.plaintext import printable
 from framedex.base.regularfile import open_regular
 from framedex.commands.inputs.files import absolute
 from framedex.commands.launching.replayed import (
-    MOCK,
     OpenRecording,
-    find_target,
+    find_reference,
     find_targets,
     open_recording,
     plugin_options,
@@ -85,7 +83,7 @@ def reduce(
         _refuse_foreign(output.with_suffix(".py"))
         with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
             target, other = find_targets(plugin, against, python)
-            reference = other or replace(find_target(MOCK, target.python), is_reference=True)
+            reference = other or find_reference(target.python)
             trial = Trial(
                 Fault(keep),
                 (target, reference),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.launching.replayed import MOCK, find_target, find_targets, open_recording, plugin_options
+from framedex.commands.launching.replayed import find_reference, find_targets, open_recording, plugin_options
 from framedex.commands.output.console import json_option, print_error, print_json, print_lines
 from framedex.commands.output.render_replay import ReplayAnswer, replay_document, replay_lines
 
@@ -163,7 +162,7 @@ def _bisect(
         return bisect_non_finite(plan, target, verdict.non_finite[0], seed)
     if verdict.first_difference is None or (other is None and target.is_mock and not target.is_altered):
         return None
-    reference = other or replace(find_target(MOCK, target.python), is_reference=True)
+    reference = other or find_reference(target.python)
     first = verdict.first_difference
     return bisect_difference(plan, [target, reference], tolerance, first, seed, is_recorded=other is None)
 
