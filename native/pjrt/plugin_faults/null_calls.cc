@@ -9,6 +9,8 @@
 #include <cstring>
 
 #include "pjrt/slots.h"
+#include "recorder/base/errno_scope.h"
+#include "recorder/process/signals.h"
 #include "recorder/recorder.h"
 
 namespace framedex::pjrt {
