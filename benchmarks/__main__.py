@@ -23,13 +23,23 @@ class Subject:
 
 SUBJECTS = (
     Subject(
-        "recording", "Recording", ("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries")
+        "recording",
+        "Recording",
+        (
+            *("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries"),
+            *("recorded-contents", "replayed-recordings"),
+        ),
     ),
     Subject("other_tools", "Recording compared with other tools", ("other-tools",)),
     Subject("mock_tpu", "Mock TPU", ("dispatch", "behaviours", "device-memory", "real-programs")),
     Subject("jax_suite", "JAX's own tests on the mock TPU", ("jax-suite",)),
     Subject("indexing", "Indexing captures", ("ingest", "large-index", "followed-calls", "seal")),
-    Subject("costs", "Queries of large indexes", ("compiles", "costs-by-line", "verb-memory", "time-differences")),
+    Subject(
+        "costs",
+        "Costs by line",
+        ("compiles", "costs-by-line", "verb-memory", "time-differences", "program-memory"),
+    ),
+    Subject("compilations", "Causes of recompilations", ("recompiles",)),
     Subject("binaries", "Binaries and their functions", ("symbols", "matching", "lines-by-eye")),
     Subject("sources", "Source trees", ("source-index", "source-fetch", "statement-lines", "static-callers")),
     Subject(

@@ -1,4 +1,4 @@
-"""Cost of queries in indexes of millions of calls: compilations, memory and waits by line, verbs, differing times."""
+"""Costs by line: queries in indexes of millions of calls, differing times, and memory compared with texts of XLA."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ from pathlib import Path
 import click
 
 from benchmarks.figures import Figure
-from benchmarks.processes import FRAMEDEX, print_header, print_row, run_framedex, run_measured
+from benchmarks.processes import FRAMEDEX, ROOT, print_header, print_row, run_framedex, run_measured
+from framedex.base.protobuf import Message
 from framedex.index import Index
+from framedex.model.programs import ProgramMemory
+from framedex.programs import read_program_memory
+from framedex.programs.hlo import Module
+from tests.run.costs.xla_dumps import read_dumps
 
 # --- compilations -----------------------------------------------------------------------------------------------------
 
@@ -353,3 +358,40 @@ def _has_different_times(folder: Path, before: int, after: int) -> bool:
     arguments = ("diff", str(before), str(after), "--only", "times", "--format", "json")
     found = json.loads(run_framedex(folder, *arguments).output)
     return any(found[name] for name in ("functions", "lines", "loops"))
+
+
+# --- memory inside programs ------------------------------------------------------------------------------------------
+
+TEMPORARIES_PROGRAM = ROOT / "benchmarks" / "programs" / "temporaries.py"
+
+
+@click.command()
+def program_memory() -> list[Figure]:
+    """Compare the temporaries of 30 programs with XLA's own texts: their total, their peak, and its live values.
+
+    XLA writes the texts with `--xla_dump_to`. Equal means to the byte.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        flags = f"--xla_dump_to={folder / 'dump'}"
+        ran = run_framedex(folder, "run", "--devices", "8", TEMPORARIES_PROGRAM, XLA_FLAGS=flags)
+        totals: dict[str, int] = json.loads(ran.output.splitlines()[0])
+        (programs,) = folder.glob(".framedex/captures/*/programs")
+        found = dict(filter(None, map(_read_program_memory, programs.iterdir())))
+        dumps = read_dumps(folder / "dump")
+    print_header("program", "temporaries", "equal total", "peak", "equal live values at it")
+    equal = 0
+    for program, total in totals.items():
+        memory, dump = found[f"jit_{program}"], dumps[f"jit_{program}"]
+        has_equal_total, has_equal_peak = total == dump.temporaries, dump.has_equal_peak(memory)
+        print_row(program, f"{total:,}", has_equal_total, f"{memory.peak:,}", has_equal_peak)
+        equal += has_equal_total and has_equal_peak
+    name = "programs with the total, the peak and the live values of XLA's own texts"
+    return [Figure(name, equal, f"of {len(totals)}")]
+
+
+def _read_program_memory(file: Path) -> tuple[str, ProgramMemory] | None:
+    """Return the name of the module in a kept program and its memory; None if it has no temporaries."""
+    data = file.read_bytes()
+    memory = read_program_memory(data)
+    return None if memory is None else (Module(Message(data).content(1)).name, memory)

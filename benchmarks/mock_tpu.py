@@ -361,7 +361,7 @@ def real_programs(
     PROGRAM is a function of benchmarks/programs, or a file without .py. Without one, all programs run: some ten
     minutes. The first run installs the libraries with pip (1.5 GB).
     """
-    python = _create_environment(environment)
+    python = create_environment(environment)
     selected = select_programs(names)
     mock = (library or framedex_native.library_path()).absolute()
     print_header("program", "CPU, s", "mock, s", "mock / CPU", "processor time", "compilations", "outcome")
@@ -374,14 +374,14 @@ def real_programs(
     return [*([] if names else _summarise(found)), *_program_figures(found)]
 
 
-def select_programs(names: Sequence[str]) -> list[tuple[Path, str]]:
-    """The programs with these names, or of the files with these names; all programs without names.
+def select_programs(names: Sequence[str], folder: Path = REAL_PROGRAMS) -> list[tuple[Path, str]]:
+    """The programs in a folder with these names, or of the files with these names; all programs without names.
 
     Raises UsageError for an unknown name.
     """
     programs = [
         (file, node.name)
-        for file in sorted(REAL_PROGRAMS.glob("*.py"))
+        for file in sorted(folder.glob("*.py"))
         for node in ast.parse(file.read_text()).body
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
     ]
@@ -391,7 +391,7 @@ def select_programs(names: Sequence[str]) -> list[tuple[Path, str]]:
     return [(file, program) for file, program in programs if not names or {file.stem, program} & set(names)]
 
 
-def _create_environment(folder: Path) -> Path:
+def create_environment(folder: Path) -> Path:
     """The Python of a virtual environment with the libraries and this environment's jax."""
     python = folder / "bin" / "python"
     complete = folder / "complete"

@@ -1,4 +1,4 @@
-"""Cost of recording: loops of calls, stack walks, FFI handlers, and kept programs and binaries."""
+"""Cost of recording: loops of calls, stack walks, FFI handlers, kept programs and binaries, contents and replays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,17 @@ import click
 
 import framedex_native
 from benchmarks.figures import Figure
-from benchmarks.processes import build_native, jaxlib_library, median_ratio, mock_environment, print_header, print_row
+from benchmarks.processes import (
+    FRAMEDEX,
+    ROOT,
+    build_native,
+    jaxlib_library,
+    median_ratio,
+    mock_environment,
+    print_header,
+    print_row,
+    run_measured,
+)
 from framedex.binaries import BinaryStore, DigestCache
 from tests.ffi_running import CPU, UNTRACED, library_for, tracing
 from tests.running import plain_environment
@@ -307,3 +317,55 @@ def _seconds(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
+
+
+# --- contents and their replays ---------------------------------------------------------------------------------------
+
+_CORPUS = (
+    "transformer_step",
+    "diffusion_sampling",
+    "data_parallel_step",
+    "molecular_dynamics",
+    "callbacks_in_a_loop",
+)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def replayed_recordings(folder: Path) -> list[Figure]:
+    """Replay the recordings of `scripts/make_recordings.py` at the mock TPU."""
+    report = run_measured([*FRAMEDEX, "conform", "--only", "recordings", "--recordings", folder, "--json"], ROOT)
+    checks = json.loads(report.output)["checks"]
+    equal = [each for each in checks if each["status"] == "pass"]
+    contents = sum(int(each["detail"].split()[0]) for each in equal)
+    size = sum(each.stat().st_size for each in folder.glob("*.fdxreplay"))
+    print(f"{len(equal)} of {len(checks)} replays give the recorded bits, in {contents} contents; {size:,} bytes")
+    return [
+        Figure("recordings whose replay gives the recorded bits", len(equal), "recordings", note=f"Of {len(checks)}."),
+        Figure("contents with the recorded bits", contents, "contents"),
+        Figure("files of these recordings", size, "bytes"),
+    ]
+
+
+@click.command()
+@click.option("--runs", default=3, show_default=True, help="Runs of each program; the median counts.")
+def recorded_contents(runs: int) -> list[Figure]:
+    """Measure `run --contents` with real programs: processor time and bytes on disk."""
+    print_header("program", "without", "with contents", "bytes of contents")
+    figures = []
+    for name in _CORPUS:
+        plain = statistics.median(_record_contents(name, "")[0] for _ in range(runs))
+        kept = [_record_contents(name, "all") for _ in range(runs)]
+        seconds, size = statistics.median(each[0] for each in kept), kept[0][1]
+        print_row(name, f"{plain:.2f} s", f"{seconds:.2f} s", f"{size:,}")
+        note = f"{size:,} bytes of contents."
+        figures.append(Figure(f"{name}, recorded with contents", seconds, "s", "without", seconds / plain, note))
+    return figures
+
+
+def _record_contents(name: str, contents: str) -> tuple[float, int]:
+    """Record a program of the corpus: its processor time, and the bytes of its contents."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = mock_environment(folder) | {"FRAMEDEX_CONTENTS": contents, "FRAMEDEX_DEVICES": "8"}
+        cost = run_measured([sys.executable, "-m", "tests.programs.corpus", name], ROOT, environment)
+        return cost.processor_s, sum(each.stat().st_size for each in Path(folder).glob("*/buffers/*"))

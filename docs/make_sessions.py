@@ -205,9 +205,26 @@ def update_documented_lines(documented: list[str], printed: list[str]) -> list[s
             at += 1
         if at == len(printed):
             return None
-        kept.append(line if _ANY in line else printed[at])
+        kept.append(_elide(printed[at], line))
         at, may_skip = at + 1, False
     return kept if may_skip or at == len(printed) else None
+
+
+def _elide(printed: str, documented: str) -> str:
+    """A printed line with the elisions of the documented line, whose figures may differ."""
+    parts = documented.split(_ANY)
+    if len(parts) == 1:
+        return printed
+    groups = (f"(?P<part{number}>\\s*{_pattern(part)}\\s*)" for number, part in enumerate(parts))
+    found = re.fullmatch(".*?".join(groups), printed)
+    return documented if found is None else _ANY.join(found[f"part{number}"] for number in range(len(parts)))
+
+
+def _pattern(part: str) -> str:
+    """A regular expression for printed text of the same shape."""
+    varying = {re.escape(name): pattern.pattern for pattern, name in _VARYING}
+    shape = re.escape(_shape(part)).replace("\\ ", "\\s+")
+    return re.sub("|".join(map(re.escape, varying)), lambda found: varying[found[0]], shape)
 
 
 def _shape(line: str) -> str:

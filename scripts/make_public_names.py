@@ -8,6 +8,7 @@ functions of its public modules: JAX names their programs `jit_NAME`.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import re
@@ -42,8 +43,7 @@ def _functions() -> Iterator[str]:
     for name in (*MODULES, *INNER):
         module = importlib.import_module(name)
         yield from (each for each, value in vars(module).items() if callable(value))
-    primitives = vars(jax.extend.core.primitives).values()
-    yield from (each.name for each in primitives if isinstance(getattr(each, "name", None), str))
+    yield from (each.name for each in gc.get_objects() if isinstance(each, jax.extend.core.Primitive))
 
 
 if __name__ == "__main__":

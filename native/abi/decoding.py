@@ -67,22 +67,32 @@ OPTIONS = "compile_options"
 # The contents of buffers, which are kept if the recording asks for it (native/pjrt/contents.h): the value's name, the
 # C++ statement, whether it is an output.
 CONTENTS = {
-    "PJRT_Client_BufferFromHostBuffer_Args": ("data.kept", "keep_host_buffer({writer}, {index}, args);", False),
-    "PJRT_AsyncHostToDeviceTransferManager_TransferData_Args": (
-        "data.kept",
-        "keep_transfer({writer}, {index}, args->data, args->transfer_size);",
-        False,
-    ),
-    "PJRT_Buffer_ToHostBuffer_Args": (
-        "dst.read",
-        "expect_read({writer}, {index}, args->dst, args->dst_size, args->event);",
-        True,
-    ),
-    "PJRT_Buffer_CopyRawToHost_Args": (
-        "dst.read",
-        "expect_read({writer}, {index}, args->dst, static_cast<size_t>(args->transfer_size), args->event);",
-        True,
-    ),
+    "PJRT_Client_BufferFromHostBuffer_Args": [("data.kept", "keep_host_buffer({writer}, {index}, args);", False)],
+    "PJRT_AsyncHostToDeviceTransferManager_TransferData_Args": [
+        ("data.kept", "keep_transfer({writer}, {index}, args->data, args->transfer_size);", False),
+    ],
+    "PJRT_Buffer_ToHostBuffer_Args": [
+        ("dst.read", "expect_read({writer}, {index}, args->dst, args->dst_size, args->event);", True),
+    ],
+    "PJRT_Buffer_CopyRawToHost_Args": [
+        (
+            "dst.read",
+            "expect_read({writer}, {index}, args->dst, static_cast<size_t>(args->transfer_size), args->event);",
+            True,
+        ),
+    ],
+    "PJRT_LoadedExecutable_Execute_Args": [("answered", "answered_execution({writer}, {index}, args);", False)],
+    "PJRT_CopyToDeviceStream_AddChunk_Args": [
+        ("chunk.kept", "keep_chunk({writer}, {index}, args->chunk);", False),
+        ("answer", "answer_of_stream({writer}, {index}, args->stream);", False),
+    ],
+}
+# Channels of host callbacks (native/pjrt/host_callbacks.h), by struct: the value's name, the list, and its length.
+CHANNELS = {
+    "PJRT_LoadedExecutable_Execute_Args": [
+        ("send_channels", "args->options->send_callbacks", "args->options->num_send_ops"),
+        ("receive_channels", "args->options->recv_callbacks", "args->options->num_recv_ops"),
+    ],
 }
 BOOKKEEPING = {"struct_size", "extension_start", "vtable"}
 
@@ -103,13 +113,18 @@ class Value:
 
 def values(abi: Abi, struct: Struct) -> list[Value]:
     """The recorded values of an argument struct, in field order. C++ calls the struct `args`."""
-    return [*_values(abi, struct, "args", "", nested=False), *_content_values(struct)]
+    return [*_values(abi, struct, "args", "", nested=False), *_channel_values(struct), *_content_values(struct)]
+
+
+def _channel_values(struct: Struct) -> Iterator[Value]:
+    for name, callbacks, count in CHANNELS.get(struct.name, ()):
+        statement = f"channels({{writer}}, {{index}}, {callbacks}, args->num_devices, {count});"
+        yield Value(name, statement, f"args->options != nullptr && {count} != 0", is_output=False)
 
 
 def _content_values(struct: Struct) -> Iterator[Value]:
-    """The content that a call carries, in a recording that keeps contents."""
-    if struct.name in CONTENTS:
-        name, statement, returned = CONTENTS[struct.name]
+    """The contents that a call carries, in a recording that keeps contents."""
+    for name, statement, returned in CONTENTS.get(struct.name, ()):
         yield Value(name, statement, "recorder::kept_contents() != recorder::Contents::kNone", returned)
 
 

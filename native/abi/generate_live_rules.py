@@ -15,7 +15,8 @@ from pjrt_abi import Abi, Function
 
 # The types whose every creation is recorded, and their C++ enumerators.
 _TYPES = {
-    "buffer": "kBuffer", "event": "kEvent", "executable": "kExecutable", "loaded_executable": "kLoadedExecutable",
+    "client": "kClient", "buffer": "kBuffer", "event": "kEvent", "executable": "kExecutable",
+    "loaded_executable": "kLoadedExecutable", "async_host_to_device_transfer_manager": "kTransferManager",
 }  # fmt: skip
 # The condition under which a successful call has no results, because it only queries a size.
 _SIZE_QUERIES = {"PJRT_Buffer_ToHostBuffer": "args->dst == nullptr"}
@@ -80,5 +81,6 @@ def _statements(recorded: list[Value], objects: Objects, roles: Mapping[str, str
     for value in recorded:
         known = objects[value.name]
         if known["role"] in roles and known["type"] in _TYPES:
-            judge = f"judge.as(LiveRole::{roles[known['role']]}, ObjectType::{_TYPES[known['type']]})"
+            meaning = f'LiveRole::{roles[known["role"]]}, ObjectType::{_TYPES[known["type"]]}, "{value.name}"'
+            judge = f"judge.as({meaning})"
             yield f"  if ({value.guard}) {value.statement.format(writer=judge, index=0)}"

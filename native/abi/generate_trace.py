@@ -19,6 +19,7 @@ NOTICE = "// Generated from native/abi; do not edit."
 FIRST = {
     "PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);",
     "PJRT_Event_Destroy": "on_destroy(args);",
+    "PJRT_LoadedExecutable_Execute": "AnswerScope answers(args);",
 }
 # Statements to run after a call, recorded or not.
 LAST = {
@@ -53,6 +54,7 @@ def traced_table(abi: Abi) -> str:
         '#include "pjrt/compiled_memory.h"',
         '#include "pjrt/contents.h"',
         '#include "pjrt/extension_chain.h"',
+        '#include "pjrt/host_callbacks.h"',
         '#include "pjrt/live_rules/judge.h"',
         '#include "pjrt/object_tables.h"',
         '#include "pjrt/output_counts.h"',
@@ -169,6 +171,7 @@ def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Ite
     returns = function.returns if function.returns_error else ""
     missed = ["  } else {", "    miss_call();"] if not is_query else []
     yield f"{function.returns} {name}({function.arguments}* args) {{"
+    yield f"  if (args == nullptr) return {call};"
     if name in FIRST:
         yield f"  {FIRST[name]}"
     yield from _entry(name, index)

@@ -40,6 +40,20 @@ py::list to_python(const std::vector<capture::Module>& modules) {
   return list;
 }
 
+std::vector<py::int_> numbers_below(size_t count) {
+  std::vector<py::int_> numbers;
+  numbers.reserve(count);
+  for (size_t number = 0; number < count; ++number) numbers.emplace_back(number);
+  return numbers;
+}
+
+// A number is shared by all tuples: an int of its own for each frame of each stack takes four times their memory.
+py::tuple chain(const std::vector<uint32_t>& frames, const std::vector<py::int_>& numbers) {
+  py::tuple result(frames.size());
+  for (size_t i = 0; i < frames.size(); ++i) result[i] = numbers[frames[i]];
+  return result;
+}
+
 py::dict to_python(const capture::Capture& capture) {
   py::list codes, frames, stacks, functions, threads;
   for (const capture::Code& code : capture.codes) {
@@ -49,9 +63,10 @@ py::dict to_python(const capture::Capture& capture) {
     frames.append(py::make_tuple(frame.language == capture::FrameLanguage::kPython, frame.owner, frame.offset,
                                  frame.line, frame.is_returning));
   }
+  const std::vector<py::int_> numbers = numbers_below(capture.frames.size());
   for (const capture::Stack& stack : capture.stacks) {
-    stacks.append(py::make_tuple(py::tuple(py::cast(stack.frames)), py::tuple(py::cast(stack.python)),
-                                 text(stack.outcome), stack.is_truncated));
+    stacks.append(py::make_tuple(chain(stack.frames, numbers), chain(stack.python, numbers), text(stack.outcome),
+                                 stack.is_truncated));
   }
   for (const auto& [boundary, name] : capture.functions) functions.append(py::make_tuple(text(boundary), text(name)));
   for (const capture::Thread& thread : capture.threads) threads.append(py::make_tuple(thread.id, text(thread.name)));

@@ -1,26 +1,23 @@
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "boundary/boundary.h"
+#include "recorder/base/readable_memory.h"
 
 namespace framedex::boundary {
 namespace {
 
-// Takes the arguments of a call in the order of the System V ABI.
+// Takes the arguments of a call in the order of the calling convention.
 class ArgumentReader {
  public:
   explicit ArgumentReader(const Registers& registers) : registers_(registers) {}
 
   uint64_t integer() {
-    return integers_ < kIntegerRegisters ? registers_.integers[integers_++] : registers_.stack[stack_++];
+    return integers_ < architecture::kIntegerArguments ? registers_.integers[integers_++] : registers_.stack[stack_++];
   }
   uint64_t vector() {
     uint64_t bits;
-    if (vectors_ == kVectorRegisters) return registers_.stack[stack_++];
+    if (vectors_ == architecture::kVectorArguments) return registers_.stack[stack_++];
     std::memcpy(&bits, registers_.vectors[vectors_++], sizeof(bits));
     return bits;
   }
@@ -49,21 +46,19 @@ void write_any(recorder::ArgumentWriter& writer, uint16_t field, uint64_t value)
   }
 }
 
-// Writes a C string, or its address if the memory is not readable or has no end nearby. The kernel copies it, so a bad
-// address is no fault.
+// Writes a C string, or its address if the memory is not readable or has no end nearby.
 void write_text(recorder::ArgumentWriter& writer, uint16_t field, uint64_t address) {
   char text[recorder::ArgumentWriter::kMaximumText];
   constexpr uint64_t kPage = 4096;
   size_t size = 0;
   while (size < sizeof(text)) {
     uint64_t at = address + size;
-    iovec own{text + size, std::min<size_t>(sizeof(text) - size, kPage - at % kPage)};
-    iovec theirs{reinterpret_cast<void*>(at), own.iov_len};
-    ssize_t copied = address == 0 ? -1 : process_vm_readv(getpid(), &own, 1, &theirs, 1, 0);
-    if (copied <= 0) break;
-    size_t length = strnlen(text + size, static_cast<size_t>(copied));
+    size_t rest = std::min<size_t>(sizeof(text) - size, kPage - at % kPage);  // of the page: the text may end in it
+    size_t copied = recorder::copy_readable(reinterpret_cast<const void*>(at), text + size, rest);
+    if (copied == 0) break;
+    size_t length = strnlen(text + size, copied);
     size += length;
-    if (length < static_cast<size_t>(copied)) return writer.text_or_size(field, text, size);
+    if (length < copied) return writer.text_or_size(field, text, size);
   }
   writer.address(field, reinterpret_cast<const void*>(address));
 }

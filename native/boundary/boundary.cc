@@ -9,8 +9,6 @@
 namespace framedex::boundary {
 namespace {
 
-constexpr const char* kRegisterNames[kIntegerRegisters] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
-
 // Removes and returns the text before the first `end`, or all of it.
 std::string_view take(std::string_view& text, char end) {
   size_t at = text.find(end);
@@ -32,7 +30,7 @@ Boundary* parse(std::string_view text) {
   boundary->name = take(text, ':');
   if (boundary->name.empty()) return nullptr;
   while (!text.empty()) add_parameter(*boundary, take(text, ','));
-  for (const char* name : kRegisterNames) {
+  for (const char* name : architecture::kIntegerArgumentNames) {
     if (!has_prototype) boundary->parameters.push_back({Parameter::Kind::kAny, name});
   }
   for (const Parameter& each : boundary->parameters) boundary->value_names.push_back(each.name.c_str());

@@ -47,7 +47,7 @@ constexpr size_t kMaximumBoundaries = 256;
 // colon, the parameters are the registers of integers.
 std::vector<Boundary*> parse_boundaries(const char* text);
 
-// Writes the arguments of a call, as the prototype describes them, or the registers of the first six integers.
+// Writes the arguments of a call, as the prototype describes them, or the registers of integers.
 void write_arguments(recorder::ArgumentWriter& writer, const Boundary& boundary, const Registers& registers);
 
 }  // namespace framedex::boundary

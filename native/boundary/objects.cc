@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "architecture/architecture.h"
 #include "recorder/process/loader_lock.h"
 
 namespace framedex::boundary {
@@ -137,14 +138,14 @@ void Object::each_slot(const Dynamic& dynamic, const ElfW(Rela) * first, size_t 
                        const std::function<void(const Slot&)>& visit) const {
   for (const ElfW(Rela)* each = first; each < first + count; ++each) {
     auto type = ELF64_R_TYPE(each->r_info);
-    bool is_slot =
-        type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (type == R_X86_64_64 && each->r_addend == 0);
+    bool is_slot = type == architecture::kJumpSlot || type == architecture::kGlobalData ||
+                   (type == architecture::kAbsolute && each->r_addend == 0);
     if (!is_slot) continue;
     size_t number = ELF64_R_SYM(each->r_info);
     const ElfW(Sym) & symbol = dynamic.symbols[number];
     auto* place = reinterpret_cast<const void**>(base() + each->r_offset);
     const void* value = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-    bool is_lazy = type == R_X86_64_JUMP_SLOT && symbol.st_shndx == SHN_UNDEF && has_code_at(value);
+    bool is_lazy = type == architecture::kJumpSlot && symbol.st_shndx == SHN_UNDEF && has_code_at(value);
     visit({dynamic.strings + symbol.st_name, is_lazy ? dynamic.version_of(number) : "", place, value, is_lazy});
   }
 }

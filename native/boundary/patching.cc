@@ -216,15 +216,15 @@ extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept {
     auto* library = reinterpret_cast<void*>(registers->integers[0]);
     void* answer = answer_dlsym(library, reinterpret_cast<const char*>(registers->integers[1]));
     if (answer == nullptr) return reinterpret_cast<const void*>(real_dlsym);
-    registers->rax = reinterpret_cast<uint64_t>(answer);
+    registers->answer = reinterpret_cast<uint64_t>(answer);
     return framedex_boundary_return;
   }
   const Boundary& boundary = *(*boundaries)[registers->boundary];
   recorder::Call call(boundary.function);
   if (call.is_recording()) {
     write_arguments(call.arguments(), boundary, *registers);
-    auto behind = reinterpret_cast<uintptr_t>(&registers->return_address + 1);
-    call.enter_from({registers->return_address, behind, registers->rbp});
+    auto stack = reinterpret_cast<uintptr_t>(registers->stack);
+    call.enter_from({architecture::strip_return_address(registers->return_address), stack, registers->fp});
     if (call.is_recording()) call.leave(0, {});
   }
   return boundary.target;

@@ -3,17 +3,16 @@
 
 #include <cstdint>
 
+#include "architecture/architecture.h"
+
 namespace framedex::boundary {
 
-constexpr int kIntegerRegisters = 6;
-constexpr int kVectorRegisters = 8;
-
-// In the order of addresses; trampolines.cc stores it.
+// In the order of addresses; architecture/*/boundary_trampolines.cc store it.
 struct Registers {
-  double vectors[kVectorRegisters][2];
-  uint64_t rax;
-  uint64_t integers[kIntegerRegisters];  // rdi, rsi, rdx, rcx, r8, r9
-  uint64_t rbp;
+  double vectors[architecture::kVectorArguments][2];
+  uint64_t answer;  // of framedex_boundary_return; at the entry rax, or x8 on AArch64
+  uint64_t integers[architecture::kIntegerArguments];
+  uint64_t fp;
   uint64_t boundary;  // the trampoline's index
   uint64_t return_address;
   uint64_t stack[1];  // arguments that are not in registers

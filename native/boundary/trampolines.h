@@ -12,7 +12,7 @@ const void* trampoline(size_t index);
 
 // Called by a trampoline. Returns the address to jump to; it may change the registers first.
 extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept;
-// Code that only returns to the caller, for calls that framedex_boundary_enter answers in `rax`.
+// Code that only returns to the caller, for calls that framedex_boundary_enter answers in `answer`.
 extern "C" const char framedex_boundary_return[];
 
 }  // namespace framedex::boundary

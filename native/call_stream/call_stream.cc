@@ -6,7 +6,8 @@ namespace framedex::call_stream {
 
 CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls,
                        bool is_followed)
-    : definitions_(folder),
+    : callbacks_(folder),
+      definitions_(folder),
       began_(std::clamp(began, -capture::kLatest, capture::kLatest)),
       is_followed_(is_followed),
       nesting_(&totals_),
@@ -60,6 +61,7 @@ capture::ThreadCalls& CallStream::calls_of(size_t place) {
 bool CallStream::extend() {
   // Includes threads not read yet: later, streams are read only from the last look on.
   for (size_t place = 0; place < threads_.size(); ++place) calls_of(place).drain();
+  callbacks_.read_pending(definitions_.folder());
   if (!definitions_.extend()) return false;
   for (auto& calls : threads_) calls->extend();
   add_functions();

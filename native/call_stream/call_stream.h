@@ -85,6 +85,7 @@ class CallStream {
   void add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch);
   void change(const capture::LateReturn& late, uint32_t thread, Batch* batch);
 
+  Callbacks callbacks_;  // its constructor precedes that of the definitions
   capture::Definitions definitions_;
   int64_t began_;
   bool is_followed_;
@@ -99,7 +100,6 @@ class CallStream {
   std::vector<NextCall> next_;                                  // a heap
   Lifetimes lifetimes_;
   CausalLinks links_;
-  Callbacks callbacks_;
   size_t functions_ = 0;  // known to the lifetimes, the links and the callbacks
   uint64_t known_objects_ = 0;
   int64_t time_left_ = kMaxTime;  // left for later calls

@@ -4,14 +4,12 @@
 #include <utility>
 
 #include "call_stream/times.h"
-#include "capture_reader/open_calls.h"
 
 namespace framedex::call_stream {
 
 std::vector<int64_t> Callbacks::invoked(const capture::Definitions& definitions, int64_t began) const {
   std::map<std::pair<uint32_t, uint64_t>, int64_t> times;  // by thread and sequence
-  for (const capture::PendingCallback& pending :
-       capture::read_pending_callbacks(definitions.folder(), definitions.identity())) {
+  for (const capture::PendingCallback& pending : pending_) {
     times[{pending.thread, pending.call.sequence}] = kForever;
   }
   for (const capture::ThreadInvocation& each : definitions.invocations()) {

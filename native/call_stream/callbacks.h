@@ -6,11 +6,17 @@
 #include <vector>
 
 #include "capture_reader/definitions.h"
+#include "capture_reader/open_calls.h"
 
 namespace framedex::call_stream {
 
 class Callbacks {
  public:
+  // Reads the pending callbacks of the capture in `folder`.
+  explicit Callbacks(const std::string& folder) { read_pending(folder); }
+  // Call before new data of a growing capture is read: a callback that is invoked later is then still pending, not
+  // unknown.
+  void read_pending(const std::string& folder) { pending_ = capture::read_pending_callbacks(folder); }
   // Call in the order of the capture's function indexes.
   void add_function(const std::string& name) { registers_.push_back(name == kRegisteringFunction); }
   // Adds a call of the thread with this number in file names.
@@ -30,6 +36,7 @@ class Callbacks {
     uint64_t row;
   };
 
+  std::vector<capture::PendingCallback> pending_;
   std::vector<bool> registers_;  // by function
   std::vector<Registration> registrations_;
 };

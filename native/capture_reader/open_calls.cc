@@ -9,6 +9,7 @@
 
 #include "capture_reader/definitions.h"
 #include "capture_reader/stored_file.h"
+#include "capture_reader/stream_reader.h"
 #include "capture_reader/thread_calls.h"
 #include "capture_reader/thread_files.h"
 
@@ -172,7 +173,8 @@ CaptureOpenCalls read_open_calls(const std::string& folder) {
   return tables ? read_by_tables(folder, *tables) : read_by_streams(folder);
 }
 
-std::vector<PendingCallback> read_pending_callbacks(const std::string& folder, uint64_t identity) {
+std::vector<PendingCallback> read_pending_callbacks(const std::string& folder) {
+  uint64_t identity = StreamReader(folder + "/" + kProcessStream).header().capture;
   return read_callbacks(StoredFile(folder + "/" + kOpenCallsFile), identity);
 }
 

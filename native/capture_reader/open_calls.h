@@ -49,7 +49,7 @@ struct Invocation {
 // left out.
 CaptureOpenCalls read_open_calls(const std::string& folder);
 // Reads the callbacks that were registered and not invoked, in order of their calls.
-std::vector<PendingCallback> read_pending_callbacks(const std::string& folder, uint64_t identity);
+std::vector<PendingCallback> read_pending_callbacks(const std::string& folder);
 // Reads the invocations of callbacks, thread by thread.
 std::vector<Invocation> read_invocations(const std::string& folder);
 

@@ -125,7 +125,7 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   Call call(is_of_callback ? *instance->callback : slot.function);
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
-    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
+    call.enter_from(recorder::registers_of_caller());
     return run_recorded(call, slot, frame);
   }
   XLA_FFI_Error* error = slot.handler(frame);
@@ -139,7 +139,7 @@ __attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, 
   Call call(slot.function);
   if (call.is_recording()) {
     call.arguments();
-    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
+    call.enter_from(recorder::registers_of_caller());
   }
   ExceptionExitRecord guard(call);
   slot.handler(a, b, c, d, e);

@@ -118,6 +118,10 @@ void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void*
   if (size >= 0) recorder::keep_sent(writer, field, static_cast<const char*>(bytes), static_cast<size_t>(size));
 }
 
+void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk) {
+  if (chunk != nullptr) recorder::keep_sent(writer, field, static_cast<const char*>(chunk->data), chunk->size);
+}
+
 void expect_read(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, size_t size, PJRT_Event* event) {
   if (recorder::kept_contents() < recorder::Contents::kHash || bytes == nullptr || event == nullptr) return;
   try {

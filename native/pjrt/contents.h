@@ -19,6 +19,8 @@ void keep_host_buffer(recorder::ArgumentWriter& writer, uint16_t field,
                       const PJRT_Client_BufferFromHostBuffer_Args* args);
 // Keeps a part of a buffer that is transferred.
 void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, int64_t size);
+// Keeps what the answer of a host callback sends to a program.
+void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk);
 // Expects the content of a read, and writes its number. `event` is ready when `size` bytes at `bytes` are complete.
 void expect_read(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, size_t size, PJRT_Event* event);
 

@@ -1,9 +1,18 @@
 // The extension chain of a plug-in's table: traced copies of the known extensions, followed by the others.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "pjrt_c_api.h"
 
 namespace framedex::pjrt {
+
+// A larger table of functions is malformed: the largest one has 1,144 bytes.
+inline constexpr size_t kMaximumTableSize = 1 << 16;
+
+// Returns the extensions of a chain, each once: a malformed chain may have no end.
+std::vector<PJRT_Extension_Base*> extensions_of(PJRT_Extension_Base* first);
 
 // Returns a copy of an extension in which every known function is traced; nullptr for an unknown type. Generated.
 PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin);

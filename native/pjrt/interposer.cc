@@ -6,6 +6,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "pjrt/extension_chain.h"
 #include "pjrt/plugin_faults/null_calls.h"
 #include "pjrt/slots.h"
 #include "pjrt/traced_call.h"
@@ -29,6 +30,10 @@ void check(const Plugin& plugin) {
     throw std::runtime_error(plugin.path + ": its table of " + std::to_string(plugin.api->struct_size) +
                              " bytes is too short to be one of the PJRT C API.");
   }
+  if (plugin.api->struct_size > kMaximumTableSize) {
+    throw std::runtime_error(plugin.path + ": its table of " + std::to_string(plugin.api->struct_size) +
+                             " bytes is too long to be one of the PJRT C API.");
+  }
   const PJRT_Api_Version& version = plugin.api->pjrt_api_version;
   if (version.major_version != PJRT_API_MAJOR) {
     throw std::runtime_error(plugin.path + " speaks version " + std::to_string(version.major_version) + "." +
@@ -43,17 +48,18 @@ std::string name_of(PJRT_Extension_Type type) {
   return name != nullptr ? name : std::to_string(static_cast<int>(type));
 }
 
-std::string names(const PJRT_Extension_Base* extension) {
+std::string names(PJRT_Extension_Base* first) {
   std::string text;
-  for (; extension != nullptr; extension = extension->next)
+  for (PJRT_Extension_Base* extension : extensions_of(first)) {
     text += (text.empty() ? "" : ", ") + name_of(extension->type);
+  }
   return text;
 }
 
 // Returns the names of the plug-in's extensions that are in the table's chain untraced.
-std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extension_Base* plugin) {
+std::string untraced_names(const PJRT_Extension_Base* traced, PJRT_Extension_Base* first) {
   std::string text;
-  for (; plugin != nullptr; plugin = plugin->next) {
+  for (const PJRT_Extension_Base* plugin : extensions_of(first)) {
     const PJRT_Extension_Base* found = traced;
     while (found->type != plugin->type) found = found->next;
     if (found == plugin) text += (text.empty() ? "" : ", ") + name_of(plugin->type);
@@ -62,9 +68,9 @@ std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extensi
 }
 
 // Returns the sizes of the plug-in's extensions, `Layouts=80, FFI=48`.
-std::string sizes(const PJRT_Extension_Base* extension) {
+std::string sizes(PJRT_Extension_Base* first) {
   std::string text;
-  for (; extension != nullptr; extension = extension->next) {
+  for (PJRT_Extension_Base* extension : extensions_of(first)) {
     text += (text.empty() ? "" : ", ") + name_of(extension->type) + "=" + std::to_string(extension->struct_size);
   }
   return text;

@@ -7,14 +7,10 @@
 
 #include <cstring>
 
+#include "recorder/base/readable_memory.h"
+
 namespace framedex::pjrt {
 namespace {
-
-bool copy_memory(const void* source, void* target, size_t size) {
-  iovec from = {const_cast<void*>(source), size};
-  iovec to = {target, size};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(size);
-}
 
 // The part of a loaded library that contains an address.
 struct LoadedPart {
@@ -70,12 +66,12 @@ std::mutex object_tables_mutex;
 const void* table_of_object(const void* object) {
   const void* table = nullptr;
   bool is_aligned = reinterpret_cast<uintptr_t>(object) % alignof(void*) == 0;
-  return is_aligned && copy_memory(object, &table, sizeof(table)) ? table : nullptr;
+  return is_aligned && recorder::copy_readable(object, &table, sizeof(table)) == sizeof(table) ? table : nullptr;
 }
 
 bool read_table(const void* table, void* copy, size_t size, CodeRange* code) {
   bool is_aligned = reinterpret_cast<uintptr_t>(table) % alignof(void*) == 0;
-  if (!is_aligned || !copy_memory(table, copy, size)) return false;
+  if (!is_aligned || recorder::copy_readable(table, copy, size) != size) return false;
   uintptr_t words[2];
   std::memcpy(words, copy, sizeof(words));
   if (words[0] < size || words[0] >= 64 * size) return false;  // struct_size: an older type of table is passed on
@@ -105,7 +101,7 @@ bool replace_table(const void* table, const void* words, size_t size) {
   }
   // Memory outside of all libraries: only the kernel knows whether it is writable.
   uintptr_t first;
-  if (!copy_memory(table, &first, sizeof(first))) return false;
+  if (recorder::copy_readable(table, &first, sizeof(first)) != sizeof(first)) return false;
   iovec from = {&first, sizeof(first)};
   iovec to = {const_cast<void*>(table), sizeof(first)};
   if (process_vm_writev(getpid(), &from, 1, &to, 1, 0) != static_cast<ssize_t>(sizeof(first))) return false;

@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "architecture/architecture.h"
 #include "pjrt_c_api.h"
-#include "recorder/base/export.h"
 
 namespace {
 
@@ -95,7 +95,7 @@ __attribute__((visibility("hidden"))) Dlsym framedex_real_dlsym = nullptr;
 __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const char* name) {
   if (framedex_real_dlsym == nullptr) {
     void* real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-    if (real == nullptr) real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    if (real == nullptr) real = dlvsym(RTLD_NEXT, "dlsym", framedex::architecture::kOldestGlibc);
     framedex_real_dlsym = reinterpret_cast<Dlsym>(real);
   }
   if (std::strcmp(name, "GetPjrtApi") != 0 || library == RTLD_NEXT || library == RTLD_DEFAULT) return nullptr;
@@ -105,34 +105,4 @@ __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const
   dlerror();  // callers may check it to see whether the name was found
   return take(get_table) ? reinterpret_cast<void*>(&traced_table) : nullptr;
 }
-
-// The real dlsym reads its return address, so this jumps to it with the caller's stack unchanged.
-FRAMEDEX_EXPORT void* dlsym(void* library, const char* name) noexcept;
-asm(R"(
-    .pushsection .text
-    .globl dlsym
-    .type dlsym, @function
-dlsym:
-    .cfi_startproc
-    pushq %rdi
-    .cfi_adjust_cfa_offset 8
-    pushq %rsi
-    .cfi_adjust_cfa_offset 8
-    subq $8, %rsp
-    .cfi_adjust_cfa_offset 8
-    call framedex_answer
-    addq $8, %rsp
-    .cfi_adjust_cfa_offset -8
-    popq %rsi
-    .cfi_adjust_cfa_offset -8
-    popq %rdi
-    .cfi_adjust_cfa_offset -8
-    testq %rax, %rax
-    jz 1f
-    ret
-1:  jmp *framedex_real_dlsym(%rip)
-    .cfi_endproc
-    .size dlsym, .-dlsym
-    .popsection
-)");
 }

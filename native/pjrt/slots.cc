@@ -1,12 +1,11 @@
 #include "pjrt/slots.h"
 
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+
+#include "recorder/base/readable_memory.h"
 
 namespace framedex::pjrt {
 namespace {
@@ -49,9 +48,8 @@ void* copy_of(const void* table, size_t size, size_t described_size) {
   void* copy = std::calloc(1, size > described_size ? size : described_size);
   std::memcpy(copy, table, size);
   if (size < described_size) {
-    iovec target = {static_cast<char*>(copy) + size, described_size - size};
-    iovec source = {const_cast<char*>(static_cast<const char*>(table)) + size, described_size - size};
-    if (process_vm_readv(getpid(), &target, 1, &source, 1, 0) < 0) std::memset(target.iov_base, 0, target.iov_len);
+    recorder::copy_readable(static_cast<const char*>(table) + size, static_cast<char*>(copy) + size,
+                            described_size - size);
   }
   return copy;
 }

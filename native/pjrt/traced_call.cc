@@ -4,6 +4,7 @@
 #include <atomic>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "pjrt/plugin_faults/exceptions.h"
@@ -46,8 +47,24 @@ int code_of(PJRT_Error* error, const PJRT_Api* plugin) {
   code.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
   code.error = error;
   code.code = PJRT_Error_Code_UNKNOWN;  // if the plug-in does not tell
-  if (plugin->PJRT_Error_GetCode != nullptr) plugin->PJRT_Error_GetCode(&code);
+  try {
+    if (plugin->PJRT_Error_GetCode != nullptr) plugin->PJRT_Error_GetCode(&code);
+  } catch (...) {  // the program did not ask
+  }
   return code.code;
+}
+
+// Returns the message of an error, empty if the plug-in does not tell.
+std::string_view message_of(PJRT_Error* error, const PJRT_Api* plugin) {
+  PJRT_Error_Message_Args message{};
+  message.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE;
+  message.error = error;
+  try {
+    if (plugin->PJRT_Error_Message != nullptr) plugin->PJRT_Error_Message(&message);
+  } catch (...) {  // the program did not ask
+    return {};
+  }
+  return message.message == nullptr ? "" : std::string_view(message.message, message.message_size);
 }
 
 // Invoked by the plug-in in place of the program's callback.
@@ -151,11 +168,7 @@ TracedCallback::~TracedCallback() {
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error, uint16_t object) {
   if (error == nullptr) return call.leave(0, {});
   call.arguments().address(object, error);
-  PJRT_Error_Message_Args message{};
-  message.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE;
-  message.error = error;
-  if (plugin->PJRT_Error_Message != nullptr) plugin->PJRT_Error_Message(&message);
-  call.leave(code_of(error, plugin), {message.message, message.message_size});
+  call.leave(code_of(error, plugin), message_of(error, plugin));
 }
 
 void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error, uint16_t object) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "architecture/architecture.h"
 #include "recorder/format/capture_format.h"
 
 namespace framedex::recorder {
@@ -192,13 +193,13 @@ void write_crash_file(const std::string& folder, const PythonRuntime& python, in
   pthread_sigmask(SIG_UNBLOCK, &faults, &before);
   {
     TextFile file(descriptor);
-    const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
     file << "*** " << name_of(signal) << " (@";
     file.address(reinterpret_cast<uintptr_t>(info.si_addr)) << ") received by PID ";
     file.number(static_cast<uint64_t>(getpid()), 10) << " (TID ";
     file.number(static_cast<uint64_t>(syscall(SYS_gettid)), 10) << ") from PID 0; stack trace: ***\n";
     file << "PC: @     ";
-    file.address(static_cast<uintptr_t>(registers[REG_RIP])) << "  (unknown)\n";
+    file.address(architecture::instruction_pointer(registers)) << "  (unknown)\n";
     file.flush();
     NativeWalk walk{&file, 0, false};
     guarded([&] { _Unwind_Backtrace(write_native_frame, &walk); });

@@ -372,7 +372,7 @@ ArgumentWriter& Call::arguments() {
 
 // Not inlined: its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, through
 // which the caller's registers are found.
-__attribute__((noinline)) void Call::enter() noexcept { enter_at(registers_of_caller(__builtin_frame_address(0))); }
+__attribute__((noinline)) void Call::enter() noexcept { enter_at(registers_of_caller()); }
 
 void Call::enter_from(const StartRegisters& start) noexcept { enter_at(start); }
 

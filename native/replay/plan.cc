@@ -46,6 +46,7 @@ class Words {
     for (size_t i = 0; i < count; ++i) values.push_back(number());
     return values;
   }
+  bool is_at_end() const { return line_.empty(); }
   // The name of a file in the capture; never a path.
   std::string file() {
     std::string name(word());
@@ -83,6 +84,19 @@ Action action_of(Words& words) {
   words.fail(std::string(name) + " is not an operation");
 }
 
+void parse_callbacks(Words& words, Operation& operation) {
+  operation.send_channels = words.numbers(words.count());
+  operation.receive_channels = words.numbers(words.count());
+  for (size_t count = words.count(); count > 0; --count) {
+    Answer& answer = operation.answers.emplace_back();
+    int64_t device = words.number();
+    if (device < 0 || static_cast<size_t>(device) >= operation.devices) words.fail("an answer is for no device");
+    answer.device = static_cast<size_t>(device);
+    answer.channel = words.number();
+    answer.content = words.file();
+  }
+}
+
 void parse_execution(Words& words, Operation& operation) {
   operation.executable = words.number();
   operation.launch = words.number();
@@ -96,6 +110,7 @@ void parse_execution(Words& words, Operation& operation) {
   }
   operation.buffers = words.numbers(buffers);
   operation.non_donatable = words.numbers(words.count());
+  if (!words.is_at_end()) parse_callbacks(words, operation);
 }
 
 Operation parse_operation(Words words) {

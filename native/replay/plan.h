@@ -5,7 +5,7 @@
 //
 //   compile ID EXECUTABLE PROGRAM OPTIONS FORMAT
 //   send ID BUFFER DEVICE MEMORY TYPE CONTENT RANK DIMENSION...
-//   execute ID EXECUTABLE LAUNCH DEVICE DEVICES ARGUMENTS OUTPUTS BUFFER... COUNT NON_DONATABLE...
+//   execute ID EXECUTABLE LAUNCH DEVICE DEVICES ARGUMENTS OUTPUTS BUFFER... COUNT NON_DONATABLE... [CALLBACKS]
 //   copy ID BUFFER SOURCE DEVICE MEMORY
 //   read ID BUFFER CONTENT
 //   delete ID BUFFER
@@ -16,6 +16,9 @@
 // none. MEMORY is a memory's kind, `-` for the device's default. PROGRAM, OPTIONS and CONTENT are file names in the
 // capture's folders; CONTENT is `-` if it is unknown. The buffers of an execution are the arguments of each device,
 // then the results of each device.
+//
+// CALLBACKS, of programs with host callbacks: COUNT CHANNEL... of sends, COUNT CHANNEL... of receives, then the
+// recorded answers in their order, COUNT {DEVICE CHANNEL CONTENT}...; the device is its place in the execution.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +33,13 @@ namespace framedex::replay {
 enum class Action { kCompile, kSend, kExecute, kCopy, kRead, kDelete, kDestroy, kUnload };
 
 constexpr const char* kUnknown = "-";
+
+// What a host callback sent to the program.
+struct Answer {
+  size_t device = 0;
+  int64_t channel = 0;
+  std::string content;
+};
 
 struct Operation {
   Action action = Action::kCompile;
@@ -51,6 +61,9 @@ struct Operation {
   size_t outputs = 0;            // per device
   std::vector<int64_t> buffers;  // devices * arguments, then devices * outputs
   std::vector<int64_t> non_donatable;
+  std::vector<int64_t> send_channels;
+  std::vector<int64_t> receive_channels;
+  std::vector<Answer> answers;
 };
 
 // Throws std::runtime_error, which names the malformed line.

@@ -94,7 +94,7 @@ void Plugin::wait(PJRT_Event* event) const {
 
 PJRT_Device* Plugin::device(int64_t index) const {
   if (index >= 0 && static_cast<size_t>(index) < devices_.size()) return devices_[static_cast<size_t>(index)];
-  throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT,
+  throw PluginError(PJRT_Error_Code_OUT_OF_RANGE,
                     "there is no device " + std::to_string(index) + " here, only " + std::to_string(devices_.size()));
 }
 
@@ -170,7 +170,8 @@ size_t Plugin::outputs_of(PJRT_LoadedExecutable* executable) const {
   return outputs.num_outputs;
 }
 
-void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operation, Execution& execution) {
+void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operation,
+                     const std::vector<std::string>& answers, Execution& execution) {
   size_t outputs = outputs_of(executable);
   if (outputs != operation.outputs) {
     throw PluginError(
@@ -181,6 +182,8 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
   options.launch_id = static_cast<int>(operation.launch);
   options.non_donatable_input_indices = operation.non_donatable.data();
   options.num_non_donatable_input_indices = operation.non_donatable.size();
+  RecordedCallbacks callbacks(*api_, operation, answers);
+  callbacks.attach(options);
   std::vector<PJRT_Buffer* const*> arguments;
   std::vector<PJRT_Buffer**> results;
   for (size_t i = 0; i < operation.devices; ++i) {
@@ -208,6 +211,10 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
     }
   }
   if (failure) throw *failure;
+  if (callbacks.has_missed()) {
+    throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,
+                      "the program asks for an answer of a callback that was not recorded");
+  }
 }
 
 Content Plugin::read(PJRT_Buffer* buffer) {

@@ -9,6 +9,7 @@
 
 #include "pjrt_c_api.h"
 #include "replay/plan.h"
+#include "replay/recorded_callbacks.h"
 
 namespace framedex::replay {
 
@@ -46,8 +47,9 @@ class Plugin {
   // Returns once the plug-in no longer reads `bytes`.
   PJRT_Buffer* send(const Operation& operation, const std::string& bytes);
   PJRT_Buffer* copy(PJRT_Buffer* source, int64_t device, const std::string& memory);
-  // Returns once all devices have ended, also if one of them fails.
-  void execute(PJRT_LoadedExecutable* executable, const Operation& operation, Execution& execution);
+  // Returns once all devices have ended, also if one of them fails. `answers` has the bytes of the operation's answers.
+  void execute(PJRT_LoadedExecutable* executable, const Operation& operation, const std::vector<std::string>& answers,
+               Execution& execution);
   Content read(PJRT_Buffer* buffer);
   void remove_content(PJRT_Buffer* buffer);
   void destroy(PJRT_Buffer* buffer);

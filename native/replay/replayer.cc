@@ -109,7 +109,11 @@ void Replayer::execute(const Operation& operation) {
     std::vector<PJRT_Buffer*>& arguments = execution.arguments.emplace_back();
     for (size_t i = 0; i < operation.arguments; ++i) arguments.push_back(buffers_.at(*next++));
   }
-  plugin_.execute(executables_.at(operation.executable), operation, execution);
+  std::vector<std::string> answers;
+  for (const Answer& answer : operation.answers) {
+    answers.push_back(read_kept(settings_.capture, capture::kBuffers, answer.content));
+  }
+  plugin_.execute(executables_.at(operation.executable), operation, answers, execution);
   for (size_t device = 0; device < operation.devices; ++device) {
     for (size_t i = 0; i < operation.outputs; ++i) {
       PJRT_Buffer* output = execution.outputs[device][i];

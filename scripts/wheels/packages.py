@@ -29,17 +29,19 @@ class Package:
 
 @dataclass(frozen=True)
 class Pins:
-    """The packages of the sysroot, and those with the headers of a CPython version (`3.12`)."""
+    """The packages of the sysroot, those with the headers of a CPython version (`3.12`), and those of `make arm64`."""
 
     sysroot: Sequence[Package]
     headers: Mapping[str, Package]
+    arm64: Sequence[Package]
 
     @classmethod
     def read(cls) -> Pins:
         """The pins of this checkout."""
         pins = json.loads(PINS.read_text(encoding="utf-8"))
         headers = {version: Package(**package) for version, package in pins["headers"].items()}
-        return cls([Package(**package) for package in pins["sysroot"]], headers)
+        arm64 = [Package(**package) for package in pins["arm64"]]
+        return cls([Package(**package) for package in pins["sysroot"]], headers, arm64)
 
 
 def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pin the packages for building wheels: write `packages.json` from the indexes of the distributions.
+"""Pin the packages for building wheels and for `make arm64`: write `packages.json` from the distributions' indexes.
 
 python -m scripts.wheels.pins
 
@@ -27,6 +27,7 @@ class _DistributionSuite(NamedTuple):
     name: str
     component: str
     packages: tuple[str, ...]
+    architecture: str = "amd64"
 
 
 _SYSROOT = (
@@ -41,17 +42,30 @@ _HEADERS = {
     "3.13": _DistributionSuite(_DEBIAN, "trixie", "main", ("libpython3.13-dev",)),
     "3.14": _DistributionSuite(_UBUNTU, "resolute", "main", ("libpython3.14-dev",)),
 }
+# Debian 12's CPython, as that is the distribution of the cross compiler, with what it and JAX load.
+_ARM64 = _DistributionSuite(
+    _DEBIAN,
+    "bookworm",
+    "main",
+    (
+        *("python3.11-minimal", "libpython3.11-minimal", "libpython3.11-stdlib", "libpython3.11-dev"),
+        *("libc6", "libgcc-s1", "libstdc++6", "zlib1g", "libexpat1", "libssl3", "libffi8", "libbz2-1.0", "liblzma5"),
+        *("libsqlite3-0", "libuuid1"),
+    ),
+    "arm64",
+)
 
 
 def main() -> None:
     """Read every index, then write the pins."""
     sysroot = [entry for suite in _SYSROOT for entry in _entries(suite)]
     headers = {version: entry for version, suite in _HEADERS.items() for entry in _entries(suite)}
-    PINS.write_text(json.dumps({"sysroot": sysroot, "headers": headers}, indent=1) + "\n", encoding="utf-8")
+    pins = {"sysroot": sysroot, "headers": headers, "arm64": [*_entries(_ARM64)]}
+    PINS.write_text(json.dumps(pins, indent=1) + "\n", encoding="utf-8")
 
 
 def _entries(suite: _DistributionSuite) -> Iterator[dict[str, str]]:
-    address = f"{suite.archive}/dists/{suite.name}/{suite.component}/binary-amd64/Packages.xz"
+    address = f"{suite.archive}/dists/{suite.name}/{suite.component}/binary-{suite.architecture}/Packages.xz"
     try:
         with urllib.request.urlopen(address) as answer:
             stanzas = lzma.decompress(answer.read()).decode().split("\n\n")

@@ -12,7 +12,6 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock, Thread
@@ -22,6 +21,7 @@ from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
 from framedex.index import find_index
 from framedex.index.file.database import EmptyIndexError, LockedIndexError, OutdatedIndexError, changed_index_error
+from framedex_server.session_thread import SessionThread
 from framedex_server.settings import FolderSettings
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class Indexes:
         """The indexes that this session is writing: they are not reported as empty or outdated."""
         self.close_callbacks: list[Callable[[], None]] = []
         """Callbacks to run after the last query."""
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
+        self._thread = SessionThread("framedex-index")
         self._open_indexes: dict[Path, Index] = {}
         self._recently_used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
@@ -252,12 +252,11 @@ class Indexes:
 
     async def indexes_containing(self, documents: Iterable[str]) -> dict[Path, list[str]]:
         """Return the indexes around the source files, each with the files that it contains; report no problems."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._find_indexes_containing, list(documents))
+        return await self.run(lambda: self._find_indexes_containing(list(documents)))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work`, run on the index thread: for file access off the protocol loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await self._thread.run(work)
 
     @property
     def is_fixed(self) -> bool:
@@ -286,11 +285,11 @@ class Indexes:
 
     def close(self) -> None:
         """Stop accepting queries; close the indexes after the running query."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
         Thread(target=self._close_indexes, name="framedex-closing").start()
 
     def _close_indexes(self) -> None:
-        self._thread.shutdown(wait=True)
+        self._thread.join()
         for call in self.close_callbacks:
             call()
         for path in list(self._open_indexes):

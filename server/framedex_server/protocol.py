@@ -146,6 +146,13 @@ class ReplyingProtocol(LanguageServerProtocol):
         if handler is not None:
             yield handler, (params,), None
 
+    def _run_generator(self, future: Any, *, result_future: Any, **step: Any) -> None:
+        """Run pygls' step after a handler. The end of the session cancels handlers, which pygls would log as errors."""
+        if future is not None and future.cancelled():
+            result_future.cancel()
+        else:
+            super()._run_generator(future, result_future=result_future, **step)
+
     def to_json(self, value: Any) -> Any:
         """Return a value of LSP types as plain JSON."""
         return self.fm.converter.unstructure(value)

@@ -138,9 +138,7 @@ class CurrentSelection:
         key = capture, index.path, index.get_cached("state of the narrowed index", object)
         if self._cached_index is None or self._cached_index[0] != key:
             self.close()
-            narrowed = index.restrict_to_captures([capture])
-            narrowed.file(str(index.path))  # computes the totals, which needs its own transaction
-            self._cached_index = key, narrowed
+            self._cached_index = key, index.restrict_to_captures([capture])
         return self._cached_index[1]
 
     def close(self) -> None:

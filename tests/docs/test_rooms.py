@@ -20,17 +20,18 @@ NATIVE = REPOSITORY / "native"
 # The folders from which a native room may include, besides its own.
 NATIVE_NEEDS = {
     "abi": set[str](),
-    "recorder": set[str](),
+    "architecture": set[str](),
+    "recorder": {"architecture"},
     "extractor": set[str](),
     "line_scanner": set[str](),
     "capture_reader": {"recorder/base", "recorder/format"},
     "call_stream": {"capture_reader", "recorder/format"},
     "sqlite_image": set[str](),
-    "pjrt": {"abi", "recorder", "recorder/base"},
+    "pjrt": {"abi", "architecture", "recorder", "recorder/base", "recorder/process"},
     "pjrt/behaviours": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/mock/base"},
     "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/behaviours"},
-    "ffi": {"abi", "recorder", "recorder/base"},
-    "boundary": {"recorder", "recorder/base", "recorder/process"},
+    "ffi": {"abi", "recorder", "recorder/base", "recorder/process"},
+    "boundary": {"architecture", "recorder", "recorder/base", "recorder/process"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
         "recorder/format",

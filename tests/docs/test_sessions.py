@@ -54,6 +54,13 @@ def test_a_page_without_sessions_is_refused() -> None:
         SESSIONS["main"](["how-to/ci.md", "nothing.md"])
 
 
+def test_a_line_with_elided_text_gets_its_current_figures() -> None:
+    update_documented_lines = SESSIONS["update_documented_lines"]
+    printed = ["   1.2 s until call 12 of step  trace 80", " 900 ms   75.0 %  imports"]
+    documented = ["1.98 s until call ... of step  trace ...", "..."]
+    assert update_documented_lines(documented, printed) == ["   1.2 s until call ... of step  trace ...", "..."]
+
+
 def test_times_may_differ_but_all_other_text_is_compared() -> None:
     update_documented_lines = SESSIONS["update_documented_lines"]
     printed = ["id  seconds   duration", " 1  0.015963   4.83 µs  main", "", "two", "three"]

@@ -184,6 +184,7 @@ framedex-plan 1
 compile 1 0 {name} {name} mlir
 send 2 1 0 - F32 {name} 2 3 4
 execute 3 0 7 -1 2 1 1 1 1 2 3 1 0
+execute 9 0 7 -1 2 1 1 1 1 4 5 0 1 8 1 9 2 0 9 {name} 1 9 {name}
 copy 4 4 2 1 pinned_host
 read 5 4 {name}
 delete 6 4
@@ -205,6 +206,22 @@ def replayed_calls() -> Seeds:
         ("PJRT_Client_Compile", {"program.kept": "0-1", "compile_options.kept": "0-1", "executable": "0x8"}),
         ("PJRT_Client_BufferFromHostBuffer", {"device": "0x1", "type": "F32", "dims": [2], "buffer": "0x9"}),
         ("PJRT_LoadedExecutable_Execute", {"executable": "0x8", "options.launch_id": 1, **buffers}),
+        (
+            "PJRT_LoadedExecutable_Execute",
+            {
+                "executable": "0x8",
+                "options.launch_id": 1,
+                "argument_lists": [],
+                "output_lists": [["0xc"]],
+                "num_args": 0,
+                "options.num_send_ops": 1,
+                "options.num_recv_ops": 1,
+                "send_channels": [8],
+                "receive_channels": [9],
+                "answered": 1,
+            },
+        ),
+        ("PJRT_CopyToDeviceStream_AddChunk", {"chunk.kept": "0123456789abcdef-4", "answer": [1, 0, 9, 1]}),
         ("PJRT_Buffer_CopyToMemory", {"buffer": "0xa", "dst_memory": "0x5", "dst_buffer": "0xb"}),
         ("PJRT_Buffer_ToHostBuffer", {"src": "0xb", "dst": "0xff", "dst.read": 1}),
         ("PJRT_Buffer_Destroy", {"buffer": "0xb"}),

@@ -16,8 +16,12 @@ from typing import Any
 import pytest
 
 from framedex.base import nativepart
+from framedex.base.errors import FramedexError
 from framedex.base.nativepart import NoNativePartError
 from framedex.commands.main import cli
+from framedex.live.look import look_at
+from framedex.live.native.stopped import read_living_stacks
+from framedex.live.targets import target_of_process
 from framedex.text_stacks.lines import PlainScanner, line_scanner
 from tests.crash_corpus import FOLDER
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, NATIVE_PART, python_without
@@ -154,7 +158,9 @@ def test_an_unsupported_system_is_named(
 def test_an_unsupported_processor_or_c_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert nativepart.unsupported_system() is None
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    assert nativepart.unsupported_system() == "Linux on aarch64"
+    assert nativepart.unsupported_system() is None
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    assert nativepart.unsupported_system() == "Linux on riscv64"
     monkeypatch.undo()
 
     def of_musl(name: str) -> str:
@@ -162,3 +168,14 @@ def test_an_unsupported_processor_or_c_library_is_named(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(os, "confstr", of_musl)
     assert "glibc" in str(nativepart.unsupported_system())
+
+
+def test_frames_of_running_processes_are_refused_on_another_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+
+    look = look_at(target_of_process(os.getpid()))
+
+    assert look.problem.endswith("on aarch64: only x86-64 is supported.")
+    assert os.getpid() in {each.task.tid for each in look.threads if each.task is not None}
+    with pytest.raises(FramedexError, match="only x86-64 is supported"):
+        read_living_stacks(os.getpid())

@@ -27,6 +27,6 @@ def refused_by_jax(kept, state, scale):
 
 
 used(jnp.ones(1024))
-left_to_xla(jnp.ones(1024))
+left_to_xla(jnp.ones(1024))  # case: left to XLA
 other_type(jnp.ones(1024))  # case: other type
 refused_by_jax(jnp.ones(8), {"w": jnp.ones(1024)}["w"], jnp.ones(4))  # case: refused

@@ -84,11 +84,18 @@ int from_deep_within_a_thread_without_python(Entry entry, void* arguments, int l
   return depth;
 }
 
-// push rbp; mov rbp, rsp; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret - without any unwind information.
+// Calls its first parameter with its second, without any unwind information.
 void through_code_made_at_run_time(Entry entry, void* arguments) {
+#ifdef __x86_64__
+  // push rbp; mov rbp, rsp; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret
   const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+#else
+  // stp x29, x30, [sp, #-16]!; mov x29, sp; mov x2, x0; mov x0, x1; blr x2; ldp x29, x30, [sp], #16; ret
+  const unsigned code[] = {0xa9bf7bfd, 0x910003fd, 0xaa0003e2, 0xaa0103e0, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0};
+#endif
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   std::memcpy(page, code, sizeof(code));
+  __builtin___clear_cache(static_cast<char*>(page), static_cast<char*>(page) + sizeof(code));
   reinterpret_cast<void* (*)(Entry, void*)>(page)(entry, arguments);
   munmap(page, 4096);
 }

@@ -1,4 +1,7 @@
-"""Take the paths of native_roads.cc, compiled to the given library; print how often signals were handled."""
+"""Take the paths of native_roads.cc, compiled to three libraries; print how often signals were handled.
+
+Arguments: the libraries, and how often an array is sent meanwhile (20,000).
+"""
 
 import _ctypes
 import ctypes
@@ -37,7 +40,7 @@ index.go("through_code_made_at_run_time")
 
 platform = Road(library, "PJRT_Client_PlatformName")
 platform.go("arm", ctypes.c_long(200))
-for _ in range(20000):
+for _ in range(int(sys.argv[4]) if len(sys.argv) > 4 else 20000):
     jax.device_put(array)
 handled = library.disarm()
 

@@ -1,4 +1,7 @@
-"""A behaviour: double the result of the ops of one kind and line (FAULT=tanh@96) in each compiled program."""
+"""A behaviour: double the result of the ops of one kind and line (FAULT=tanh@96) in each compiled program.
+
+FAULT=tanh@96@barrier ends a fusion after them instead, with an optimisation barrier.
+"""
 
 import os
 import re
@@ -6,7 +9,8 @@ import re
 from framedex_native.behaviour import on
 from framedex_native.behaviour.asking import ask
 
-KIND, LINE = os.environ["FAULT"].split("@")
+KIND, LINE, *BARRIER = os.environ["FAULT"].split("@")
+OP, USES = ("stablehlo.optimization_barrier", 1) if BARRIER else ("stablehlo.add", 2)
 
 
 def altered(code):
@@ -23,8 +27,8 @@ def altered(code):
             if op.name == f"stablehlo.{KIND}" and re.search(rf'\.py":{LINE}\b', str(op.location)):
                 result = op.results[0]
                 with op.location, ir.InsertionPoint.after(op):
-                    doubled = ir.Operation.create("stablehlo.add", operands=[result, result], results=[result.type])
-                result.replace_all_uses_except(doubled.result, [doubled])
+                    changed = ir.Operation.create(OP, operands=[result] * USES, results=[result.type])
+                result.replace_all_uses_except(changed.result, [changed])
         version = re.match(rb"ML\xefR\rStableHLO_v([\d.]+)", code)[1].decode()
         return _jax.mlir.serialize_portable_artifact(mlir.module_to_bytecode(module), version, True)
 

@@ -118,6 +118,31 @@ def with_callback():
     print(np.asarray(jax.jit(lambda x: x - 4)(np.ones(3, np.float32))))
 
 
+def with_callbacks():
+    """Several answers on a channel, several channels, devices, branches and types."""
+    with_callback()
+
+    def step(total, x):
+        value = jax.pure_callback(lambda v: np.float32(v) * 3, jax.ShapeDtypeStruct((), np.float32), x)
+        jax.debug.print("{}", value)
+        return total + value, value
+
+    scanned = jax.jit(lambda xs: jax.lax.scan(step, jnp.float32(0), xs))
+    for result in scanned(np.arange(4, dtype=np.float32)):
+        print(np.asarray(result))
+    shapes = (jax.ShapeDtypeStruct((2,), np.int8), jax.ShapeDtypeStruct((), np.bool_))
+    several = jax.jit(lambda x: jax.pure_callback(lambda v: (v[:2].astype(np.int8), v.sum() > 1), shapes, x))
+    for result in several(np.arange(3, dtype=np.float32)):
+        print(np.asarray(result))
+    mesh = Mesh(np.array(jax.devices()[:4]), ("x",))
+
+    def body(x):
+        return jax.pure_callback(lambda v: np.asarray(v) ** 2, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+    sharded = jax.shard_map(body, mesh=mesh, in_specs=PartitionSpec("x"), out_specs=PartitionSpec("x"))
+    print(np.asarray(jax.jit(sharded)(np.arange(8, dtype=np.float32))))
+
+
 def not_a_number():
     shift = jax.jit(lambda x: x - 2)
 

@@ -77,6 +77,13 @@ PJRT_Error* failing_lookup() {
   return api->PJRT_Client_LookupDevice(&args);
 }
 
+void read_code(PJRT_Error* error) {
+  PJRT_Error_GetCode_Args args{};
+  args.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
+  args.error = error;
+  api->PJRT_Error_GetCode(&args);
+}
+
 void query_a_buffer() {
   PJRT_Buffer* buffer = put();
   is_on_cpu(buffer);
@@ -128,6 +135,29 @@ const std::map<std::string, void (*)()> mistakes = {
        first([&] { destroy(buffer); });
        second([&] { destroy(buffer); });
      }},
+    {"use-after-destroy of an error",
+     [] {
+       PJRT_Error* error = failing_lookup();
+       first([&] { destroy(error); });
+       second([&] { read_code(error); });
+     }},
+    {"double-destroy of an error",
+     [] {
+       PJRT_Error* error = failing_lookup();
+       first([&] { destroy(error); });
+       second([&] { destroy(error); });
+     }},
+    {"use-after-destroy of a client",
+     [] {
+       first(destroy_client);
+       second([] { CALL(Client_PlatformName, args.client = client); });
+     }},
+    {"double-destroy of a client",
+     [] {
+       first(destroy_client);
+       second(destroy_client);
+     }},
+    {"null arguments", [] { api->PJRT_Plugin_Initialize(nullptr); }},
     {"use-after-delete",
      [] {
        PJRT_Buffer* buffer = put();
@@ -206,7 +236,7 @@ int main(int argc, char** argv) {
   void* library = dlopen(std::getenv("TPU_LIBRARY_PATH"), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::puts(dlerror()), 1;
   api = reinterpret_cast<const PJRT_Api* (*)()>(dlsym(library, "GetPjrtApi"))();
-  if (wanted != "not-initialized") CALL(Plugin_Initialize);
+  if (wanted != "not-initialized" && api->PJRT_Plugin_Initialize != nullptr) CALL(Plugin_Initialize);
   second(create_client);
   if (auto found = mistakes.find(wanted); found != mistakes.end()) found->second();
   std::puts("done");

@@ -17,10 +17,8 @@ PJRT_Error* throwing(PJRT_Client_Create_Args*) { throw std::runtime_error("no ch
 
 PJRT_Error* filling_nothing(PJRT_Client_BufferFromHostBuffer_Args*) { return nullptr; }
 
-// Returns an error of the real plug-in with another message, as a plug-in does that compares sizes for equality.
-PJRT_Error* comparing_sizes(PJRT_Client_PlatformName_Args* args) {
-  if (args->struct_size == PJRT_Client_PlatformName_Args_STRUCT_SIZE) return real->PJRT_Client_PlatformName(args);
-  static const char message[] = "Unexpected PJRT_Client_PlatformName_Args size: expected 40, got 48. Check versions.";
+// Returns an error of the real plug-in with this message.
+PJRT_Error* make_error(const char* message) {
   PJRT_Event_Create_Args created{};
   created.struct_size = PJRT_Event_Create_Args_STRUCT_SIZE;
   real->PJRT_Event_Create(&created);
@@ -29,12 +27,22 @@ PJRT_Error* comparing_sizes(PJRT_Client_PlatformName_Args* args) {
   set.event = created.event;
   set.error_code = PJRT_Error_Code_INVALID_ARGUMENT;
   set.error_message = message;
-  set.error_message_size = sizeof message - 1;
+  set.error_message_size = std::strlen(message);
   real->PJRT_Event_Set(&set);
   PJRT_Event_Error_Args failed{};
   failed.struct_size = PJRT_Event_Error_Args_STRUCT_SIZE;
   failed.event = created.event;
   return real->PJRT_Event_Error(&failed);
+}
+
+// As a plug-in does that compares sizes for equality.
+PJRT_Error* comparing_sizes(PJRT_Client_PlatformName_Args* args) {
+  if (args->struct_size == PJRT_Client_PlatformName_Args_STRUCT_SIZE) return real->PJRT_Client_PlatformName(args);
+  return make_error("Unexpected PJRT_Client_PlatformName_Args size: expected 40, got 48. Check versions.");
+}
+
+PJRT_Error* refusing(PJRT_Buffer_CopyToDevice_Args*) {
+  return make_error("CopyToDevice() called on deleted or donated buffer");
 }
 
 bool breaks(const char* rule) {
@@ -51,6 +59,16 @@ const PJRT_Api* make_table() {
   if (breaks("ok-without-result")) table.PJRT_Client_BufferFromHostBuffer = filling_nothing;
   if (breaks("null-function") || breaks("missing-function")) table.PJRT_Buffer_IsOnCpu = nullptr;
   if (breaks("function-beyond-table")) table.struct_size = offsetof(PJRT_Api, PJRT_Buffer_IsOnCpu);
+  if (breaks("no initialisation")) table.PJRT_Plugin_Initialize = nullptr;
+  if (breaks("nothing")) {  // as a plug-in that keeps what it frees
+    table.PJRT_Error_Destroy = [](PJRT_Error_Destroy_Args*) {};
+    table.PJRT_Client_Destroy = [](PJRT_Client_Destroy_Args*) -> PJRT_Error* { return nullptr; };
+    table.PJRT_Plugin_Initialize = [](PJRT_Plugin_Initialize_Args*) -> PJRT_Error* { return nullptr; };
+  }
+  if (breaks("throwing message")) {
+    table.PJRT_Error_Message = [](PJRT_Error_Message_Args*) { throw std::runtime_error("no message"); };
+  }
+  if (breaks("refused buffer")) table.PJRT_Buffer_CopyToDevice = refusing;
   if (breaks("larger-struct-refused")) table.PJRT_Client_PlatformName = comparing_sizes;
   return &table;
 }

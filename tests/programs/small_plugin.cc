@@ -3,7 +3,8 @@
 //
 //   older: minor version 54; its table ends after PJRT_Executable_GetCompiledMemoryStats, and two entries are null
 //   newer: three functions more than the description has
-//   major, short, none: what cannot be a plug-in for this version
+//   endless: its chain of extensions is a circle
+//   major, short, long, none: what cannot be a plug-in for this version
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -108,6 +109,7 @@ PJRT_Extension_Base* extensions() {
   ffi.base = {offsetof(PJRT_FFI_Extension, register_handler), PJRT_Extension_Type_FFI, &layouts.known.base};
   ffi.user_data_add = [](PJRT_FFI_UserData_Add_Args*) -> PJRT_Error* { return failed("no user data"); };
   ffi.register_handler = reinterpret_cast<PJRT_FFI_Register_Handler*>(0xBAD);
+  if (is("endless")) profiling.base.next = &ffi.base;
   return &ffi.base;
 }
 
@@ -165,6 +167,7 @@ const PJRT_Api* make_table() {
   }
   if (is("major")) api.pjrt_api_version.major_version = PJRT_API_MAJOR + 1;
   if (is("short")) api.struct_size = 16;
+  if (is("long")) api.struct_size = size_t{1} << 40;
   return &api;
 }
 

@@ -133,6 +133,22 @@ void look_at_results() {
               read.dst_size, static_cast<void*>(read.event));
 }
 
+void pass_null_in_a_list() {
+  PJRT_Buffer* none[] = {nullptr};
+  PJRT_Buffer* const* arguments[] = {none};
+  PJRT_Buffer* outputs[2];
+  PJRT_Buffer** output_lists[] = {outputs};
+  PJRT_ExecuteOptions options{};
+  options.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE;
+  auto args = MADE(PJRT_LoadedExecutable_Execute);
+  args.options = &options;
+  args.num_devices = args.num_args = 1;
+  args.argument_lists = arguments;
+  args.output_lists = output_lists;
+  args.device_complete_events = nullptr;
+  api->PJRT_LoadedExecutable_Execute(&args);
+}
+
 void pass_sizes() {
   auto args = MADE(PJRT_Device_AddressableMemories);
   args.struct_size = 4096;
@@ -163,6 +179,7 @@ int main(int, char** arguments) {
   if (action == "memory_exception") catch_exception_of_memory();
   if (action == "thread_end") end_thread_in_plugin();
   if (action == "results") look_at_results();
+  if (action == "null_in_a_list") pass_null_in_a_list();
   if (action == "sizes") pass_sizes();
   if (action == "null") call_null();
 }

@@ -86,9 +86,11 @@ PJRT_Api make_table() {
     args->platform_name_size = 5;
     return nullptr;
   };
-  // Assigns the first of two results; no event where the host's memory is only asked for.
+  // Assigns the first of two results, or null to both if it has an argument; no event where the host's memory is only
+  // asked for.
   api.PJRT_LoadedExecutable_Execute = [](PJRT_LoadedExecutable_Execute_Args* args) -> PJRT_Error* {
-    args->output_lists[0][0] = reinterpret_cast<PJRT_Buffer*>(0x1000);
+    args->output_lists[0][0] = args->num_args == 0 ? reinterpret_cast<PJRT_Buffer*>(0x1000) : nullptr;
+    if (args->num_args != 0) args->output_lists[0][1] = nullptr;
     return nullptr;
   };
   api.PJRT_Buffer_ToHostBuffer = [](PJRT_Buffer_ToHostBuffer_Args* args) -> PJRT_Error* {

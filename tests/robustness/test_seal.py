@@ -7,8 +7,10 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -44,6 +46,28 @@ def test_a_change_that_keeps_the_file_time_is_detected(project: Project) -> None
     os.utime(project.index, ns=(before.st_atime_ns, before.st_mtime_ns))
 
     assert was_changed(project.index)
+
+
+def test_threads_compute_the_checksum_of_an_index_while_it_is_replaced(tmp_path: Path) -> None:
+    """Each closes the descriptor of the replaced file, but not while another reads it."""
+    index, new, content = tmp_path / "index.db", tmp_path / "new.db", b"x" * (1 << 20)
+    index.write_bytes(content)
+    expected = seal.checksum(index)
+
+    def compute(_: int) -> set[int]:
+        found = set()
+        while not is_replaced.is_set():
+            found.add(seal.checksum(index))
+        return found
+
+    is_replaced = Event()
+    with ThreadPoolExecutor(4) as threads:
+        found = threads.map(compute, range(4))
+        for _ in range(100):
+            new.write_bytes(content)
+            new.replace(index)
+        is_replaced.set()
+    assert set().union(*found) <= {expected}
 
 
 @pytest.mark.parametrize("keeps_times", [False, True])

@@ -102,6 +102,8 @@ QUESTIONS: dict[str, tuple[list[Step], str]] = {
         ],
         r">.*shard_args",
     ),
+    "Does the program still run?": ([("live", {})], r"train\.py: process \d+ exited with status 0"),
+    "Did it hang before its end?": ([("hang", {"patience": 5})], r"Ended: The process exited with status 0\."),
     "How many calls did each thread make, as a table?": (
         [
             ("sql", {}),
@@ -127,6 +129,8 @@ KEPT = (
     "Which function of the runtime takes most time?",
     "Where is BufferFromHostBuffer in XLA?",
     "Where in my program did this come from?",
+    "Does the program still run?",
+    "Did it hang before its end?",
     "How many calls did each thread make, as a table?",
 )
 

@@ -97,6 +97,32 @@ def test_a_disconnected_client_ends_only_its_session(server: Listening, recordin
     assert hover_text(again, recording, 1)
 
 
+def test_a_client_that_leaves_during_its_questions_is_no_error(server_to_end: Listening, recording: Recording) -> None:
+    """Questions that wait for the index, and those that are read after the end of the session."""
+    document = {
+        "uri": recording.demo.as_uri(),
+        "languageId": "python",
+        "version": 1,
+        "text": recording.demo.read_text(),
+    }
+    changes = {"changes": [{"uri": recording.demo.as_uri(), "type": 2}]}
+    for leave in ("shutdown", "exit", ""):
+        client = server_to_end.connect()
+        server_to_end.join(client, recording.root, capabilities={"textDocument": {"publishDiagnostics": {}}})
+        for _ in range(20):
+            client.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+            client.send({"method": "workspace/didChangeWatchedFiles", "params": changes})
+        if leave:
+            client.request("shutdown", None, 1)
+        if leave == "exit":
+            client.send({"method": "exit"})
+        client.socket.close()
+    client = server_to_end.connect()
+    server_to_end.join(client, recording.root)
+    assert hover_text(client, recording, 1)
+    assert "ERROR" not in server_to_end.log.read_text()
+
+
 def test_the_death_of_a_client_process_ends_only_its_session(server: Listening, recording: Recording) -> None:
     editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     of_editor, other = server.connect(), server.connect()

@@ -66,7 +66,7 @@ def unsupported_system() -> str | None:
         return sys.implementation.name
     if sys.platform != "linux":
         return {"darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
-    if platform.machine() != "x86_64":
+    if platform.machine() not in ("x86_64", "aarch64"):
         return f"Linux on {platform.machine()}"
     return None if _is_glibc() else "a Linux whose C library is not glibc"
 
@@ -84,8 +84,8 @@ def _describe_failure(error: ImportError) -> NoNativePartError:
         oldest, newest = (f"{major}.{minor}" for major, minor in SUPPORTED_PYTHONS)
         return NoNativePartError(
             f"This needs framedex's native part, which does not exist for {system}.",
-            f"Record and index on Linux (x86-64, glibc) with Python {oldest} to {newest}, then copy the index here."
-            " Questions about an index, `framedex explain` and the language server work everywhere.",
+            f"Record and index on Linux (x86-64 or ARM64, glibc) with Python {oldest} to {newest}, then copy the index"
+            " here. Questions about an index, `framedex explain` and the language server work everywhere.",
         )
     if _is_missing(error):
         return NoNativePartError("The native part of framedex is missing from this installation.", REINSTALL_REMEDY)

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from framedex.base.errors import SystemLimitError
+from framedex.binaries.code import FunctionCode
 from framedex.binaries.debug_files import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import LineEntry, LineTables
 from framedex.binaries.elf import Elf
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.loaded_tables import FunctionExtents, Linkage
+from framedex.binaries.machines import load_machine
 from framedex.binaries.names import readable_name
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
 from framedex.model import NativeSymbol
-
-if TYPE_CHECKING:
-    from framedex.binaries.code import FunctionCode
 
 _MAX_TEXT_BYTES = 256  # bytes; a longer match is not a text
 _MAX_FUNCTION_BYTES = 1 << 20  # bytes; a larger function is data or has a damaged size
@@ -136,23 +135,20 @@ class Binary:
         return extents.start(address) if extents and 0 <= address < 1 << 64 else None
 
     def code_around(self, address: int) -> FunctionCode | None:
-        """The machine code of the function around an address; None if the machine is not x86-64."""
+        """The machine code of the function around an address; None for an unsupported architecture."""
         symbol = self._symbol_around(address)
         symbols = self.symbols
-        if self._elf is None or symbol is None or symbols is None or not self._elf.is_x86_64:
+        machine = load_machine(self._elf.architecture) if self._elf is not None else None
+        if self._elf is None or symbol is None or symbols is None or machine is None:
             return None
         if symbol.start not in self._code:
-            try:
-                from framedex.binaries.code import FunctionCode
-            except ImportError:  # no iced-x86, as in installs that read no captures; `framedex doctor` reports it
-                return None
             parts = symbols.parts_of(symbol)
             read = [
                 (self._elf.content(part.start, min(part.end, part.start + _MAX_FUNCTION_BYTES)), part.start)
                 for part in parts
             ]
             code = FunctionCode(
-                *read[0], rest=read[1:], is_pointer=self._linkage.is_pointer, never_returns=self._never_returns
+                machine, *read[0], rest=read[1:], is_pointer=self._linkage.is_pointer, never_returns=self._never_returns
             )
             self._code |= {part.start: code for part in (*parts, symbol)}
         return self._code[symbol.start]

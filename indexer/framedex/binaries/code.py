@@ -11,33 +11,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from iced_x86 import Code, Decoder, FlowControl, Instruction, Mnemonic, OpKind, Register
+from framedex.binaries.machines.control_flow import ControlFlow, Instruction, Machine
 
 _MAX_NEIGHBOURS = 8  # calls to collect in each direction
 _MAX_VISITED_BLOCKS = 60  # blocks to visit for those calls
 _MAX_WINDOW_BYTES = 4096  # bytes to search for call arguments
 _MAX_TABLE_EDGES = 1 << 17  # table jumps times cases in one function; an interpreter has this many
-_MAX_LOAD_DISTANCE = 24  # instructions to search for the load of a pointer
 
-_BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
+_BRANCHES = (ControlFlow.CONDITIONAL_BRANCH, ControlFlow.UNCONDITIONAL_BRANCH)
 _BLOCK_ENDS = (
-    FlowControl.UNCONDITIONAL_BRANCH,
-    FlowControl.INDIRECT_BRANCH,
-    FlowControl.RETURN,
-    FlowControl.EXCEPTION,
-)
-
-_IMMEDIATE_OPERANDS = frozenset(
-    (
-        OpKind.IMMEDIATE8,
-        OpKind.IMMEDIATE16,
-        OpKind.IMMEDIATE32,
-        OpKind.IMMEDIATE64,
-        OpKind.IMMEDIATE8TO64,
-        OpKind.IMMEDIATE32TO64,
-    )
+    ControlFlow.UNCONDITIONAL_BRANCH,
+    ControlFlow.INDIRECT_BRANCH,
+    ControlFlow.RETURN,
+    ControlFlow.EXCEPTION,
 )
 
 
@@ -79,10 +67,11 @@ NeverReturns = Callable[[int], bool]
 
 
 class FunctionCode:
-    """The machine code of one x86-64 function."""
+    """The machine code of one function."""
 
     def __init__(
         self,
+        machine: Machine[Any],
         code: bytes,
         address: int,
         rest: Sequence[tuple[bytes, int]] = (),
@@ -93,8 +82,9 @@ class FunctionCode:
 
         Skips invalid bytes and decodes the bytes after them as well as possible.
         """
+        self._machine = machine
         self._parts = [(code, address), *rest]
-        blocks = _decode_blocks(self._parts, is_pointer, never_returns)
+        blocks = _decode_blocks(machine, self._parts, is_pointer, never_returns)
         self._blocks = {block.start: block for block in blocks}
         self._call_positions = [(block.start, i) for block in blocks for i in range(len(block.calls))]
         self._likely_predecessors: dict[int, int] = {}  # for each block, its most likely predecessor
@@ -122,15 +112,11 @@ class FunctionCode:
 
         `call` is an index into `calls`.
         """
-        return [number for each in self._instructions_before(call) if (number := _stored_constant(each)) is not None]
+        return self._machine.find_constants(self._instructions_before(call))
 
     def addresses(self, call: int) -> list[int]:
         """The addresses put into registers just before a call; `call` is an index into `calls`."""
-        return [
-            each.ip_rel_memory_address
-            for each in self._instructions_before(call)
-            if each.mnemonic == Mnemonic.LEA and each.memory_base == Register.RIP
-        ]
+        return self._machine.find_addresses(self._instructions_before(call))
 
     def _instructions_before(self, call: int) -> Iterator[Instruction]:
         """The instructions between the block's previous call and this call, decoded on demand: few calls need them."""
@@ -138,8 +124,8 @@ class FunctionCode:
         begin = self._blocks[start].calls[i - 1].return_address if i else start
         for code, address in self._parts:
             if address <= begin < address + len(code):
-                window = Decoder(64, code[begin - address :][:_MAX_WINDOW_BYTES], ip=begin)
-                yield from takewhile(lambda each: each.flow_control == FlowControl.NEXT, window)
+                window = self._machine.decode(code[begin - address :][:_MAX_WINDOW_BYTES], begin)
+                yield from takewhile(lambda each: each.flow_control == ControlFlow.NEXT, window)
                 return
 
     @cached_property
@@ -232,10 +218,10 @@ def _nearest_targets(calls: Iterable[CallInstruction]) -> list[int]:
 
 
 def _decode_blocks(
-    parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer, never_returns: NeverReturns
+    machine: Machine[Any], parts: Sequence[tuple[bytes, int]], is_pointer: IsPointer, never_returns: NeverReturns
 ) -> list[_Block]:
     """The blocks of each part in turn, ordered by address within it."""
-    decoded = [list(Decoder(64, code, ip=address)) for code, address in parts]
+    decoded = [list(machine.decode(code, address)) for code, address in parts]
     ranges = [range(address, address + len(code)) for code, address in parts]
     targets = {
         instruction.near_branch_target
@@ -245,13 +231,15 @@ def _decode_blocks(
     }
     blocks = []
     for instructions, part in zip(decoded, ranges, strict=True):
-        blocks += _decode_part(instructions, part, targets, _FunctionContext(ranges, is_pointer, never_returns))
+        context = _FunctionContext(machine, ranges, is_pointer, never_returns)
+        blocks += _decode_part(instructions, part, targets, context)
     return blocks
 
 
 class _FunctionContext(NamedTuple):
     """The address ranges of a function's parts, and tests: for pointers that leave its binary, for endless calls."""
 
+    machine: Machine[Any]
     code_ranges: Sequence[range]
     is_pointer: IsPointer
     never_returns: NeverReturns
@@ -262,7 +250,7 @@ class _FunctionContext(NamedTuple):
 
     def ends_block(self, instruction: Instruction) -> bool:
         """Whether the next instruction never runs after this one."""
-        if instruction.flow_control == FlowControl.CALL:
+        if instruction.flow_control == ControlFlow.CALL:
             return self.never_returns(instruction.near_branch_target)
         return instruction.flow_control in _BLOCK_ENDS
 
@@ -297,57 +285,25 @@ def _add_instruction(
     block.following = None if context.ends_block(instruction) or instruction.next_ip >= part.stop else -1
     if call := _decode_call(instructions, number, context):
         block.calls.append(call)
-        block.is_endless = control == FlowControl.CALL and context.ends_block(instruction)
+        block.is_endless = control == ControlFlow.CALL and context.ends_block(instruction)
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
-    elif control == FlowControl.INDIRECT_BRANCH:
+    elif control == ControlFlow.INDIRECT_BRANCH:
         block.has_table = True
-
-
-def _stored_constant(instruction: Instruction) -> int | None:
-    """The constant that an instruction stores or pushes; 0 for a register XORed with itself."""
-    if instruction.mnemonic == Mnemonic.XOR:
-        is_zero = instruction.op1_kind == OpKind.REGISTER and instruction.op0_register == instruction.op1_register
-        return 0 if is_zero else None
-    last = instruction.op_count - 1
-    if (
-        instruction.mnemonic not in (Mnemonic.MOV, Mnemonic.PUSH)
-        or instruction.op_kind(last) not in _IMMEDIATE_OPERANDS
-    ):
-        return None
-    return int(instruction.immediate(last)) & 0xFFFFFFFF
 
 
 def _decode_call(instructions: Sequence[Instruction], number: int, context: _FunctionContext) -> CallInstruction | None:
     instruction = instructions[number]
     control = instruction.flow_control
-    if control == FlowControl.CALL:
+    if control == ControlFlow.CALL:
         return CallInstruction(instruction.next_ip, instruction.near_branch_target)
-    if control == FlowControl.UNCONDITIONAL_BRANCH and not context.contains(instruction.near_branch_target):
+    if control == ControlFlow.UNCONDITIONAL_BRANCH and not context.contains(instruction.near_branch_target):
         return CallInstruction(0, instruction.near_branch_target)
-    if control not in (FlowControl.INDIRECT_CALL, FlowControl.INDIRECT_BRANCH):
+    if control not in (ControlFlow.INDIRECT_CALL, ControlFlow.INDIRECT_BRANCH):
         return None
-    returns_to = instruction.next_ip if control == FlowControl.INDIRECT_CALL else 0
-    load = _find_pointer_load(instructions, number)
-    if load is not None and load.is_ip_rel_memory_operand and context.is_pointer(load.ip_rel_memory_address):
-        return CallInstruction(returns_to, load.ip_rel_memory_address)
-    slot = _pointer_slot(load) if load is not None else None
+    returns_to = instruction.next_ip if control == ControlFlow.INDIRECT_CALL else 0
+    load = context.machine.find_pointer_load(instructions, number)
+    if load is not None and load.address is not None and context.is_pointer(load.address):
+        return CallInstruction(returns_to, load.address)
+    slot = load.slot if load is not None else None
     return CallInstruction(returns_to, 0, slot) if returns_to or slot is not None else None
-
-
-def _find_pointer_load(instructions: Sequence[Instruction], number: int) -> Instruction | None:
-    """The instruction that loads the called pointer from memory: the call itself or an earlier load of its register."""
-    if instructions[number].op0_kind == OpKind.MEMORY:
-        return instructions[number]
-    register = instructions[number].op0_register
-    for earlier in reversed(instructions[max(number - _MAX_LOAD_DISTANCE, 0) : number]):
-        if earlier.op0_register == register and earlier.mnemonic not in (Mnemonic.CMP, Mnemonic.TEST, Mnemonic.PUSH):
-            return earlier if earlier.code == Code.MOV_R64_RM64 and earlier.op1_kind == OpKind.MEMORY else None
-    return None
-
-
-def _pointer_slot(instruction: Instruction) -> int | None:
-    """The displacement of a pointer in memory; None for the indexed pointers of a `switch`."""
-    base = instruction.memory_base
-    is_fixed = base not in (Register.NONE, Register.RIP, Register.RSP) and instruction.memory_index == Register.NONE
-    return instruction.memory_displacement if is_fixed else None

@@ -6,12 +6,15 @@ debug folder, then by the name in `.gnu_debuglink` next to the binary. The cache
 
 Section `.gnu_debugdata` has compressed symbols as an embedded ELF file (GDB manual, "MiniDebugInfo"). Its addresses are
 trusted like those of the binary's own symbol table, if both files are of the same binary.
+
+The debug files of a process in a container are there, too: below `/proc/PID/root`, like its binaries.
 """
 
 from __future__ import annotations
 
 import lzma
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
@@ -23,23 +26,27 @@ from framedex.base.regularfile import open_regular
 from framedex.binaries.elf import Elf, format_error
 
 _SYSTEM_DEBUG_FOLDER = Path("/usr/lib/debug")
+_PROCESS_ROOT = re.compile(r"/proc/\d+/root(?=/)")
 _CHUNK_BYTES = 1 << 20
 
 
 def find_debug_file(path: Path, elf: Elf) -> Path | None:
     """The debug file of a binary, verified by build-id or checksum; None if not found."""
+    root = _root_of(path)
     build_id = elf.build_id
     if build_id:
         cache = find_debuginfod_cache()
         cached = [cache / build_id / "debuginfo"] if cache else []
-        for candidate in (_SYSTEM_DEBUG_FOLDER / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *cached):
+        by_id = Path(".build-id", build_id[:2], f"{build_id[2:]}.debug")
+        installed = dict.fromkeys((_debug_folder(root) / by_id, _SYSTEM_DEBUG_FOLDER / by_id))
+        for candidate in (*installed, *cached):
             if has_build_id(candidate, build_id):
                 return candidate
     link = elf.debug_link
     if link is None:
         return None
     name, checksum = link
-    return next((c for c in _linked_paths(path, name) if c != path and _has_checksum(c, checksum)), None)
+    return next((c for c in _linked_paths(path, name, root) if c != path and _has_checksum(c, checksum)), None)
 
 
 def find_debuginfod_cache() -> Path | None:
@@ -58,11 +65,22 @@ def has_build_id(path: Path, build_id: str) -> bool:
         return False
 
 
-def _linked_paths(path: Path, name: str) -> Iterator[Path]:
-    folder = Path(os.path.realpath(path)).parent
+def _root_of(path: Path) -> Path:
+    """The folder in which a process sees its files, for the path of a binary there; otherwise `/`."""
+    match = _PROCESS_ROOT.match(str(path))
+    return Path(match[0]) if match else Path("/")
+
+
+def _debug_folder(root: Path) -> Path:
+    return root.joinpath(*_SYSTEM_DEBUG_FOLDER.parts[1:])
+
+
+def _linked_paths(path: Path, name: str, root: Path) -> Iterator[Path]:
+    # Links of another root cannot be resolved here. Paths of mapped files have none.
+    folder = path.parent if root.name else Path(os.path.realpath(path)).parent
     yield folder / name
     yield folder / ".debug" / name
-    yield _SYSTEM_DEBUG_FOLDER.joinpath(*folder.parts[1:], name)
+    yield _debug_folder(root) / folder.relative_to(root) / name
 
 
 def _has_checksum(path: Path, checksum: int) -> bool:

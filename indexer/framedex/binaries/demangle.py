@@ -46,13 +46,12 @@ _CLONE_SUFFIX = re.compile(
 
 
 def demangle(mangled: str) -> str:
-    """The C++ name of a symbol without compiler suffixes and version; an unmangled name only loses its suffixes."""
-    plain = strip_clone_suffix(mangled)
-    unversioned = plain.partition("@")[0]
-    if len(plain) > _MAX_LENGTH or not _MANGLED.fullmatch(unversioned):
+    """The name of a symbol without compiler suffixes and library version; in C++, with its parameters."""
+    plain = strip_clone_suffix(mangled).partition("@")[0] or mangled
+    if len(plain) > _MAX_LENGTH or not _MANGLED.fullmatch(plain):
         return plain
     for demangler in _load_demanglers():
-        text = demangler(unversioned)
+        text = demangler(plain)
         if text:
             return text
     return plain

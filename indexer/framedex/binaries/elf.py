@@ -23,6 +23,7 @@ from framedex.base.regularfile import open_regular
 
 _MAX_SECTIONS = 1 << 16  # e_shnum has 16 bits; a damaged section 0 could claim 2^64
 _MAX_NOTE_BYTES = 1 << 20
+_ARCHITECTURES = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,9 @@ class Elf:
         return min(addresses, default=0)
 
     @property
-    def is_x86_64(self) -> bool:
-        """Whether the code is for 64-bit x86."""
-        return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
+    def architecture(self) -> str:
+        """The architecture of 64-bit code that framedex decodes, `x86_64` or `aarch64`; empty for others."""
+        return _ARCHITECTURES.get(self._elf["e_machine"], "") if self._elf.elfclass == 64 else ""
 
     def segment_around(self, address: int) -> tuple[int, memoryview]:
         """The start address of the segment around an address, and its bytes, as many as the file has."""

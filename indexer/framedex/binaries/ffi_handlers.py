@@ -4,9 +4,9 @@
 `xla::ffi::Handler<stage, function type, tags...>` from a pointer to the author's function. The tags are the handler's
 arguments, results and attributes. Nothing else connects the two functions.
 
-The search follows addresses relative to the code (x86-64: `call`, `jmp`, `lea` and loads from the GOT). It goes through
-the PLT and into functions that the compiler did not inline, until a symbol names the type. If several types are found,
-the result is None.
+The search follows addresses relative to the code (`machines/linkage.py`: calls, jumps, data, loads from the GOT). It
+goes through the PLT and into functions that the compiler did not inline, until a symbol names the type. If several
+types are found, the result is None.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from framedex.binaries.demangle import demangle
 from framedex.binaries.elf import Elf
+from framedex.binaries.machines.linkage import find_relative_targets
 from framedex.binaries.names import parse_name, split_parameters
 from framedex.binaries.symbols import ElfSymbol, SymbolTable
 
 _HANDLER_TYPE = "xla::ffi::Handler<"
-_CALL, _JUMP = 0xE8, 0xE9
 _MAX_DEPTH = 5
 _MAX_FUNCTION_BYTES = 1 << 16  # bytes of a function's code to search
 _PLT_ENTRY_BYTES = 16  # bytes
@@ -90,14 +89,17 @@ class HandlerSearch:
 
     def _find_targets(self, start: int, end: int) -> Iterator[int | str]:
         """The targets that the code refers to: addresses, and names of symbols that the dynamic linker resolves."""
-        for target in find_relative_targets(self._elf.code(start, end), start):
+        for target in self._referenced(start, end):
             if target in self._pointers:
                 yield self._pointers[target]
             elif self._elf.is_in_section(target, ".plt", ".plt.sec", ".plt.got"):
-                stub = find_relative_targets(self._elf.code(target, target + _PLT_ENTRY_BYTES), target)
+                stub = self._referenced(target, target + _PLT_ENTRY_BYTES)
                 yield from (self._pointers[slot] for slot in stub if slot in self._pointers)
             else:
                 yield target
+
+    def _referenced(self, start: int, end: int) -> list[int]:
+        return find_relative_targets(self._elf.architecture, self._elf.code(start, end), start)
 
     def _read_pointers(self) -> Iterator[tuple[int, int | str]]:
         """The pointers that the dynamic linker fills, each with its target: an address or a symbol name."""
@@ -111,19 +113,6 @@ class HandlerSearch:
                 elif symbol < len(names):
                     name, value = names[symbol]
                     yield offset, value or name
-
-
-def find_relative_targets(code: bytes, start: int) -> list[int]:
-    """The possible targets of code: any four bytes after an opcode byte that takes a relative operand."""
-    raw = np.frombuffer(code, np.uint8)
-    if len(raw) < 5:
-        return []
-    before = raw[:-4]
-    is_operand: npt.NDArray[np.bool_] = (before == _CALL) | (before == _JUMP) | ((before & 0xC7) == 0x05)
-    places = np.flatnonzero(is_operand) + 1
-    words = np.lib.stride_tricks.sliding_window_view(raw, 4)[places]
-    operands = np.ascontiguousarray(words).view("<i4").reshape(-1).astype(np.int64)
-    return [target for target in (places + 4 + start + operands).tolist() if target > 0]
 
 
 def _parse_handler_type(text: str) -> str | None:

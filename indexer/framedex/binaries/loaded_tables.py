@@ -6,18 +6,18 @@ Exception Header Encoding". Linkers write tables of one form, the only form read
 
 A call to a function of another library goes to a stub that jumps through a pointer, or through that pointer directly
 (`-fno-plt`). Relocations name the function of each pointer. They are found by the dynamic segment, as the dynamic
-linker does, because section headers may be stripped. Layouts: the ELF-64 gABI (`Elf64_Dyn`, `Elf64_Rela`, `Elf64_Sym`)
-and the x86-64 psABI, "Relocation Types" and "Procedure Linkage Table".
+linker does, because section headers may be stripped. Layouts: the ELF-64 gABI (`Elf64_Dyn`, `Elf64_Rela`, `Elf64_Sym`).
 """
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from framedex.binaries.machines.linkage import MAX_STUB_BYTES, POINTER_RELOCATIONS, find_stub_pointer
 
 if TYPE_CHECKING:
     from framedex.binaries.elf import Elf
@@ -205,12 +205,7 @@ _RELOCATION = np.dtype([("place", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("
 _SYMBOL_SIZE = 24  # bytes of an Elf64_Sym, which begins with the offset of its name
 _DT_NULL, _DT_PLTRELSZ, _DT_STRTAB, _DT_SYMTAB, _DT_RELA, _DT_RELASZ, _DT_STRSZ = 0, 2, 5, 6, 7, 8, 10
 _DT_PLTREL, _DT_JMPREL = 20, 23
-_R_X86_64_GLOB_DAT, _R_X86_64_JUMP_SLOT = 6, 7
 _MAX_NAME_BYTES = 1 << 13
-
-# endbr64; mov r11d, NUMBER (mold); bnd; jmp [rip+DISTANCE]
-_STUB = re.compile(rb"(?:\xf3\x0f\x1e\xfa)?(?:\x41\xbb.{4})?\xf2?\xff\x25(?P<distance>.{4})", re.DOTALL)
-_MAX_STUB_BYTES = 17
 
 
 class Linkage:
@@ -223,10 +218,11 @@ class Linkage:
         """The mangled name of the function behind a stub or a pointer at an address; empty if unknown."""
         if pointed := self._pointer_name(address):
             return pointed
-        stub = _STUB.match(self._elf.content(address, address + _MAX_STUB_BYTES)) if len(self._pointers) else None
-        if stub is None:
+        if not len(self._pointers):
             return ""
-        return self._pointer_name(address + stub.end() + int.from_bytes(stub["distance"], "little", signed=True))
+        stub = self._elf.content(address, address + MAX_STUB_BYTES)
+        pointer = find_stub_pointer(self._elf.architecture, stub, address)
+        return self._pointer_name(pointer) if pointer is not None else ""
 
     def is_pointer(self, address: int) -> bool:
         """Whether only the dynamic linker writes to an address, and writes the address of a named symbol there."""
@@ -254,7 +250,8 @@ class Linkage:
     def _pointers(self) -> npt.NDArray[Any]:
         """The relocations of pointers to named symbols, sorted by pointer address."""
         table = self._table
-        if not self._elf.is_x86_64 or _DT_SYMTAB not in table or _DT_STRTAB not in table:
+        kinds = POINTER_RELOCATIONS.get(self._elf.architecture)
+        if kinds is None or _DT_SYMTAB not in table or _DT_STRTAB not in table:
             return np.empty(0, _RELOCATION)
         is_rela = table.get(_DT_PLTREL, _DT_RELA) == _DT_RELA
         found = np.concatenate(
@@ -263,7 +260,7 @@ class Linkage:
                 self._read_rows(_RELOCATION, table.get(_DT_JMPREL, 0), table.get(_DT_PLTRELSZ, 0) if is_rela else 0),
             )
         )
-        named = found[(found["kind"] == _R_X86_64_GLOB_DAT) | (found["kind"] == _R_X86_64_JUMP_SLOT)]
+        named = found[np.isin(found["kind"], kinds)]
         return np.sort(named[named["symbol"] > 0], order="place", kind="stable")
 
     @cached_property

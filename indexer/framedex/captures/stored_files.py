@@ -29,6 +29,7 @@ from framedex.model import BinaryState
 SOURCE = "source"
 """The kind of source file descriptions."""
 
+_BYTECODE = b"ML\xefR"  # the beginning of MLIR's bytecode
 _CONTENT_NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
 
 
@@ -54,6 +55,26 @@ def read_stored_buffer(capture: Path, name: str) -> bytes | None:
     Raises SystemLimitError or UnreadableCaptureError if the system fails to read it.
     """
     return _read_stored_file(capture / _native.BUFFERS, name)
+
+
+def stored_program_names(capture: Path) -> set[str]:
+    """The names of the programs that a process passed to the runtime so far; empty if they are unreadable."""
+    try:
+        files = list((capture / _native.PROGRAMS).iterdir())
+        return {each.name for each in files if _CONTENT_NAME.fullmatch(each.name) and _is_bytecode(each)}
+    except OSError:
+        return set()
+
+
+def _is_bytecode(path: Path) -> bool:
+    """Whether a stored file is a program in MLIR's bytecode, not options or a note."""
+    with open_regular(path) as file:
+        return file.read(len(_BYTECODE)) == _BYTECODE
+
+
+def stored_program_path(capture: Path, name: str) -> Path:
+    """The path of a compiled program, or of its options, in a capture's folder."""
+    return capture / _native.PROGRAMS / name
 
 
 def write_stored_program(capture: Path, content: bytes) -> str:

@@ -62,7 +62,8 @@ def fill_totals(connection: sqlite3.Connection) -> None:
         connection.execute(
             "INSERT INTO temp.functions SELECT * FROM main.functions WHERE id IN"
             " (SELECT function FROM main.frames WHERE id IN (SELECT frame FROM temp.nodes)"
-            " UNION SELECT fr.function FROM main.ffi_handlers h JOIN main.frames fr ON fr.id = h.implementation)"
+            " UNION SELECT fr.function FROM main.ffi_handlers h JOIN main.frames fr ON fr.id = h.implementation"
+            " WHERE h.frame IN (SELECT frame FROM temp.nodes))"
         )
         connection.execute("UPDATE temp.functions SET calls = 0, run = 0, run_calls = 0")
         aggregates.compute_totals(connection, nodes)
@@ -70,14 +71,17 @@ def fill_totals(connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def _write_temporary_tables(connection: sqlite3.Connection) -> Iterator[None]:
-    """Let the connection, which is otherwise read-only, write temporary tables in one transaction."""
+    """Let the connection, which is otherwise read-only, write all temporary tables or none, also in a transaction."""
     connection.execute("PRAGMA query_only = 0")
     connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute("BEGIN")
+    connection.execute("SAVEPOINT temporary_tables")
     try:
         yield
-        connection.execute("COMMIT")
+        connection.execute("RELEASE temporary_tables")
+    except BaseException:
+        if connection.in_transaction:  # some errors have ended it
+            connection.execute("ROLLBACK TO temporary_tables")
+            connection.execute("RELEASE temporary_tables")
+        raise
     finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
         connection.execute("PRAGMA query_only = 1")

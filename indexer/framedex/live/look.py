@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -110,6 +111,10 @@ def _read_end(target: Target) -> ProgramEnd | None:
 
 def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:
     """The threads of a process and its Python, with the reason if its Python is not readable, and a remedy."""
+    machine = platform.machine()
+    if machine != "x86_64":
+        problem = f"Python frames and waits of process {pid} are not readable on {machine}: only x86-64 is supported."
+        return read_tasks(pid, None), None, problem, ""
     try:
         memory = ProcessMemory(pid)
     except OSError as error:

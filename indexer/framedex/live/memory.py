@@ -94,3 +94,14 @@ class MemoryParts(Generic[Source]):
         start, size, source = self._parts[found] if found >= 0 else (0, 0, None)
         offset = address - start
         return None if source is None or offset >= size else (offset, size - offset, source)
+
+
+def root_of(pid: int) -> Path:
+    """The folder here below which the paths in a process's memory map are: `/` unless it runs in a container.
+
+    The kernel writes them for the reader's root, so they begin with the folder of a `chroot`. Only files of other
+    mounts are below `/proc/PID/root`. Raises OSError if the process ends meanwhile.
+    """
+    process, own = Path(f"/proc/{pid}"), Path("/proc/self")
+    is_shared = (process / "ns/mnt").readlink() == (own / "ns/mnt").readlink()
+    return Path("/") if is_shared else process / "root"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from framedex.base.regularfile import open_regular
-from framedex.live.memory import Memory, read_maps
+from framedex.live.memory import Memory, read_maps, root_of
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQ")  # its first members: name, type, flags, address, offset, size
@@ -108,6 +108,7 @@ def python_binaries(pid: int) -> Iterator[MappedBinary]:
     The process may also have mapped the file as data, without code.
     """
     program = str(Path(f"/proc/{pid}/exe").readlink())
+    root = root_of(pid)
     starts: dict[str, int] = {}
     known: set[str] = set()
     for start, _, is_executable, offset, path in read_maps(pid):
@@ -117,7 +118,7 @@ def python_binaries(pid: int) -> Iterator[MappedBinary]:
             starts[path] = start
         if is_executable and path in starts:
             known.add(path)
-            yield MappedBinary(path, starts[path], Path(f"/proc/{pid}/root{path}"))
+            yield MappedBinary(path, starts[path], root / path.lstrip("/"))
 
 
 def _find_runtime(file: Path) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,18 +61,14 @@ def target_of_process(pid: int) -> Target:
         raise FramedexError(
             f"There is no process {pid}.", "Name a process of this machine, or the capture of a process that has ended."
         )
-    capture = _capture_of_process(pid)
-    if capture is not None:
-        return target_of_capture(capture)
-    return Target(pid, True, started_unix_ns(pid))
+    return _mapped_capture(pid) or Target(pid, True, started_unix_ns(pid))
 
 
-def _capture_of_process(pid: int) -> Path | None:
-    """The newest capture that a process has mapped; None if it has none, or if its memory is not readable."""
+def _mapped_capture(pid: int) -> Target | None:
+    """The target of the newest capture that a process has mapped; None without one, or if its memory is unreadable."""
     with suppress(OSError):
         folders = {Path(each.path).parent for each in read_maps(pid) if _is_stream(each.path)}
-        found = [each for each in folders if _metadata(each) is not None]
-        return max(found, key=lambda each: read_metadata(each).started_unix_ns or 0, default=None)
+        return max(_readable_targets(folders), key=lambda each: each.started_unix_ns or 0, default=None)
     return None
 
 
@@ -80,25 +76,19 @@ def _is_stream(path: str) -> bool:
     return path.startswith("/") and path.endswith(".fdx")
 
 
-def _metadata(capture: Path) -> Metadata | None:
-    try:
-        return read_metadata(capture)
-    except FramedexError:
-        return None
+def _readable_targets(captures: Iterable[Path]) -> Iterator[Target]:
+    for capture in captures:
+        with suppress(FramedexError):
+            yield target_of_capture(capture)
 
 
 def _newest(captures: Sequence[Path]) -> Target:
     latest: Target | None = None
-    for capture in reversed(captures):
-        if _metadata(capture) is None and len(captures) > 1:
-            continue
-        target = target_of_capture(capture)
+    for target in _readable_targets(reversed(captures)):
         if target.is_here:
             return target
         latest = latest or target
-    if latest is None:
-        return target_of_capture(captures[-1])
-    return latest
+    return latest or target_of_capture(captures[-1])
 
 
 def target_of_capture(capture: Path) -> Target:

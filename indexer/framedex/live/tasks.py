@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import struct
 import time
 from contextlib import suppress
@@ -20,7 +21,8 @@ _FUTEX_REALTIME = 256  # FUTEX_CLOCK_REALTIME
 _TIMER_ABSTIME = 1
 _TIMESPEC = struct.Struct("<qq")
 
-# x86-64 system calls that wait (arch/x86/entry/syscalls/syscall_64.tbl), with the argument that is a descriptor.
+# x86-64 system calls that wait (arch/x86/entry/syscalls/syscall_64.tbl), with the argument that is a descriptor. Those
+# of other machines have other numbers.
 _DESCRIPTOR_CALLS = {0: "read", 1: "write", 17: "pread64", 19: "readv", 43: "accept", 44: "sendto", 45: "recvfrom"}
 _DESCRIPTOR_CALLS |= {20: "writev", 42: "connect", 46: "sendmsg", 47: "recvmsg", 73: "flock", 288: "accept4"}
 _MANY_DESCRIPTORS = {7: "poll", 23: "select", 232: "epoll_wait", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"}
@@ -181,7 +183,7 @@ def _read_system_call(file: Path) -> tuple[int | None, list[int]]:
     """The number and arguments of the system call in which a thread sleeps; None if it runs or it is not readable."""
     try:
         number, *arguments = file.read_text().split()
-        if number == "running" or int(number) < 0 or len(arguments) < 6:
+        if platform.machine() != "x86_64" or number == "running" or int(number) < 0 or len(arguments) < 6:
             return None, []
         return int(number), [int(each, 16) for each in arguments]
     except (OSError, ValueError):

@@ -29,6 +29,7 @@ class ChangeCause(enum.Enum):
     FUNCTION = "function"  # another function object, even if its code is equal
     SETTING = "JAX setting"
     ARGUMENTS = "arguments"  # a different number or tree structure
+    DERIVATIVE = "derivative"  # another pass of a derivative, which is a program of its own
     SHARDING = "sharding"
     DONATION = "donation"
     LAYOUT = "layout"
@@ -202,7 +203,8 @@ class TemporaryBuffer:
     `instruction` of kind `opcode` defines it, with JAX's name `op` (`jit(f)/sort`; empty if XLA added it). It lives
     from step `first` to step `last` of the schedule, whose instruction is `last_instruction`. `line` is the innermost
     line of the user's own files in `stack`, the lines of the op, innermost first. `is_near`: the instruction names no
-    line, and the nearest one that does is used. `fused` are the ops of a fusion with their lines.
+    line, and the nearest one that does is used. `fused` are the ops of a fusion with their lines. `shares` are the
+    lines of a fusion with their shares of its ops, the largest first; empty if all its ops have one line.
     """
 
     instruction: str
@@ -217,6 +219,7 @@ class TemporaryBuffer:
     line: PythonLine | None
     stack: tuple[PythonLine, ...]
     fused: tuple[tuple[str, PythonLine | None], ...]
+    shares: tuple[tuple[PythonLine, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +16,18 @@ class ProgramFrame:
     path: str
     line: int
     function: str
+
+
+_LineT = TypeVar("_LineT", bound=Hashable)
+
+
+def share_by_line(lines: Iterable[_LineT | None]) -> tuple[tuple[_LineT, float], ...]:
+    """Return the shares of lines, the largest first, from the lines of all ops that one instruction stands for.
+
+    An op without a line is left out.
+    """
+    counts = Counter(line for line in lines if line is not None)
+    return tuple((line, count / counts.total()) for line, count in counts.most_common())
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +49,7 @@ class ProgramBuffer:
     `instruction` of kind `opcode` defines it, with JAX's name `op` (`jit(f)/sort`; empty if XLA added it). It lives
     from step `first` to step `last` of the schedule, whose instruction is `last_instruction`. `frames` are the lines of
     its op, innermost first. `is_near`: its instruction names no line, and they belong to the nearest one that does.
-    `fused` are the ops of a fusion with their lines, last one first.
+    `fused` are the ops of a fusion with their lines, last one first; an op occurs as often as the fusion has it.
     """
 
     instruction: str

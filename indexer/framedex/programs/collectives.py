@@ -6,6 +6,7 @@ Source: the opcodes in xla/hlo/ir/hlo_opcode.h.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import dropwhile, islice
 
@@ -21,10 +22,12 @@ _REQUESTED_OPS = frozenset(
     {
         *("psum", "psum2", "psum_invariant", "pmax", "pmin", "pmean", "ppermute", "pbroadcast", "pgather"),
         *("all_gather", "all_gather_invariant", "all_gather_reduced", "all_to_all", "ragged_all_to_all"),
-        *("reduce_scatter", "psum_scatter", "unreduced_psum", "sharding_constraint", "reshard", "mesh_cast"),
+        *("reduce_scatter", "psum_scatter", "sharding_constraint", "reshard", "mesh_cast", "psend", "precv"),
+        *("unreduced_psum", "unreduced_pmax", "unreduced_pmin", "unreduced_reduce_scatter", "pbroadcast_dynamic"),
     }
 )
-"""The primitives in JAX's op names by which a line asks for a collective."""
+"""The primitives in JAX's op names by which a line asks for a collective. Asynchronous ones have a suffix."""
+_ASYNCHRONOUS = re.compile("_(?:start|done)$")
 
 
 def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
@@ -42,7 +45,7 @@ def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
                 size=result.size,
                 devices=instruction.group_size,
                 is_repeated=is_repeated,
-                is_requested=instruction.op.rpartition("/")[2] in _REQUESTED_OPS,
+                is_requested=_ASYNCHRONOUS.sub("", instruction.op.rpartition("/")[2]) in _REQUESTED_OPS,
                 frames=module.frames.stack(instruction.frame or _find_user_frame(computation, instruction)),
             )
         )

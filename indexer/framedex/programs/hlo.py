@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from framedex.base.protobuf import Message, signed
+from framedex.model.locations import is_library_file
 from framedex.model.programs import ProgramFrame
 
 MAX_DEPTH = 1_000
@@ -130,7 +131,8 @@ class Instruction:
 
     `op` is JAX's name (`jit(f)/sort`), `frame` the number of the innermost frame that traced it (0: unknown).
     `operands` are the ids of instructions, and `called` those of computations. `index` is the tuple index of a
-    `get-tuple-element`, `group_size` the number of devices in a group of a collective (0: unknown).
+    `get-tuple-element` or the number of a parameter, `group_size` the number of devices in a group of a collective
+    (0: unknown).
     """
 
     id: int
@@ -157,7 +159,7 @@ class Instruction:
             frame=metadata.integer(15),
             operands=tuple(instruction.integers(36)),
             called=tuple(instruction.integers(38)),
-            index=instruction.integer(13),
+            index=instruction.integer(9 if opcode == "parameter" else 13),
             group_size=_group_size(instruction) if opcode.removesuffix("-start") in COLLECTIVE_OPCODES else 0,
         )
 
@@ -249,3 +251,21 @@ class Module:
             for computation in map(Message, module.contents(3))
         }
         self.entry = self.computations.get(module.integer(6))
+
+    def fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
+        """Yield the instructions in a fusion, the last one first; none for another instruction."""
+        if instruction.opcode == "fusion":
+            for number in instruction.called:
+                if (computation := self.computations.get(number)) is not None:
+                    yield from reversed(computation.instructions.values())
+
+    def fused_ops(self, instruction: Instruction) -> Iterator[tuple[str, ProgramFrame | None]]:
+        """Yield the ops in a fusion, the last one first, with their innermost line outside of installed packages.
+
+        An op without such a line has its innermost line, if any.
+        """
+        for inner in self.fused_instructions(instruction):
+            frames = self.frames.stack(inner.frame)
+            if inner.op and (frames or "/" in inner.op):
+                own = (frame for frame in frames if not is_library_file(frame.path))
+                yield inner.op, next(own, frames[0] if frames else None)

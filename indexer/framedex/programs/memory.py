@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from framedex.base.protobuf import Message
-from framedex.model.programs import ProgramBuffer, ProgramFrame, ProgramMemory
+from framedex.model.programs import ProgramBuffer, ProgramMemory
 from framedex.programs.collectives import read_collectives
 from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module, Shape
 
@@ -26,8 +26,8 @@ MAX_POINTS = 500
 MAX_BYTES = 1 << 48
 """The maximum plausible size of a buffer: a damaged capture may contain any number."""
 
-MAX_FUSED_OPS = 12
-"""The maximum number of reported ops of one fusion."""
+MAX_FUSED_OPS = 50
+"""The maximum number of reported ops of one fusion: the last ones."""
 
 _MODULE, _BUFFER_ASSIGNMENT = 1, 3  # of HloProto
 _MAX_STEPS = 300_000
@@ -143,6 +143,7 @@ class _Analysis:
         self._users: dict[int, list[int]] = {}
         self._entered: set[int] = set()
         self._leaves: dict[int, _ArrayLeaves] = {}  # by instruction
+        self._initial: dict[_Origin, _Origin] = {}  # the buffer before the loop, of a value that a loop carries
         self._starts: dict[
             int, list[int]
         ] = {}  # by instruction, for each part of its shape the number of its first leaf
@@ -174,18 +175,17 @@ class _Analysis:
         if depth > MAX_DEPTH or id(computation) in self._entered:  # a computation called twice is followed once
             return self._values.get(computation.root, ())
         self._entered.add(id(computation))
-        number = 0
         for instruction in computation.instructions.values():
             self._instructions[instruction.id] = instruction
             self._leaves[instruction.id] = tuple(instruction.shape.leaves())
             for operand in instruction.operands:
                 self._users.setdefault(operand, []).append(instruction.id)
             if instruction.opcode == "parameter":
+                number = instruction.index
                 value = parameters[number] if number < len(parameters) else self._unknown(instruction)
-                number += 1
-                self._values[instruction.id] = value
             else:
-                self._values[instruction.id] = self._follow(instruction, depth)
+                value = self._forward(instruction, depth)
+            self._values[instruction.id] = self._define_buffers(instruction, value)
             if len(self._steps) >= _MAX_STEPS:
                 raise ValueError("the program has too many steps")
             self._steps.append(instruction)
@@ -197,19 +197,26 @@ class _Analysis:
     def _unknown(self, instruction: Instruction) -> _Value:
         return (frozenset[_Origin](),) * len(self._leaves[instruction.id])
 
-    def _follow(self, instruction: Instruction, depth: int) -> _Value:
-        """Return the value of an instruction, whose own step comes after those of the computations it calls."""
+    def _forward(self, instruction: Instruction, depth: int) -> _Value:
+        """Return the buffers that the result of an instruction shares with its operands."""
         operands = [self._values.get(operand, ()) for operand in instruction.operands]
-        forwarded = self._unknown(instruction)
         match instruction.opcode:
             case "tuple":
-                forwarded = tuple(leaf for operand in operands for leaf in operand)
+                return tuple(leaf for operand in operands for leaf in operand)
             case "get-tuple-element":
-                forwarded = self._element(instruction, operands)
+                return self._element(instruction, operands)
             case opcode if opcode in _CALLING_OPCODES:
-                forwarded = self._call(instruction, operands, depth)
+                return self._call(instruction, operands, depth)
             case opcode if opcode in _FORWARDING_OPCODES and operands:
-                forwarded = operands[0]
+                return operands[0]
+        return ()
+
+    def _define_buffers(self, instruction: Instruction, forwarded: _Value) -> _Value:
+        """Return the value of an instruction, whose own step comes after those of the computations it calls.
+
+        The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value: it
+        dies at its last use in a round, and the value of the next round takes its memory.
+        """
         step = len(self._steps)
         value = []
         for position, (index, shape) in enumerate(self._leaves[instruction.id]):
@@ -217,6 +224,8 @@ class _Analysis:
             if self._defines(instruction, origin):
                 self._lives[origin] = _Life(step, step)
                 self._shapes[origin] = shape
+                if instruction.opcode == "parameter" and position < len(forwarded) and forwarded[position]:
+                    self._initial[origin] = min(forwarded[position])
                 value.append(frozenset({origin}))
             elif position < len(forwarded):
                 value.append(forwarded[position])
@@ -302,7 +311,7 @@ class _Analysis:
         ]
         if not found:
             return []
-        opcodes = {inner.opcode for inner in self._fused_instructions(instruction)} or {instruction.opcode}
+        opcodes = {inner.opcode for inner in self._module.fused_instructions(instruction)} or {instruction.opcode}
         if "dynamic-update-slice" in opcodes:  # loops update what they carry in place
             return found
         last_used = [other for other in found if self._lives[other].last == first]
@@ -329,7 +338,10 @@ class _Analysis:
     # Descriptions
 
     def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
-        instruction, life = self._instructions[origin[0]], self._lives[origin]
+        life, initial = self._lives[origin], origin
+        while initial in self._initial:
+            initial = self._initial[initial]
+        instruction = self._instructions[initial[0]]
         buffer = ProgramBuffer(
             instruction=instruction.name,
             opcode=instruction.opcode,
@@ -340,27 +352,14 @@ class _Analysis:
             last=life.last,
             last_instruction=self._steps[min(life.last, len(self._steps) - 1)].name,
             frames=self._module.frames.stack(instruction.frame),
-            fused=tuple(dict.fromkeys(self._fused_ops(instruction)))[:MAX_FUSED_OPS],
+            fused=tuple(islice(self._module.fused_ops(instruction), MAX_FUSED_OPS)),
         )
         if not buffer.frames:
             buffer = self._with_line_of_fused(buffer, instruction)
         return buffer if buffer.frames else self._with_line_of_neighbour(buffer, instruction)
 
-    def _fused_ops(self, instruction: Instruction) -> Iterator[tuple[str, ProgramFrame | None]]:
-        """Yield the ops in a fusion with their lines, the last one first."""
-        for inner in self._fused_instructions(instruction):
-            frames = self._module.frames.stack(inner.frame)
-            if inner.op and (frames or "/" in inner.op):
-                yield inner.op, frames[0] if frames else None
-
-    def _fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
-        if instruction.opcode == "fusion":
-            for number in instruction.called:
-                if (computation := self._module.computations.get(number)) is not None:
-                    yield from reversed(computation.instructions.values())
-
     def _with_line_of_fused(self, buffer: ProgramBuffer, instruction: Instruction) -> ProgramBuffer:
-        for inner in self._fused_instructions(instruction):
+        for inner in self._module.fused_instructions(instruction):
             if frames := self._module.frames.stack(inner.frame):
                 return replace(buffer, frames=frames, op=buffer.op or inner.op)
         return buffer

@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 # Limited to realistic counts and lengths of numbers: a damaged capture may contain anything.
 _NUMBERS = r"\d{1,18}(?:,\d{1,18}){0,63}"
@@ -91,33 +91,93 @@ def _parse_shardy_sharding(sharding: str, mesh: Mapping[str, int], rank: int) ->
     return parts + [1] * (rank - len(parts)) if len(parts) <= rank and all(part > 0 for part in parts) else None
 
 
-_ALIAS, _DONOR = "tf.aliasing_output", "jax.buffer_donor"
+_ALIAS, _DONOR, _MEMORY = "tf.aliasing_output", "jax.buffer_donor", "mhlo.memory_kind"
 
 
-def find_unused_donations(signature: Mapping[str, Any], noted: Collection[int] = ()) -> Iterator[tuple[int, int]]:
-    """Yield the indices of donated arguments that no result can reuse, with their bytes on a device (-1: unknown).
+class UnusedDonation(NamedTuple):
+    """A donated argument whose memory no result reuses: its index, its bytes on a device (-1: unknown), and why."""
+
+    argument: int
+    size: int
+    reason: str
+
+
+def find_unused_donations(
+    signature: Mapping[str, Any], noted: Collection[int] = (), reused: int | None = None
+) -> Iterator[UnusedDonation]:
+    """Yield the donated arguments whose memory no result reuses.
 
     `signature` is as stored in the index (`model.Signature`). `noted` are the indices of donated arguments in JAX's
-    note. An argument of unknown size counts as one that fits, and so does a result that may have the size of the
-    argument.
+    note. `reused` are the bytes of arguments that the plug-in reports as reused; None: unknown. An argument of unknown
+    size counts as one that fits, and so does a result that may have the size of the argument.
     """
+    arguments = signature["arguments"]
+    sizes = {
+        place: size_on_device(each, signature)
+        for place, each in enumerate(arguments)
+        if _ALIAS in each["attributes"] or _DONOR in each["attributes"] or place in noted
+    }
+    unused = list(_find_arguments_without_result(signature, sizes))
+    if reused is not None and min(sizes.values(), default=-1) >= 0:
+        missing = sum(sizes.values()) - reused - sum(sizes[place] for place in unused)
+        rest = sizes.keys() - set(unused)
+        for place in sorted(rest, key=lambda place: (_has_equal_result(signature, place), place)):
+            if 0 < sizes[place] <= missing:
+                missing -= sizes[place]
+                unused.append(place)
+    for place in sorted(unused):
+        yield UnusedDonation(place, sizes[place], _explain_unused_donation(signature, place, sizes[place]))
+
+
+def _find_arguments_without_result(signature: Mapping[str, Any], sizes: Mapping[int, int]) -> Iterator[int]:
+    """Yield the donated arguments for which no result of their size is left."""
     arguments, results = signature["arguments"], signature["results"]
     aliased = {text for each in arguments if (text := each["attributes"].get(_ALIAS)) is not None}
-    unaliased_results = [each for n, each in enumerate(results) if str(n) not in aliased]
-    sizes = [(size_on_device(each, signature), each["type"]) for each in unaliased_results]
-    free = Counter(size for size, _ in sizes if size >= 0)
-    unknown = {kind for size, kind in sizes if size < 0}
-    for place, each in enumerate(arguments):
-        is_donor = _DONOR in each["attributes"]
-        if _ALIAS in each["attributes"] or not (is_donor or place in noted):
+    unaliased = [(size_on_device(each, signature), each) for n, each in enumerate(results) if str(n) not in aliased]
+    free = Counter(size for size, _ in unaliased if size >= 0)
+    unknown = {each["type"] for size, each in unaliased if size < 0}
+    for place, size in sizes.items():
+        attributes = arguments[place]["attributes"]
+        if _ALIAS in attributes:
             continue
-        size = size_on_device(each, signature)
-        if is_donor and free[size] > 0:
+        if _DONOR in attributes and free[size] > 0:
             free[size] -= 1
-        elif not is_donor or (
+        elif _DONOR not in attributes or (
             size >= 0 and not any(may_have_size(kind, signature["partitions"], size) for kind in unknown)
         ):
-            yield place, size
+            yield place
+
+
+def _may_fit(result: Mapping[str, Any], signature: Mapping[str, Any], size: int) -> bool:
+    """Return whether a result has this size on a device, or may have it because its sharding is unknown."""
+    known = size_on_device(result, signature)
+    return known == size if known >= 0 else may_have_size(result["type"], signature["partitions"], size)
+
+
+def _has_equal_result(signature: Mapping[str, Any], place: int) -> bool:
+    """Return whether a result has the type and the kind of memory of an argument."""
+    argument = signature["arguments"][place]
+    return any(
+        each["type"] == argument["type"] and each["attributes"].get(_MEMORY) == argument["attributes"].get(_MEMORY)
+        for each in signature["results"]
+    )
+
+
+def _explain_unused_donation(signature: Mapping[str, Any], place: int, size: int) -> str:
+    """Return why no result reuses the memory of a donated argument."""
+    kind, results = signature["arguments"][place]["type"], signature["results"]
+    of_type = [each for each in results if each["type"] == kind]
+    if of_type and not _has_equal_result(signature, place):
+        return f"the result of its type is in {of_type[0]['attributes'].get(_MEMORY, 'another memory')}"
+    if of_type:
+        is_split = any(0 <= size_on_device(each, signature) != size for each in of_type)
+        return (
+            "the result of its type has another sharding"
+            if is_split
+            else "other arguments have the results of its type"
+        )
+    of_size = [each["type"] for each in results if _may_fit(each, signature, size)]
+    return f"the result of its size has another type, {of_size[0]}" if of_size else "no other result has its size"
 
 
 def find_reusable_arguments(signature: Mapping[str, Any]) -> Iterator[tuple[str, int]]:

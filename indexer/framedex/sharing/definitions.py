@@ -249,11 +249,20 @@ class DefinitionRules:
             ),
         )
 
-    def _redact_op(self, name: str, kind: str) -> str:
-        """Redact JAX's name of an op. Users name its scopes, so only the program and the redacted kind stay."""
-        root, scoped, _ = name.partition("/")
+    def _redact_op(self, name: str, kind: str = "") -> str:
+        """Redact JAX's name of an op. Users name scopes, so only the program and JAX's own scopes and ops stay.
+
+        An op that is not JAX's gets the redacted kind, or a number.
+        """
+        root, *scopes = name.split("/")
         root = self._names.redact_program(root) if root else ""
-        return f"{root}/{kind}" if scoped else root
+        if not scopes:
+            return root
+        op = scopes.pop()
+        plain = op if harmless.is_jax_function(op) or not kind else kind
+        return "/".join(
+            (root, *filter(None, map(self._names.redact_scope, scopes)), self._names.redact_operation(plain))
+        )
 
     def _redact_memory(self, memory: ProgramMemory) -> ProgramMemory:
         return replace(
@@ -266,7 +275,7 @@ class DefinitionRules:
         return replace(
             empty_texts(collective),
             opcode=self._names.redact_operation(collective.opcode),
-            op=self._redact_op(collective.op, self._kind_of(collective.op)),
+            op=self._redact_op(collective.op),
             shape=self._redact_type(collective.shape),
             frames=tuple(map(self._redact_program_frame, collective.frames)),
         )
@@ -276,18 +285,15 @@ class DefinitionRules:
             empty_texts(buffer),
             instruction=self._names.redact_name("instruction", buffer.instruction),
             opcode=self._names.redact_operation(buffer.opcode),
-            op=self._redact_op(buffer.op, self._kind_of(buffer.op)),
+            op=self._redact_op(buffer.op),
             shape=self._redact_type(buffer.shape),
             last_instruction=self._names.redact_name("instruction", buffer.last_instruction),
             frames=tuple(map(self._redact_program_frame, buffer.frames)),
             fused=tuple(
-                (self._redact_op(op, self._kind_of(op)), None if frame is None else self._redact_program_frame(frame))
+                (self._redact_op(op), None if frame is None else self._redact_program_frame(frame))
                 for op, frame in buffer.fused
             ),
         )
-
-    def _kind_of(self, op: str) -> str:
-        return self._names.redact_operation(op.rpartition("/")[2])
 
     def _redact_program_frame(self, frame: ProgramFrame) -> ProgramFrame:
         function = self._names.redact_python(frame.function, self._paths.file(frame.path))

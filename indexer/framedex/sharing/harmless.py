@@ -96,6 +96,7 @@ _TARGET = re.compile(
     r"lapack_[sdcz][a-z]{4,6}(?:_ffi)?|blas_[sdcz][a-z]{4,6}(?:_ffi)?|xla_(?:ffi_)?(?:partitioned_)?python_[cg]pu_callback"
     r"|cu_threefry2x32(?:_ffi)?|(?:cu|hip)(?:solver|blas)_[a-z]{4,8}(?:_ffi)?"
 )
+_ASYNCHRONOUS = re.compile("-(?:start|update|done)$")  # parts of an HLO op
 _DIGEST = re.compile(r"(?:0x|hlo:)?[0-9a-f]{1,64}(?:-[0-9a-f]{1,8})?")
 _REASONS = re.compile(
     r"not kept: (?:FRAMEDEX_PROGRAMS=0|\d+ bytes are too many|No space left on device"
@@ -158,8 +159,8 @@ def is_object_type(name: str) -> bool:
 
 
 def is_op(name: str) -> bool:
-    """Whether a dialect that JAX lowers to has this op."""
-    return name in _public("ops")
+    """Whether a dialect that JAX lowers to has this op, or HLO: `all-reduce`, `copy-start`."""
+    return _ASYNCHRONOUS.sub("", name).replace("-", "_") in _public("ops")
 
 
 def is_jax_function(name: str) -> bool:

@@ -52,6 +52,17 @@ _THREAD_OF_FUNCTION = re.compile(r"(Thread-\d+) \(\w+\)")
 _PYTHON_NAME = re.compile(r"(?:[\w.]|<(?:locals|lambda|module|genexpr|listcomp|dictcomp|setcomp)>){1,400}")
 _PLAIN_NAMES = frozenset({"", "<module>", "<lambda>", "main", "_lambda", "_lambda_", "unnamed"})
 _PROGRAM = re.compile(r"(jit|pmap|shmap|xmap|remat|checkpoint|custom_jvp|custom_vjp)([_(])(.+?)(\)?)")
+# A scope of JAX: transformations around a function or around nothing, or a part of a control flow primitive.
+_SCOPE = re.compile(
+    r"((?:(?:jit|pjit|jvp|transpose|vmap|pmap|remat|checkpoint|shard_map|custom_jvp|custom_vjp)\()*)([^()/]*)(\)*)"
+)
+_JAX_SCOPES = frozenset(
+    {
+        *("while", "body", "cond", "scan", "switch", "checkpoint", "remat", "remat2", "rematted_computation"),
+        *("shard_map", "pmap", "pjit", "closed_call", "eval_jaxpr", "custom_jvp_call", "custom_vjp_call"),
+        *(f"branch_{number}_fun" for number in range(100)),
+    }
+)
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)((?:\[[^\]]*\]|\.[A-Za-z_]\w*)*)")
 _STEP = re.compile(r"\[(\d*)([^\]]*)\]|(\.\w+)")
 _ROOTS = frozenset({"args", "kwargs", "result"})  # JAX's names for arguments without a name
@@ -169,14 +180,24 @@ class NameReplacer:
 
     def redact_jitted_name(self, name: str) -> str:
         """Redact the name of a function that JAX compiled or refers to."""
+        if name in _PLAIN_NAMES:
+            return name
         is_public = name in self._public or harmless.is_jax_function(name)
         if is_public and name not in self._own:
             return name
         return self._own_name(name) if name in self._own else self._numbered_name("function", name)
 
     def redact_operation(self, kind: str) -> str:
-        """Redact the kind of an op of a program."""
-        return kind if not kind or harmless.is_op(kind) else self._numbered_name("op", kind)
+        """Redact the kind of an op of a program: of StableHLO, HLO or JAX."""
+        is_public = not kind or harmless.is_op(kind) or harmless.is_jax_function(kind)
+        return kind if is_public else self._numbered_name("op", kind)
+
+    def redact_scope(self, scope: str) -> str:
+        """Redact a scope in the name of an op: `transpose(jvp(f))`; empty if a user named it."""
+        match = _SCOPE.fullmatch(scope)
+        if match is None or not (match[1] or match[2] in _JAX_SCOPES):
+            return ""
+        return f"{match[1]}{self.redact_jitted_name(match[2]) if match[1] and match[2] else match[2]}{match[3]}"
 
     def redact_argument(self, name: str) -> str:
         """Redact the name of an argument or result of a program: `params['w'].bias`."""

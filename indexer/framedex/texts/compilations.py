@@ -33,8 +33,10 @@ _OBJECT_ID = (
     "the id of a Python object in the code, as custom_partitioning writes it: no other process can load this program"
     " from JAX's persistent cache"
 )
+_DERIVATIVE = "another pass of a derivative: JAX compiles a function, its forward pass and its backward pass separately"
 _WITHOUT_VALUES = {
     ChangeCause.OBJECT_ID: _OBJECT_ID,
+    ChangeCause.DERIVATIVE: _DERIVATIVE,
     ChangeCause.SAME: (
         "recompiled an identical program: a new `jit` wrapper (a lambda in a loop?), a cleared cache, or a"
         " change that the program does not show (a weak type, a static argument, an unused argument)"
@@ -71,7 +73,12 @@ _ADVICE = {
 }
 _TYPE = re.compile(r"(?P<dtype>\w+)\[(?P<shape>\d+(?:,\d+)*)\]")
 _PARAMETER_PREFIXES = ("argument ", "unused argument ", "result ")
-_REASONS = {ChangeCause.SAME: "an identical program", ChangeCause.CODE: "other code", ChangeCause.OBJECT_ID: _OBJECT_ID}
+_REASONS = {
+    ChangeCause.SAME: "an identical program",
+    ChangeCause.CODE: "other code",
+    ChangeCause.OBJECT_ID: _OBJECT_ID,
+    ChangeCause.DERIVATIVE: "another pass of a derivative",
+}
 
 
 def compiles_kind(row: Compiles) -> str:
@@ -127,7 +134,14 @@ def change_text_with_advice(change: CompileChange) -> str:
     return f"{change_text(change)}; {advice}" if advice else change_text(change)
 
 
+_OF_JAX = " of JAX"  # ends the names of functions that JAX creates, as framedex_native/ffi/trace_keys.py writes them
+
+
 def _advice(change: CompileChange) -> str:
+    if change.cause is ChangeCause.FUNCTION and any(
+        value.partition(" #")[0].endswith(_OF_JAX) for value in change.values
+    ):
+        return "JAX creates it for each call outside of `jax.jit`: call it in a jitted function"
     if change.cause is ChangeCause.SHAPE and (types := _fold_types(change.values)) is not None:
         return f"pad or bucket dimension {types.varying_dimensions[0]}" if len(types.varying_dimensions) == 1 else ""
     return _ADVICE.get(change.cause, "")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 
+_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
+
 if TYPE_CHECKING:
     from framedex.model import (
         DeviceMemory,
@@ -29,25 +31,30 @@ if TYPE_CHECKING:
 class LineMemoryOnDevice:
     """The memory that a line holds on a device, or its part inside a program, or its calls that ran out of memory.
 
-    `temporaries` are the line's buffers at the peak of `device.program`.
+    `temporaries` are the line's buffers at the peak of `device.program`. `fused` are other buffers there, which fusions
+    compute: the line `fused_line` has a share of their ops.
     """
 
     device: DeviceMemory
     memory: LineMemory | None = None
     failures: tuple[OutOfMemory, ...] = ()
     temporaries: tuple[TemporaryBuffer, ...] = ()
+    fused: tuple[tuple[TemporaryBuffer, float], ...] = ()
+    fused_line: PythonLine | None = None
 
     @property
     def line(self) -> PythonLine | None:
         """The line of the program."""
         if self.memory:
             return self.memory.line
+        if self.fused:
+            return self.fused_line
         return self.temporaries[0].line if self.temporaries else self.failures[0].line
 
     @property
     def temporary_size(self) -> int:
-        """The size of the temporaries in bytes."""
-        return sum(buffer.size for buffer in self.temporaries)
+        """The size of the temporaries in bytes, with those that the line only has a share of."""
+        return sum(buffer.size for buffer in (*self.temporaries, *(buffer for buffer, _ in self.fused)))
 
     @property
     def outward(self) -> tuple[PythonLine, ...]:
@@ -59,7 +66,7 @@ class LineMemoryOnDevice:
         """The latest call of the line."""
         if self.memory:
             return self.memory.latest_call
-        if self.device.program is not None and self.temporaries:
+        if self.device.program is not None and (self.temporaries or self.fused):
             return self.device.program.compile_call
         return self.failures[-1].call
 
@@ -72,9 +79,21 @@ def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevi
         for failure in device.failures:
             failed.setdefault(failure.line, []).append(failure)
         yield from (LineMemoryOnDevice(device, failures=tuple(failures)) for failures in failed.values())
-        for _, buffers in device.large_program.buffers_by_line() if device.large_program else ():
-            if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
-                yield LineMemoryOnDevice(device, temporaries=certain)
+        if device.large_program is not None:
+            yield from _memory_inside(device, device.large_program)
+
+
+def _memory_inside(device: DeviceMemory, program: ProgramPeak) -> Iterator[LineMemoryOnDevice]:
+    """The buffers of a program by line: of those that compute them, then of all other lines of fusions."""
+    for _, buffers in program.buffers_by_line():
+        if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
+            yield LineMemoryOnDevice(device, temporaries=certain)
+    fused: dict[PythonLine, list[tuple[TemporaryBuffer, float]]] = {}
+    for buffer in program.buffers:
+        for line, share in buffer.shares:
+            if line != buffer.line:
+                fused.setdefault(line, []).append((buffer, share))
+    yield from (LineMemoryOnDevice(device, fused=tuple(parts), fused_line=line) for line, parts in fused.items())
 
 
 def transfers_kind(row: Transfers) -> str:
@@ -116,7 +135,8 @@ def transfers_total(rows: Sequence[Transfers]) -> str:
 
 def memory_kind(row: LineMemoryOnDevice) -> str:
     """The capture, the device, and the subject of the row, which distinguish the rows of a line."""
-    subject = "" if row.memory else ", inside a program" if row.temporaries else ", failures"
+    inside = ", inside a program" if row.temporaries else ", in fusions" if row.fused else ""
+    subject = "" if row.memory else inside or ", failures"
     return f"capture {row.device.capture}, {device_name(row.device)}{subject}"
 
 
@@ -140,6 +160,10 @@ def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
     if inside is not None and inside.device.program is not None:
         function = inside.device.program.function or "its program"
         parts.append(f"computes {words.size(inside.temporary_size)} of the temporaries at the peak of {function}")
+    fused = max((row for row in rows if row.fused), key=lambda row: row.temporary_size, default=None)
+    if fused is not None and inside is None and fused.device.program is not None:
+        function = fused.device.program.function or "its program"
+        parts.append(f"is fused into {words.size(fused.temporary_size)} of the temporaries at the peak of {function}")
     failures = sum(len(row.failures) for row in rows)
     parts += [f"ran out of memory {words.times(failures)}"] if failures else []
     return ", ".join(parts)
@@ -159,15 +183,56 @@ def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
             if held.growth:
                 left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
                 found.append(f"{name}: {left}: a leak, or what is meant to be kept")
+        program = row.device.program
+        if row.temporaries and program is not None and len(program.over_time) > 1:
+            found.append(f"{name}: temporaries of {program.function or 'the program'}: {schedule_chart(program)}")
         for buffer in row.temporaries:
             op = buffer.op or buffer.opcode
             use = f"last used by {buffer.last_instruction}"
-            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}")
+            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}{_format_shares(buffer)}")
+        for buffer, share in row.fused:
+            op = f"{buffer.shape} by {buffer.op or buffer.opcode}"
+            found.append(f"{name}: {share:.0%} of the ops of {buffer.instruction}: {words.size(buffer.size)}, {op}")
         for failure in row.failures:
             requested = f" when {words.size(failure.wanted)} were requested" if failure.wanted is not None else ""
             alive = f"{words.size(failure.alive)} alive"
             found.append(f"{name}: call {failure.call} ran out of memory{requested}, {alive}")
     return found
+
+
+def _format_shares(buffer: TemporaryBuffer) -> str:
+    """`; a fusion of line 7 (60%), /home/me/other.py:9 (40%)`: lines and shares of its ops; empty for one line."""
+    if not buffer.shares:
+        return ""
+    path = buffer.line.location.path if buffer.line is not None else ""
+    places = [
+        f"{'line ' if line.location.path == path else line.location.path + ':'}{line.location.line} ({share:.0%})"
+        for line, share in buffer.shares
+    ]
+    return f"; a fusion of {', '.join(places)}"
+
+
+def schedule_chart(program: ProgramPeak, width: int = 30) -> str:
+    """The live temporaries along the schedule of a program: `step 1 ▁▂▅█▃ step 48`."""
+    return f"step 1 {sparkline(program.over_time, width)} step {program.steps:,}"
+
+
+def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
+    """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
+
+    The highest bar is the peak; a blank is 0.
+    """
+    first, last = points[0][0], points[-1][0]
+    highest = [0] * width
+    column, alive = 0, 0
+    for time, size in points:
+        now = (time - first) * (width - 1) // max(last - first, 1)
+        for skipped in range(column, now + 1):  # the previous size holds until now
+            highest[skipped] = max(highest[skipped], alive)
+        column, alive = now, size
+        highest[now] = max(highest[now], size)
+    peak = max(max(highest), 1)
+    return "".join(_BAR_CHARACTERS[(size * len(_BAR_CHARACTERS) - 1) // peak] if size else " " for size in highest)
 
 
 _SAVING_CHANGES = {

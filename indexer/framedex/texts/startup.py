@@ -20,8 +20,11 @@ def startup_title(startup: Startup) -> str:
 
 
 def traced_line_text(line: TracedLine) -> str:
-    """The ops of a line: `2,640 ops`, or those of all rounds of an unrolled loop, with advice."""
+    """The ops of a line: `2,640 ops`, or those of an unrolled loop, with advice.
+
+    A round can add an op more than once, for example in a gradient: `repeats` is not always the number of rounds.
+    """
     if line.repeats > 1:
-        unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, in {line.repeats:,} rounds"
+        unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, each {line.repeats:,} times or more"
         return f"{unrolled}: if all have the same shapes, jax.lax.scan traces one"
     return words.count(line.ops, "op")

@@ -65,7 +65,7 @@ def _collect_note(
     static = static_arguments(args, kwargs, numbers, names, signature)
     origin = AnnotatedOrigin(found.traced_for)
     origin.statics = [(name, text(value)) for name, value in static.items()]
-    long = {name: static[name] for name, written in origin.statics if "..." in written}
+    long = {name: static[name] for name, written in origin.statics if "..." in written or "PyTreeDef #" in written}
     parameters = [name for name in getattr(signature, "parameters", ()) if name not in static]
     try:
         origin.keys = trace_keys(fun, parameters, long)

@@ -13,6 +13,7 @@ _MAX_VALUE_LENGTH = 80  # characters per value
 _MAX_ELEMENTS = 8  # elements or fields
 _MAX_DEPTH = 3
 _PLAIN = (int, float, complex, bool, type(None), type(Ellipsis), range)
+_READABLE = ("AbstractMesh", "Mesh", "NamedSharding", "P", "PartitionSpec", "ShapeDtypeStruct")  # of JAX
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
@@ -57,6 +58,9 @@ def _text(value: Any, depth: int) -> str:
         return f"{name}{' at ' if place else ''}{place.rpartition('/')[2]}{_number(value)}"
     if package == "numpy":
         return str(value)
+    if package == "jax" and _name(kind) in _READABLE:
+        written = str(value)
+        return written if len(written) <= _MAX_VALUE_LENGTH else f"{written}{_number(value)}"
     fields = field_values(value)
     if fields is not None and depth < _MAX_DEPTH:
         shown = [f"{name}={text(each, depth + 1)}" for name, each in fields[:_MAX_ELEMENTS]]

@@ -8,6 +8,7 @@ made for its own cache.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 import re
@@ -22,14 +23,17 @@ from .statics import class_attribute, field_values, text
 THE_CALL = "the call"
 """The subject of the fact about passing arguments by position or by name."""
 
+OF_JAX = " of JAX"
+"""Follows the name of a function that JAX creates itself for each call outside of `jax.jit`."""
+
 MAX_FACTS = 300
 """The maximum number of facts about structures. A larger argument adds one hash of the rest."""
 
 Fact = tuple[str, str, str]
 """(kind, subject, value).
 
-The kinds: `function`, `parameter`, `structure`, `static data`, `static argument`, `setting`, and `usual setting` (the
-value at the first trace).
+The kinds: `function`, `parameter`, `structure`, `container` (a list or tuple with elements), `static data`, `static
+argument`, `setting`, and `usual setting` (the value at the first trace).
 """
 
 _JAXPR = re.compile(r"(?: at \S+:\d+|Jaxpr) #")  # a traced function in the output of `text`
@@ -63,6 +67,10 @@ def _parameters(fun: types.FunctionType) -> Iterator[Fact]:
 def _identity(fun: Any) -> str:
     """The name of a function, with a number that is unique in this process."""
     kind = type(fun)
+    if kind is functools.partial:
+        return f"{text(fun).rpartition(' #')[0]}{_serial(fun)}"
+    if kind is getattr(sys.modules.get("jax._src.util"), "HashablePartial", None):
+        return f"{text(fun.f)}{OF_JAX}{_serial(fun)}"
     named = fun.__func__ if kind is types.MethodType else fun
     name = named.__qualname__ if type(named) is types.FunctionType else text(kind)
     return f"{name}{_serial(fun)}"
@@ -81,7 +89,7 @@ def _serial(value: Any) -> str:
 
 
 def _structures(names: Sequence[str], long_static: Mapping[str, Any]) -> Iterator[Fact]:
-    """The parts of long static arguments, and other arguments' pytree nodes except plain containers of arrays."""
+    """The parts of long static arguments, and other arguments' pytree nodes except plain dicts."""
     for name, value in long_static.items():
         parts = itertools.islice(_parts_of(name, value, 0), MAX_FACTS)
         yield from (("static argument", path, written) for path, written in parts)
@@ -131,8 +139,8 @@ def _nodes(path: str, tree: Any) -> Iterator[Fact]:
         keys, static = _fields(kind, data, keys)
         for name, value in static:
             yield from (("static data", *part) for part in _parts_of(f"{path}{name}", value, 0))
-    elif not children:
-        yield "structure", path, kind.__name__
+    else:
+        yield ("container" if children else "structure"), path, kind.__name__
     for key, child in zip(keys, children, strict=True):
         yield from _nodes(f"{path}{key}", child)
 
@@ -142,16 +150,25 @@ def _fields(kind: type, data: Any, keys: list[str]) -> tuple[list[str], list[tup
     names = _tuple_fields(kind)
     if names and len(names) == len(keys):
         return [f".{name}" for name in names], []
-    described = class_attribute(kind, "__dataclass_fields__")
-    fields = described if type(described) is dict else {}
-    static = [name for name, field in fields.items() if _is_static(field.metadata)]
-    arrays = [name for name in fields if name not in static]
+    arrays, static = _dataclass_fields(kind)
     values = data if type(data) is tuple else (data,)
     if len(arrays) == len(keys) and len(static) == len(values):
         return [f".{name}" for name in arrays], [
             (f".{name}", value) for name, value in zip(static, values, strict=True)
         ]
     return keys, [] if data is None else [("", data)]
+
+
+def _dataclass_fields(kind: type) -> tuple[Sequence[str], Sequence[str]]:
+    """The fields with arrays and the static fields of a dataclass: as registered with JAX, else by their metadata."""
+    flatten = getattr(sys.modules["jax._src.tree_util"]._registry.get(kind), "to_iter", None)
+    if type(flatten) is types.FunctionType and flatten.__code__.co_freevars == ("data_fields", "meta_fields"):
+        registered, static = (cell.cell_contents for cell in flatten.__closure__ or ())
+        return registered, static
+    described = class_attribute(kind, "__dataclass_fields__")
+    fields = described if type(described) is dict else {}
+    static = [name for name, field in fields.items() if _is_static(field.metadata)]
+    return [name for name in fields if name not in static], static
 
 
 def _tuple_fields(kind: type) -> tuple[str, ...]:
@@ -166,6 +183,9 @@ def _is_static(metadata: Mapping[str, Any]) -> bool:
 
 def _parts_of(path: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
     """Pairs of path and text for each field of a static value, so that differences have a name."""
+    if type(value) is sys.modules["jax._src.tree_util"].PyTreeDef:  # its hash leaves static data out
+        yield from ((subject, written) for _, subject, written in _nodes(path, value))
+        return
     parts = _parts(value) if depth < _MAX_DEPTH else None
     if parts:
         for name, part in parts:
@@ -202,7 +222,7 @@ def _settings() -> list[Fact]:
     if names is None or values is None:
         return []
     state = values()
-    known = _settings_now[0]
+    known, facts = _settings_now  # at once: another thread may replace it
     if known is None or len(known) != len(state) or any(map(operator.is_not, state, known)):
         now = {name: text(value) for name, value in zip(names(), state, strict=True)}
         if not _settings_at_first:
@@ -211,4 +231,4 @@ def _settings() -> list[Fact]:
         facts = [("setting", name, now[name]) for name in changed]
         facts += [("usual setting", name, _settings_at_first.get(name, "")) for name in changed]
         _settings_now = (state, facts)
-    return _settings_now[1]
+    return facts

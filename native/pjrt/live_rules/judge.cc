@@ -26,7 +26,10 @@ void Judge::address(uint16_t /*field*/, const void* object) {
 }
 
 void Judge::addresses(uint16_t field, const void* const* objects, size_t count) {
-  for (size_t i = 0; objects != nullptr && i < count; ++i) address(field, objects[i]);
+  for (size_t i = 0; objects != nullptr && i < count; ++i) {
+    if (objects[i] == nullptr) find_null(i);
+    address(field, objects[i]);
+  }
 }
 
 void Judge::address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length) {
@@ -51,6 +54,12 @@ void Judge::report(LiveRule rule, const void* object, const char* earlier) {
   char detail[160];
   std::snprintf(detail, sizeof(detail), "%s %p, after %s", name_of(type_), object, earlier);
   pjrt::report(rule, function_, stack_, detail);
+}
+
+// A list of objects has no null.
+void Judge::find_null(size_t index) {
+  LiveRule rule = role_ == LiveRole::kCreates ? LiveRule::kOkWithoutResult : LiveRule::kNullHandle;
+  pjrt::report(rule, function_, stack_, std::string(field_) + " has null at " + std::to_string(index));
 }
 
 void Judge::receiver(const char* field, const void* object) {

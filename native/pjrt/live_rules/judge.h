@@ -19,10 +19,11 @@ class Judge {
  public:
   Judge(const char* function, uint64_t stack) : function_(function), stack_(stack) {}
 
-  // Selects the meaning of the objects that follow.
-  Judge& as(LiveRole role, ObjectType type) {
+  // Selects the meaning of the objects that follow, and the name of their field.
+  Judge& as(LiveRole role, ObjectType type, const char* field) {
     role_ = role;
     type_ = type;
+    field_ = field;
     return *this;
   }
   void address(uint16_t field, const void* object);
@@ -40,12 +41,14 @@ class Judge {
  private:
   void destroy(const void* object);
   void use(const void* object);
+  void find_null(size_t index);
   void report(LiveRule rule, const void* object, const char* earlier);
 
   const char* function_;
   uint64_t stack_;  // recorder::Call::stack()
   LiveRole role_ = LiveRole::kUses;
   ObjectType type_ = ObjectType::kBuffer;
+  const char* field_ = "";
 };
 
 // Call this after a call that is not recorded, unless it has no effect on objects.

@@ -35,6 +35,8 @@ void with(ObjectType type, const void* address, Action action) {
 
 const char* name_of(ObjectType type) {
   switch (type) {
+    case ObjectType::kClient:
+      return "client";
     case ObjectType::kBuffer:
       return "buffer";
     case ObjectType::kEvent:
@@ -43,6 +45,8 @@ const char* name_of(ObjectType type) {
       return "executable";
     case ObjectType::kLoadedExecutable:
       return "loaded executable";
+    case ObjectType::kTransferManager:
+      return "transfer manager";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 
 namespace framedex::pjrt {
 
-enum class ObjectType : uint8_t { kBuffer, kEvent, kExecutable, kLoadedExecutable };
+enum class ObjectType : uint8_t { kClient, kBuffer, kEvent, kExecutable, kLoadedExecutable, kTransferManager };
 const char* name_of(ObjectType type);
 
 enum class ObjectState : uint8_t { kUsable, kDeleted, kDestroyed };

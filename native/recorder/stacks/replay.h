@@ -31,14 +31,14 @@ class ReplayCache {
   }
 
   // Stores the log of a walk. Evicts an older entry and hands its log out for the next walk.
-  void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_rbp, uint32_t stack,
+  void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_fp, uint32_t stack,
                 std::unique_ptr<ReadLog>* log) {
     Set& set = sets_[index_of(start)];
     set.recent = (set.recent + kWays - 1) % kWays;  // the entry that find() tries last
     Entry& entry = set.entries[set.recent];
     entry.start = start;
     entry.thread_state = thread_state;
-    entry.needs_rbp = needs_rbp;
+    entry.needs_fp = needs_fp;
     entry.stack = stack;
     entry.log.swap(*log);
     if (*log == nullptr) log->reset(new ReadLog);
@@ -56,13 +56,13 @@ class ReplayCache {
   struct Entry {
     StartRegisters start{};  // pc 0: empty
     uintptr_t thread_state = 0;
-    bool needs_rbp = false;
+    bool needs_fp = false;
     uint32_t stack = 0;
     std::unique_ptr<ReadLog> log;
 
     bool starts_at(const StartRegisters& other, uintptr_t state) const {
       return start.pc == other.pc && start.sp == other.sp && thread_state == state &&
-             (!needs_rbp || start.rbp == other.rbp);
+             (!needs_fp || start.fp == other.fp);
     }
   };
   struct Set {

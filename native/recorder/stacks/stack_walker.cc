@@ -33,7 +33,7 @@ StackWalker::FoundStack StackWalker::walk(const StartRegisters& start, uintptr_t
   if (!native_->can_replay()) return found;
   log_->native_words.assign(native_->reads());
   if (log_->is_complete()) {
-    replay_.remember(start, thread_state, native_->needs_start_rbp(), found.id, &log_);
+    replay_.remember(start, thread_state, native_->needs_start_fp(), found.id, &log_);
   }
   return found;
 }

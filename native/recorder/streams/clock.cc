@@ -13,7 +13,8 @@ Clock Clock::find() {
     std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     file >> source;
   });
-  return Clock(source == "tsc" ? capture::ClockKind::kCounter : capture::ClockKind::kNanoseconds);
+  return Clock(source == architecture::kCounterSource ? capture::ClockKind::kCounter
+                                                      : capture::ClockKind::kNanoseconds);
 }
 
 }  // namespace framedex::recorder

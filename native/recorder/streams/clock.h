@@ -1,11 +1,10 @@
 // The clock of the records: the processor's counter if the kernel itself uses it, else CLOCK_MONOTONIC.
 #pragma once
 
-#include <x86intrin.h>
-
 #include <cstdint>
 #include <ctime>
 
+#include "architecture/architecture.h"
 #include "recorder/format/capture_format.h"
 
 namespace framedex::recorder {
@@ -25,7 +24,9 @@ class Clock {
   static Clock find();
 
   capture::ClockKind kind() const { return kind_; }
-  uint64_t now() const { return kind_ == capture::ClockKind::kCounter ? __rdtsc() : monotonic_nanoseconds(); }
+  uint64_t now() const {
+    return kind_ == capture::ClockKind::kCounter ? architecture::read_counter() : monotonic_nanoseconds();
+  }
 
  private:
   explicit Clock(capture::ClockKind kind) : kind_(kind) {}

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "architecture/architecture.h"
+#include "recorder/base/readable_memory.h"
+
 namespace framedex::recorder {
 namespace {
 
@@ -17,10 +20,10 @@ struct UnwindBases {
 };
 extern "C" const void* _Unwind_Find_FDE(void* address, UnwindBases* bases);
 
-constexpr uint64_t kRbp = 6;
-constexpr uint64_t kRsp = 7;
-constexpr uint64_t kReturnAddress = 16;
-constexpr uint8_t kOpBreg6 = 0x76;  // DW_OP_breg6: rbp plus an offset
+using architecture::kDwarfFramePointer;
+using architecture::kDwarfReturnAddress;
+using architecture::kDwarfStackPointer;
+constexpr uint8_t kOpBregFp = 0x70 + kDwarfFramePointer;  // DW_OP_bregN: fp plus an offset
 constexpr uint8_t kOpDeref = 0x06;
 
 // Reads bytes front to back. Beyond the end it returns zeros and sets `is_broken`.
@@ -116,7 +119,7 @@ struct Row {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;
   std::string_view cfa_expression;  // empty: register plus offset
-  RegisterRule rbp;
+  RegisterRule fp;
   RegisterRule return_address;
 };
 
@@ -277,6 +280,8 @@ class RowMachine {
         set(number, {RegisterRule::kOther, 0});
         return true;
       }
+      case 0x2D:  // AARCH64_negate_ra_state: whether the return address is signed
+        return true;
       case 0x2E:  // GNU_args_size
         cursor.unsigned_leb();
         return true;
@@ -294,7 +299,7 @@ class RowMachine {
     passed_ = location_ > target_;
   }
   RegisterRule* slot(Row& of, uint64_t number) {
-    return number == kRbp ? &of.rbp : number == kReturnAddress ? &of.return_address : nullptr;
+    return number == kDwarfFramePointer ? &of.fp : number == kDwarfReturnAddress ? &of.return_address : nullptr;
   }
   void set(uint64_t number, RegisterRule rule) {
     if (RegisterRule* target = slot(row, number)) *target = rule;
@@ -311,11 +316,11 @@ class RowMachine {
   size_t depth_ = 0;
 };
 
-// Matches GCC's prologue for a realigned stack: the CFA is the word at rbp plus an offset. Returns false for other
+// Matches GCC's prologue for a realigned stack: the CFA is the word at fp plus an offset. Returns false for other
 // expressions.
-bool is_word_at_rbp(std::string_view expression, int64_t* offset) {
+bool is_word_at_fp(std::string_view expression, int64_t* offset) {
   Cursor cursor(expression);
-  if (cursor.read<uint8_t>() != kOpBreg6) return false;
+  if (cursor.read<uint8_t>() != kOpBregFp) return false;
   *offset = cursor.signed_leb();
   return cursor.read<uint8_t>() == kOpDeref && cursor.at_end() && !cursor.is_broken();
 }
@@ -329,28 +334,31 @@ std::string_view body_of_entry(const char* entry) {
 
 FrameRule rule_of_row(const Row& row) {
   if (row.return_address.kind == RegisterRule::kUndefined) return FrameRule::end();
-  if (row.return_address.kind != RegisterRule::kAtCfa || row.return_address.offset != -8) return FrameRule::exotic();
   int64_t cfa_offset = row.cfa_offset;
   bool is_indirect = !row.cfa_expression.empty();
-  if (is_indirect && !is_word_at_rbp(row.cfa_expression, &cfa_offset)) return FrameRule::exotic();
-  if (!is_indirect && row.cfa_register != kRbp && row.cfa_register != kRsp) return FrameRule::exotic();
-  bool saves_rbp = row.rbp.kind == RegisterRule::kAtCfa;
-  if (!saves_rbp && row.rbp.kind != RegisterRule::kSame) return FrameRule::exotic();
-  if (!FrameRule::fits(cfa_offset) || !FrameRule::fits(row.rbp.offset)) return FrameRule::exotic();
-  return FrameRule::standard(is_indirect || row.cfa_register == kRbp, is_indirect, cfa_offset, saves_rbp,
-                             row.rbp.offset);
+  if (is_indirect && !is_word_at_fp(row.cfa_expression, &cfa_offset)) return FrameRule::exotic();
+  if (!is_indirect && row.cfa_register != kDwarfFramePointer && row.cfa_register != kDwarfStackPointer)
+    return FrameRule::exotic();
+  bool saves_fp = row.fp.kind == RegisterRule::kAtCfa;
+  if (!saves_fp && row.fp.kind != RegisterRule::kSame) return FrameRule::exotic();
+  if (row.return_address.kind != RegisterRule::kAtCfa || row.return_address.offset >= 0) return FrameRule::exotic();
+  int64_t saved_fp_offset = saves_fp ? row.fp.offset : row.return_address.offset - 8;
+  if (row.return_address.offset != architecture::return_address_offset(saved_fp_offset)) return FrameRule::exotic();
+  if (!FrameRule::fits(cfa_offset) || !FrameRule::fits(saved_fp_offset)) return FrameRule::exotic();
+  return FrameRule::standard(is_indirect || row.cfa_register == kDwarfFramePointer, is_indirect, cfa_offset, saves_fp,
+                             saved_fp_offset);
 }
 
 }  // namespace
 
-FrameRule FrameRule::standard(bool cfa_from_rbp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_rbp,
-                              int64_t saved_rbp_offset) {
+FrameRule FrameRule::standard(bool cfa_from_fp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_fp,
+                              int64_t saved_fp_offset) {
   uint64_t bits =
-      (static_cast<uint64_t>(cfa_offset) & 0xFFFFFF) << 8 | (static_cast<uint64_t>(saved_rbp_offset) & 0xFFFFFF) << 32;
-  if (cfa_from_rbp) bits |= kCfaFromRbp;
+      (static_cast<uint64_t>(cfa_offset) & 0xFFFFFF) << 8 | (static_cast<uint64_t>(saved_fp_offset) & 0xFFFFFF) << 32;
+  if (cfa_from_fp) bits |= kCfaFromFp;
   if (cfa_is_indirect) bits |= kCfaIndirect;
-  if (saves_rbp) bits |= kSavesRbp;
-  bool has_frame_pointer = cfa_from_rbp && !cfa_is_indirect && saves_rbp && cfa_offset == 16 && saved_rbp_offset == -16;
+  if (saves_fp) bits |= kSavesFp;
+  bool has_frame_pointer = cfa_from_fp && !cfa_is_indirect && saves_fp && cfa_offset == 16 && saved_fp_offset == -16;
   if (has_frame_pointer) bits |= kFramePointer;
   return FrameRule(bits);
 }
@@ -377,7 +385,9 @@ FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator) {
   // The call is at the byte before: a call that never returns may be the last instruction of its function.
   uintptr_t target = return_address - 1;
   auto* found = static_cast<const char*>(_Unwind_Find_FDE(reinterpret_cast<void*>(target), &bases));
-  if (found == nullptr) return FrameRule::unknown();
+  if (found == nullptr) {
+    return architecture::is_signal_return(return_address, copy_readable) ? FrameRule::exotic() : FrameRule::unknown();
+  }
   UnwindEntry entry;
   entry.function = body_of_entry(found);
   int32_t back;

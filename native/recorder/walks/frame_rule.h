@@ -6,9 +6,10 @@
 
 namespace framedex::recorder {
 
-// At a call site, the caller's stack pointer (the CFA) is a register plus an offset. The return address is 8 bytes
-// below the CFA. The caller's rbp is still in rbp, or saved at a fixed distance from the CFA. Rules of any other form
-// are `exotic` and left to libgcc.
+// At a call site, the caller's stack pointer (the CFA) is a register plus an offset. The caller's frame pointer (fp) is
+// still in its register, or saved at a fixed distance from the CFA. The return address is where the architecture has
+// it: 8 bytes below the CFA, or beside the saved frame pointer. Rules of any other form are `exotic` and left to
+// libgcc.
 class FrameRule {
  public:
   FrameRule() = default;  // not initialised: a walk writes only the part of an array that it needs
@@ -17,44 +18,45 @@ class FrameRule {
   // No unwind entry covers the address: JIT code, or the end of a foreign stack.
   static FrameRule unknown() { return FrameRule(kEnd | kUnknown); }
   static FrameRule exotic() { return FrameRule(kExotic); }
-  // `cfa_offset` and `saved_rbp_offset` (from the CFA) must fit in 24 bits; see fits().
-  static FrameRule standard(bool cfa_from_rbp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_rbp,
-                            int64_t saved_rbp_offset);
+  // `cfa_offset` and `saved_fp_offset` (from the CFA) must fit in 24 bits; see fits().
+  static FrameRule standard(bool cfa_from_fp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_fp,
+                            int64_t saved_fp_offset);
   static bool fits(int64_t offset) { return offset >= -(1 << 23) && offset < (1 << 23); }
   FrameRule with_evaluator_mark() const { return FrameRule(bits_ | kEvaluator); }
   static FrameRule from_bits(uint64_t bits) { return FrameRule(bits); }
 
   uint64_t bits() const { return bits_; }
-  // Code compiled with frame pointers: CFA = rbp + 16, the caller's rbp at [rbp].
+  // Code compiled with frame pointers: CFA = fp + 16, the caller's fp at [fp].
   bool is_frame_pointer() const { return static_cast<int64_t>(bits_) < 0; }
   bool is_end() const { return (bits_ & kEnd) != 0; }
   bool is_unknown() const { return (bits_ & kUnknown) != 0; }
   bool is_known_end() const { return (bits_ & (kEnd | kUnknown)) == kEnd; }
   bool is_exotic() const { return (bits_ & kExotic) != 0; }
   bool needs_care() const { return (bits_ & (kEnd | kExotic | kCfaIndirect)) != 0; }
-  bool cfa_from_rbp() const { return (bits_ & kCfaFromRbp) != 0; }
+  bool cfa_from_fp() const { return (bits_ & kCfaFromFp) != 0; }
   // The CFA is the word stored at register + offset (GCC's realigned stacks).
   bool cfa_is_indirect() const { return (bits_ & kCfaIndirect) != 0; }
-  bool saves_rbp() const { return (bits_ & kSavesRbp) != 0; }
+  // On AArch64, saved_fp_offset() is the frame record's offset also if only the return address is saved.
+  bool saves_fp() const { return (bits_ & kSavesFp) != 0; }
   // The frame belongs to _PyEval_EvalFrameDefault.
   bool is_evaluator() const { return (bits_ & kEvaluator) != 0; }
   int64_t cfa_offset() const { return static_cast<int64_t>(bits_ << 32) >> 40; }
-  int64_t saved_rbp_offset() const { return static_cast<int64_t>(bits_ << 8) >> 40; }
+  int64_t saved_fp_offset() const { return static_cast<int64_t>(bits_ << 8) >> 40; }
 
  private:
   enum : uint64_t {
     kEnd = 2,
     kExotic = 4,
-    kCfaFromRbp = 8,
+    kCfaFromFp = 8,
     kCfaIndirect = 16,
-    kSavesRbp = 32,
+    kSavesFp = 32,
     kEvaluator = 64,
     kUnknown = 128,
     kFramePointer = uint64_t{1} << 63,
   };
 
   explicit constexpr FrameRule(uint64_t bits) : bits_(bits) {}
-  // Bits 0-7 flags, 8-31 CFA offset, 32-55 offset of the saved rbp, 63 the frame pointer form.
+  // Bits 0-7 flags, 8-31 CFA offset, 32-55 offset of the saved fp, 63 the frame pointer form.
   uint64_t bits_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "architecture/architecture.h"
 #include "recorder/process/background.h"
 #include "recorder/process/loader_lock.h"
 
@@ -47,7 +48,7 @@ class RuleWalk {
            Reads<uintptr_t>* reads)
       : pc_(start.pc),
         sp_(start.sp),
-        rbp_(start.rbp),
+        fp_(start.fp),
         stack_end_(stack_end),
         frames_(frames),
         next_(frames),
@@ -57,30 +58,30 @@ class RuleWalk {
   uintptr_t pc() const { return pc_; }
   uintptr_t sp() const { return sp_; }
   bool is_at(const WalkedFrame& frame) const {
-    return frame.pc == pc_ && frame.sp == sp_ && frame.rbp == rbp_ && frame.rbp_slot == rbp_slot_;
+    return frame.pc == pc_ && frame.sp == sp_ && frame.fp == fp_ && frame.fp_slot == fp_slot_;
   }
   bool is_at_end() const { return is_at_end_ || pc_ == 0 || next_ == capacity_end_; }
   size_t count() const { return static_cast<size_t>(next_ - frames_); }
   bool can_replay() const { return can_replay_; }
-  bool needs_start_rbp() const { return needs_start_rbp_; }
+  bool needs_start_fp() const { return needs_start_fp_; }
 
   // Advances to the next frame. Returns false if the rule is exotic or the stack contradicts it.
   bool step(FrameRule rule) {
     if (rule.is_exotic()) return false;
-    *next_++ = {pc_, sp_, rule, rbp_, rbp_slot_, writer_.count()};
+    *next_++ = {pc_, sp_, rule, fp_, fp_slot_, writer_.count()};
     if (rule.is_end()) {
       is_at_end_ = true;
       // Code without unwind information is JIT code, and may be replaced at any time.
       if (rule.is_unknown()) can_replay_ = false;
       return true;
     }
-    if (rule.cfa_from_rbp()) note_use_of_rbp();
+    if (rule.cfa_from_fp()) note_use_of_fp();
     uintptr_t cfa;
     // Branches instead of sums, so that the next frame's address does not wait for the look-up of a rule.
     if (__builtin_expect(rule.is_frame_pointer(), 1)) {
-      cfa = rbp_ + 16;
+      cfa = fp_ + 16;
     } else {
-      cfa = (rule.cfa_from_rbp() ? rbp_ : sp_) + static_cast<uintptr_t>(rule.cfa_offset());
+      cfa = (rule.cfa_from_fp() ? fp_ : sp_) + static_cast<uintptr_t>(rule.cfa_offset());
     }
     if (__builtin_expect(rule.cfa_is_indirect(), 0)) {
       if (!is_on_stack(cfa)) return false;
@@ -89,15 +90,17 @@ class RuleWalk {
     }
     if (__builtin_expect(!is_on_stack(cfa), 0)) return false;
     if (__builtin_expect(rule.is_frame_pointer(), 1)) {
-      rbp_slot_ = rbp_;
-      rbp_ = word_at(rbp_slot_);
-    } else if (rule.saves_rbp()) {
-      rbp_slot_ = cfa + static_cast<uintptr_t>(rule.saved_rbp_offset());
-      rbp_ = word_at(rbp_slot_);
+      fp_slot_ = fp_;
+      fp_ = word_at(fp_slot_);
+    } else if (rule.saves_fp()) {
+      fp_slot_ = cfa + static_cast<uintptr_t>(rule.saved_fp_offset());
+      fp_ = word_at(fp_slot_);
     }
-    pc_ = word_at(cfa - 8);
+    uintptr_t pc_slot = cfa + static_cast<uintptr_t>(architecture::return_address_offset(rule.saved_fp_offset()));
+    uintptr_t stored_pc = word_at(pc_slot);
+    pc_ = architecture::strip_return_address(stored_pc);
     sp_ = cfa;
-    writer_.note(cfa - 8, pc_);
+    writer_.note(pc_slot, stored_pc);
     return true;
   }
 
@@ -112,35 +115,35 @@ class RuleWalk {
     while (!is_whole && last + 1 != end && last[1].reads <= unchanged) ++last;
     copy(frame, last);
     writer_.note(reads, frame->reads, is_whole ? reads.count() : last->reads);
-    if (rbp_slot_ == kStart && before.needs_start_rbp()) needs_start_rbp_ = true;
+    if (fp_slot_ == kStart && before.needs_start_fp()) needs_start_fp_ = true;
     if (is_whole) {
       is_at_end_ = true;
       return end;
     }
     pc_ = last->pc;
     sp_ = last->sp;
-    rbp_slot_ = last->rbp_slot;
-    // A saved rbp that no rule used was not compared.
-    rbp_ = rbp_slot_ == kNoted || rbp_slot_ == kStart ? last->rbp : word_at(rbp_slot_);
+    fp_slot_ = last->fp_slot;
+    // A saved fp that no rule used was not compared.
+    fp_ = fp_slot_ == kNoted || fp_slot_ == kStart ? last->fp : word_at(fp_slot_);
     return last + 1;
   }
 
  private:
-  // Values of rbp_slot_ that are not an address: rbp is already logged, or it is the start's.
+  // Values of fp_slot_ that are not an address: fp is already logged, or it is the start's.
   static constexpr uintptr_t kNoted = 0;
   static constexpr uintptr_t kStart = 1;
 
   // Strictly between the stack pointer and the end of the stack, and aligned.
   bool is_on_stack(uintptr_t address) const { return address > sp_ && address < stack_end_ && address % 8 == 0; }
 
-  // Logs the read of rbp once a rule uses it.
-  void note_use_of_rbp() {
-    if (rbp_slot_ == kStart) {
-      needs_start_rbp_ = true;
-    } else if (rbp_slot_ != kNoted) {
-      writer_.note(rbp_slot_, rbp_);
+  // Logs the read of fp once a rule uses it.
+  void note_use_of_fp() {
+    if (fp_slot_ == kStart) {
+      needs_start_fp_ = true;
+    } else if (fp_slot_ != kNoted) {
+      writer_.note(fp_slot_, fp_);
     }
-    rbp_slot_ = kNoted;
+    fp_slot_ = kNoted;
   }
 
   void copy(const WalkedFrame* from, const WalkedFrame* to) {
@@ -153,15 +156,15 @@ class RuleWalk {
 
   uintptr_t pc_;
   uintptr_t sp_;
-  uintptr_t rbp_;
-  uintptr_t rbp_slot_ = kStart;
+  uintptr_t fp_;
+  uintptr_t fp_slot_ = kStart;
   uintptr_t stack_end_;
   WalkedFrame* frames_;
   WalkedFrame* next_;
   WalkedFrame* capacity_end_;
   bool is_at_end_ = false;
   bool can_replay_ = true;
-  bool needs_start_rbp_ = false;
+  bool needs_start_fp_ = false;
   Reads<uintptr_t>::Writer writer_;
 };
 
@@ -205,7 +208,7 @@ bool Unwinder::walk_with_rules(const StartRegisters& start, uintptr_t stack_end,
   stack->count_ = walk.count();
   stack->has_signal_ = false;  // the frame of a signal handler is exotic
   stack->can_replay_ = walk.can_replay() && stack->reads_.is_complete();
-  stack->needs_start_rbp_ = walk.needs_start_rbp();
+  stack->needs_start_fp_ = walk.needs_start_fp();
   return true;
 }
 

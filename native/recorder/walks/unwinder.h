@@ -16,9 +16,9 @@ struct WalkedFrame {
   uintptr_t pc;  // return address into this frame (signal frame: the interrupted instruction + 1)
   uintptr_t sp;
   FrameRule rule;  // leads from this frame to the next; without offsets after a walk by libgcc
-  // Set by walks with rules only: rbp, the address where rbp was read, and the number of words read so far.
-  uintptr_t rbp;
-  uintptr_t rbp_slot;
+  // Set by walks with rules only: fp, the address where fp was read, and the number of words read so far.
+  uintptr_t fp;
+  uintptr_t fp_slot;
   size_t reads;
 };
 
@@ -32,10 +32,10 @@ class NativeStack {
   bool is_truncated() const { return count_ == capacity_; }
   // Whether the walk passes a signal handler's frame: the interrupted code may hold any lock.
   bool has_signal() const { return has_signal_; }
-  // Whether the stack depends only on its reads, the start's `pc` and `sp`, and the start's rbp if needs_start_rbp().
+  // Whether the stack depends only on its reads, the start's `pc` and `sp`, and the start's fp if needs_start_fp().
   bool can_replay() const { return can_replay_; }
-  bool needs_start_rbp() const { return needs_start_rbp_; }
-  // Return addresses, and each saved rbp that an outer frame's rule uses.
+  bool needs_start_fp() const { return needs_start_fp_; }
+  // Return addresses, and each saved fp that an outer frame's rule uses.
   const Reads<uintptr_t>& reads() const { return reads_; }
   void clear() {
     count_ = 0;
@@ -50,7 +50,7 @@ class NativeStack {
   size_t count_ = 0;
   bool has_signal_ = false;
   bool can_replay_ = false;
-  bool needs_start_rbp_ = false;
+  bool needs_start_fp_ = false;
   Reads<uintptr_t> reads_;
 };
 

@@ -6,10 +6,8 @@ language servers, even if their comments contain stacks.
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from framedex_server.documents.file_texts import MAX_READ
+from framedex_server.session_thread import SessionThread
 
 if TYPE_CHECKING:
     from framedex.sources.releases.statements import StatedReleases
@@ -88,7 +87,7 @@ class StackTexts:
     def __init__(self, text_of: Callable[[str], str], language_of: Callable[[str], str | None]) -> None:
         self._text_of = text_of
         self._language_of = language_of
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-texts")
+        self._thread = SessionThread("framedex-texts")
         self._cached_texts: OrderedDict[str, StackText] = OrderedDict()
 
     def may_contain_stacks(self, uri: str) -> bool:
@@ -103,11 +102,11 @@ class StackTexts:
         """Return the document with its stacks; None if it is of another kind or has no stacks."""
         if not self.may_contain_stacks(uri):
             return None
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self.parse_now, uri)
+        return await self.run(lambda: self.parse_now(uri))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """Return the result of `work` on a document, run off the protocol loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        return await self._thread.run(work)
 
     def parse_now(self, uri: str) -> StackText | None:
         """Like `parse`, on the calling thread. An unchanged document is not parsed again."""
@@ -124,7 +123,7 @@ class StackTexts:
 
     def close(self) -> None:
         """Stop accepting texts."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
 
     def _parse(self, uri: str, text: str) -> ParsedText:
         from framedex.text_stacks import ParsedText, StackFormat, read

@@ -12,7 +12,7 @@ from framedex.plugins.replay.recorded_calls import _TRANSLATIONS, RecordedCaptur
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096
-NAMES = [*sorted(_TRANSLATIONS), "PJRT_Executable_DeserializeAndLoad"]
+NAMES = [*sorted(_TRANSLATIONS), "PJRT_Executable_DeserializeAndLoad", "PJRT_CopyToDeviceStream_AddChunk"]
 
 
 def run(data: bytes) -> None:

@@ -68,6 +68,22 @@ def test_filters_combine(indexed: Project) -> None:
     assert (none.exit_code, shown["total"], shown["calls"], shown["counted"]) == (1, 0, [], "chosen")
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *(("where", "demo.py"), ("where", "demo.py:6"), ("callers", "put"), ("callees", "main"), ("find", "put")),
+        *(("trace", BOUNDARY), ("summary",), ("calls", "--all"), ("check",)),
+    ],
+    ids=" ".join,
+)
+def test_a_capture_chosen_by_its_id_is_answered_as_if_it_were_alone(own: Project, verb: tuple[str, ...]) -> None:
+    alone = read(*verb, "--capture", "1")
+    with Store(own.index) as store:
+        add_capture(store, busy_capture(own, "busy", 50), CaptureFrameNamer())
+
+    assert read(*verb, "--capture", "1") == alone
+
+
 def test_a_limit_of_thousands_shows_the_latest_calls(project: Project, tmp_path: Path) -> None:
     """More calls than are held in memory are shown incrementally, and are the latest."""
     with Store(tmp_path / "index.db") as store:

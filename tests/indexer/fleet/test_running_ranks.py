@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from framedex.captures.stored_files import (
+    read_stored_program,
+    stored_program_names,
+    stored_program_path,
+    write_stored_program,
+)
 from framedex.commands.main import cli
 from framedex.fleet.running.states import RunningJob, read_job
 from framedex.fleet.running.verdicts import RankVerdict, diagnose_job
+from framedex.programs.bytecode import read_bytecode
 from tests.indexer.fleet.running_jobs import ABSENT, PROGRAM, RANKS, change_metadata, generate_job, started_job
 
 OTHERS = [rank for rank in range(RANKS) if rank != ABSENT]
@@ -27,7 +36,11 @@ class Answers:
     early: str
     text: str
     document: dict[str, object]
+    live: str
+    hang: str
+    hang_document: dict[str, Any]
     after: str
+    hang_after: str
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +53,17 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
         early = _ask(captures, "--patience", "100000")
         text = _ask(captures, "--patience", "0")
         document = json.loads(_ask(captures, "--patience", "0", "--json"))
+        live = _ask(captures, verb="live")
+        hang = _ask(captures, "--patience", "0", verb="hang")
+        hang_document = json.loads(_ask(captures, "--patience", "0", "--json", verb="hang"))
         job.kill()
         after = _ask(captures, "--patience", "0")
-        yield Answers(job.captures, early, text, document, after)
+        hang_after = _ask(captures, "--patience", "0", verb="hang")
+        yield Answers(job.captures, early, text, document, live, hang, hang_document, after, hang_after)
 
 
-def _ask(*arguments: str) -> str:
-    answer = CliRunner().invoke(cli, ["ranks", *arguments], catch_exceptions=False)
+def _ask(*arguments: str, verb: str = "ranks") -> str:
+    answer = CliRunner().invoke(cli, [verb, *arguments], catch_exceptions=False)
     assert answer.exit_code == 0, answer.output
     return answer.stdout
 
@@ -88,6 +105,38 @@ def test_the_json_document_has_the_verdict_and_the_state_of_each_rank(answers: A
     assert document["waiting"] == OTHERS
 
 
+def test_hang_of_a_job_names_the_absent_rank_and_why_it_does_not_continue(answers: Answers) -> None:
+    first, *_, rank, cause, line = answers.hang.partition("\nThe main")[0].partition("\n    batches")[0].splitlines()
+
+    assert first == f"Absent: rank {ABSENT} has not arrived, and 3 ranks wait."
+    assert rank == f"rank {ABSENT}"
+    assert cause.startswith("Hang: The main thread waits in Queue.get, and no other thread runs Python.")
+    assert line == f"  {_line('loader blocks')} in load"
+    assert answers.hang_document["blamed"] == [ABSENT]
+    assert answers.hang_document["diagnoses"][str(ABSENT)]["verdict"] == "hang"
+
+
+def test_hang_of_a_killed_job_still_names_the_absent_rank(answers: Answers) -> None:
+    assert answers.hang_after.startswith(f"Absent: rank {ABSENT} has not arrived, and 3 ranks wait.\n")
+    assert "The process was killed by SIGKILL." in answers.hang_after.partition(f"\nrank {ABSENT}\n")[2]
+
+
+def test_hang_of_one_ranks_capture_is_about_that_process(answers: Answers) -> None:
+    capture = next(path for path in answers.captures.iterdir())
+
+    assert _ask(str(capture), verb="hang").startswith("Ended: ")
+
+
+def test_live_shows_the_main_thread_of_each_rank(answers: Answers) -> None:
+    parts = re.split(r"^rank (\d+)\n", answers.live, flags=re.MULTILINE)[1:]
+    ranks = dict(zip(map(int, parts[::2]), parts[1::2], strict=True))
+
+    assert set(ranks) == set(range(RANKS))
+    for rank, text in ranks.items():
+        assert _line("loader blocks" if rank == ABSENT else "blocks") in text
+        assert text.count("\nmain  ") == 1
+
+
 def test_a_short_wait_is_no_finding(answers: Answers) -> None:
     assert answers.early.startswith("Running: no rank has waited for long.\n")
 
@@ -111,6 +160,32 @@ def test_a_rank_without_a_capture_is_missing(answers: Answers, tmp_path: Path) -
     found = diagnose_job(read_job([captures]), 0)
 
     assert (found.verdict, found.blamed) == (RankVerdict.MISSING, (1, 4, 5))
+
+
+def test_a_rank_that_waits_in_another_program_than_most_is_to_blame(answers: Answers, tmp_path: Path) -> None:
+    captures, job = _copy(answers, tmp_path)
+    capture = job.ranks[1].capture
+    programs = {name: read_stored_program(capture, name) or b"" for name in stored_program_names(capture)}
+    (step,) = (name for name, content in programs.items() if read_bytecode(content).name == "jit_step")
+    stored_program_path(capture, step).unlink()
+    write_stored_program(capture, programs[step].replace(b"jit_step", b"jit_loss"))
+
+    answer = _ask(str(captures), "--patience", "0")
+
+    assert answer.startswith("Differs: rank 1 compiled another program than most, jit_loss, and waits.\n")
+
+
+def test_an_absent_rank_that_compiled_another_program_is_absent(answers: Answers, tmp_path: Path) -> None:
+    captures, job = _copy(answers, tmp_path)
+    capture = job.ranks[ABSENT].capture
+    programs = {name: read_stored_program(capture, name) or b"" for name in stored_program_names(capture)}
+    for name, content in programs.items():
+        stored_program_path(capture, name).unlink()
+        write_stored_program(capture, content.replace(b"jit_", b"own_"))
+
+    found = diagnose_job(read_job([captures]), 0)
+
+    assert (found.verdict, found.blamed) == (RankVerdict.ABSENT, (ABSENT,))
 
 
 def test_a_rank_that_ended_before_the_others_is_to_blame(answers: Answers, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,11 @@ import jax, jax.numpy as jnp
 
 @jax.jit
 def step(x):
-    return jnp.sin(x) @ x.T
+    return fused(jnp.sin(x) @ x.T)
+
+def fused(x):
+    x = jnp.tanh(x + 1)
+    return x * 2 - jnp.cos(x)
 
 def train():
     x = jnp.ones((64, 64))
@@ -52,7 +57,7 @@ def test_functions_of_the_program_and_their_callers_are_found(
     callers = json.loads(framedex("callers", "train", "--json").stdout)
     (train,) = callers["functions"]
     assert train["function"]["location"]["path"] == str(traced / "train.py")
-    assert train["function"]["location"]["line"] == 7
+    assert train["function"]["location"]["line"] == 11
 
 
 def test_ops_have_the_lines_at_which_they_were_traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,5 +68,15 @@ def test_ops_have_the_lines_at_which_they_were_traced(tmp_path: Path, monkeypatc
     assert framedex("import", profile).exit_code == 0
     lines = json.loads(framedex("where", traced / "train.py", "--json").stdout)["lines"]
     at = {row["line"]: row["calls"] for row in lines}
-    assert at[5] == at[10] >= 6
-    assert at[13] >= 6
+    assert at[5] == at[14] >= 6
+    assert at[17] >= 6
+
+
+def test_a_fusion_names_all_its_lines_with_their_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    traced = made_once("profiled_by_jax", _traced)
+    (profile,) = (traced / "profile").rglob("*.xplane.pb")
+    monkeypatch.chdir(tmp_path)
+    assert framedex("import", profile).exit_code == 0
+    found = framedex("find", "fusion").stdout
+    (shares,) = re.findall(r"fusion \((\d+)% train\.py:9, (\d+)% train\.py:8\)", found)
+    assert sum(map(int, shares)) == 100

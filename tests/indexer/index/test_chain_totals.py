@@ -102,7 +102,7 @@ def test_each_position_has_its_best_items() -> None:
         nodes, items = random_stacks(seed)
         tree = PathTree(nodes, items)
         rank = np.array(random.Random(seed).sample(range(len(items.stack)), len(items.stack)))
-        place, best = tree.best_items(rank, 3)
+        place, best = np.concatenate([np.zeros((2, 0), np.int64), *tree.best_items(rank, 3)], axis=1)
         of_node: dict[int, set[int]] = defaultdict(set)
         for position, item_rank in zip(place.tolist(), best.tolist(), strict=True):
             of_node[int(tree.node[position])].add(item_rank)

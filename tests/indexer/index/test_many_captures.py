@@ -109,10 +109,11 @@ def test_captures_are_added_before_a_thousand_others_removed_and_chosen(tmp_path
         assert summary is not None and summary.latest_capture.path == str(others[-2])
 
 
-def _unpack_process(folder: Path, second: int, run: str) -> Path:
+def _unpack_process(folder: Path, second: int, run: str, pid: int | None = None) -> Path:
     """A capture of a process that began in this second after `BEGAN`, in a run of `framedex run`."""
-    metadata = {"pid": second, "started_unix_ns": (BEGAN + second) * 10**9, "launcher": json.dumps({"run": run})}
-    return unpack_capture(folder / "captures" / f"process {second}", **metadata)
+    pid = second if pid is None else pid
+    metadata = {"pid": pid, "started_unix_ns": (BEGAN + second) * 10**9, "launcher": json.dumps({"run": run})}
+    return unpack_capture(folder / "captures" / f"process {pid}", **metadata)
 
 
 def test_a_run_is_as_old_as_its_earliest_process(tmp_path: Path) -> None:
@@ -133,6 +134,18 @@ def test_a_run_is_as_old_as_its_earliest_process(tmp_path: Path) -> None:
     with Store(never) as store:
         add_all(store, [between, last])
     assert dump(without) == dump(never)
+
+
+def test_runs_of_one_moment_have_an_order_of_their_own(tmp_path: Path) -> None:
+    """A capture and its shared copy began together: any order of adding them gives the same latest run."""
+    captures = [_unpack_process(tmp_path, 1, f"run {pid}", pid) for pid in range(1, 4)]
+    first, *others = (tmp_path / f"{number}.db" for number in range(3))
+    for path, turn in ((first, captures), (others[0], captures[::-1]), (others[1], captures[1:] + captures[:1])):
+        with Store(path) as store:
+            add_all(store, turn)
+    assert len({run for *_, run in dump(first)["runs"]}) == len(captures)
+    for path in others:
+        assert dump(path) == dump(first)
 
 
 def test_stale_captures_are_read_again_together(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from framedex.index import Store
+from framedex.index.write import aggregates
 from framedex.index.write.capture import CaptureTakenError
+from framedex.index.write.tree import read_nodes
 from framedex.model import CallBatch, CallKind, Calls, Function, KindTotals, ObjectColumns, Thread
 from tests.indexer.index.busy import busy_capture, record_of, rows_of
 from tests.indexer.recorded import Project
@@ -38,6 +40,26 @@ def test_batches_of_any_size_write_the_same_index(project: Project, tmp_path: Pa
     assert len(whole["object_rows"]) > 100
     assert len(whole["ffi_runs"]) > 100
     assert {row[3] for row in whole["stacks"]} > {0}, "runs that are surely of the site lead there"
+
+
+def test_totals_summed_in_parts_equal_those_summed_at_once(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if they are rebuilt, when the stacks of several runs are summed together."""
+
+    def totals(index: Path) -> list[dict[str, list[tuple[object, ...]]]]:
+        with Store(index) as store:
+            for name in ("first", "second"):
+                assert add_whole(store, record_of(busy_capture(project, name, CALLS)), CALLS)
+            written = rows_of(store)
+            aggregates.rebuild_totals(store._connection, read_nodes(store._connection))
+            return [written, rows_of(store)]
+
+    at_once = totals(tmp_path / "at-once.db")
+    monkeypatch.setattr(aggregates, "_ITEMS_AT_ONCE", 3)
+
+    assert totals(tmp_path / "parts.db") == at_once
+    assert len(at_once[0]["stack_calls"]) > 10
 
 
 def test_totals_of_kinds_equal_the_sums_of_their_calls(project: Project, tmp_path: Path) -> None:

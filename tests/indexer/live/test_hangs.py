@@ -20,6 +20,10 @@ def _count_mutex_waits(look: Look) -> int:
     return sum(thread.task is not None and thread.task.mutex_owner != 0 for thread in look.threads)
 
 
+def _calls_in_progress(look: Look) -> list[str]:
+    return [call.function for call in look.threads[0].open_calls]
+
+
 CPU = {"JAX_PLATFORMS": "cpu"}
 
 
@@ -111,6 +115,41 @@ HANGS = (
         ("blocks",),
         ("Hang: The main thread waits in Barrier.wait, and no other thread runs Python", "{blocks} in <module>"),
     ),
+    Case("semaphore", ("blocks",), ("Hang: The main thread waits in Semaphore.acquire", "{blocks} in <module>")),
+    *(
+        Case(
+            program,
+            ("worker blocks", "blocks"),
+            ("Hang: Thread", f"(save) waits in {call}", "{worker blocks} in save", waits, "{blocks} in <module>"),
+        )
+        for program, call, waits in (
+            ("condition", "Condition.wait", "The main thread waits in Thread.join"),
+            ("join_each_other", "Thread.join", "The main thread waits in Thread.join"),
+            ("pool_shutdown", "Event.wait", "The main thread waits in ThreadPoolExecutor.shutdown"),
+        )
+    ),
+    Case(
+        "loader_starves",
+        ("loader blocks", "blocks"),
+        (
+            "Hang: Thread",
+            "(load) waits in Queue.get",
+            "{loader blocks} in load",
+            "The main thread waits in Queue.get",
+            "{blocks} in <module>",
+        ),
+    ),
+    Case(
+        "effects_barrier",
+        ("callback blocks", "blocks"),
+        (
+            "Hang: Callback thread",
+            "(log) waits in Queue.put, in jax.experimental.io_callback for",
+            "{callback blocks} in log",
+            "main thread waits for JAX",
+            "{blocks} in <module>",
+        ),
+    ),
     Case(
         "future",
         ("worker blocks", "blocks"),
@@ -133,16 +172,19 @@ HANGS = (
             "{blocks} in <module>",
         ),
     ),
-    Case(
-        "lost_event",
-        ("blocks",),
-        (
-            "Hang: The main thread waits for JAX: no call is in progress",
-            "{blocks} in <module>",
-            " was dispatched ",
-            "{loses its event} in <module>",
-        ),
-        behaviour="lost_event_behaviour.py",
+    *(
+        Case(
+            program,
+            ("blocks",),
+            (
+                "Hang: The main thread waits for JAX: no call is in progress",
+                "{blocks} in <module>",
+                " was dispatched ",
+                "{loses its event} in <module>",
+            ),
+            behaviour="lost_event_behaviour.py",
+        )
+        for program in ("lost_event", "donated_buffer")
     ),
     Case(
         "call_never_returns",
@@ -221,6 +263,34 @@ SLOW = (
     ),
     Case("polling", ("polls",), ("Waiting: The main thread waits with a timeout, for", "{polls} in <module>")),
     Case("pipe", ("blocks",), ("Waiting: The main thread waits for a pipe (read)", "{blocks} in <module>")),
+    Case("thread_trains", ("step",), ("No hang: ", "calls in the last")),
+    Case(
+        "compiling",
+        ("compiles",),
+        ("Busy: The main thread", "in PJRT_Client_Compile for", "{compiles} in <module>"),
+        holds=lambda look: _calls_in_progress(look) == ["PJRT_Client_Compile"],
+    ),
+    Case("socket_waits", ("blocks",), ("Waiting: The main thread waits for a socket", "{blocks} in <module>")),
+    Case("select_waits", ("polls",), ("Waiting: The main thread waits for input (epoll_wait)", "{polls} in <module>")),
+    Case("event_timeout", ("polls",), ("Waiting: The main thread waits with a timeout", "{polls} in <module>")),
+    Case("retries", ("sleeps",), ("Waiting: The main thread sleeps", "{sleeps} in <module>")),
+    Case(
+        "pool_computes",
+        ("worker computes", "waits"),
+        ("Busy: Thread", "(tokenise) computes", "{worker computes} in tokenise", "waits in Future.result", "{waits}"),
+    ),
+    Case(
+        "callback_computes",
+        ("callback computes", "waits"),
+        ("Busy: Callback thread", "in jax.pure_callback for", "{callback computes} in host", "{waits} in <module>"),
+    ),
+    Case(
+        "lock_of_sleeper",
+        ("worker sleeps", "waits"),
+        ("Waiting: Thread", "(save) holds Lock", "sleeps", "{worker sleeps} in save", "waits for Lock", "{waits}"),
+    ),
+    # Which thread is root depends on the moment: the one that needs the GIL wakes every 5 ms.
+    Case("regular_expression", ("worker computes", "needs the GIL"), (": ",)),
     Case("child", ("blocks",), ("Waiting: The main thread waits for the end of process", "{blocks} in <module>")),
 )
 

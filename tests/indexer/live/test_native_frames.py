@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 
 from framedex.base.errors import FramedexError, SystemLimitError
 from framedex.binaries.binary import Binary
+from framedex.binaries.elf import Elf
 from framedex.captures.metadata import write_foreign_metadata
 from framedex.commands.main import cli
 from framedex.live.memory import ProcessMemory
@@ -59,6 +60,15 @@ os.posix_spawn("/bin/true", ["true"], {{}}, file_actions=[(os.POSIX_SPAWN_OPEN, 
 print("spawned", flush=True)
 """
 """While the child opens the FIFO, the parent sleeps without interruption."""
+
+WAITS_IN_C = """\
+#include <unistd.h>
+
+static int waits(void) {
+  char byte; return read(0, &byte, 1) < 0;
+}
+int main(void) { return write(1, "ready\\n", 6) < 0 || waits(); }
+"""
 
 MAPS_A_FILE = """\
 import mmap, sys
@@ -227,6 +237,43 @@ def test_threads_at_the_same_code_share_its_symbols(monkeypatch: pytest.MonkeyPa
 
     assert names.keys() >= set(frames)
     assert len(resolved) == len(set(resolved)) < len(frames)
+
+
+def _install_by_link(root: Path, build_id: str) -> Path:
+    return root / "usr/lib/debug/opt/program.debug"
+
+
+def _install_by_build_id(root: Path, build_id: str) -> Path:
+    return root / f"usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+
+
+@pytest.mark.parametrize("installed", [_install_by_link, _install_by_build_id])
+def test_the_debug_files_of_a_container_give_the_lines(tmp_path: Path, installed: Callable[[Path, str], Path]) -> None:
+    pivot = 'mount --bind "$0" "$0" && cd "$0" && pivot_root . old && exec /opt/program'
+    in_container = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c", pivot, str(tmp_path))
+    for name in ("opt", "old"):
+        (tmp_path / name).mkdir()
+    source, program, debug = tmp_path / "program.c", tmp_path / "opt/program", tmp_path / "program.debug"
+    source.write_text(WAITS_IN_C)
+    subprocess.run(
+        ["gcc", "-g", "-static", "-Wl,--build-id,--eh-frame-hdr", str(source), "-o", str(program)], check=True
+    )
+    build_id = Elf.open(program).build_id or ""
+    subprocess.run(["objcopy", "--only-keep-debug", str(program), str(debug)], check=True)
+    subprocess.run(["objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", str(program)], check=True)
+    there = installed(tmp_path, build_id)
+    there.parent.mkdir(parents=True)
+    debug.rename(there)
+    if subprocess.run(in_container, stdin=subprocess.DEVNULL, capture_output=True).returncode:
+        pytest.skip("no permission to create a namespace here")
+    with started_process(*in_container) as (process, _):
+        stacks = read_living_stacks(process.pid)
+
+        names = name_frames(stacks, Resolver(None, binaries=Binaries()))
+
+    (thread,) = stacks.threads
+    lines = [each.frame.place for frame in thread.native.frames for each in names[frame] if each.frame.place]
+    assert (str(source), 6) in [(place.path, place.line) for place in lines]
 
 
 def test_a_process_that_ends_meanwhile_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from framedex.programs.sizes import find_unused_donations
+from framedex.programs.sizes import UnusedDonation, find_unused_donations
 
 DONOR = {"jax.buffer_donor": "true"}
 
@@ -17,6 +18,10 @@ def signature(arguments: list[tuple[str, dict[str, str]]], results: list[str]) -
         "results": [{"type": kind, "name": "", "attributes": {}} for kind in results],
         "partitions": "1",
     }
+
+
+def places(donations: Iterable[UnusedDonation]) -> list[tuple[int, int]]:
+    return [(each.argument, each.size) for each in donations]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,45 @@ def signature(arguments: list[tuple[str, dict[str, str]]], results: list[str]) -
 def test_a_donated_argument_needs_a_result_of_equal_size(
     arguments: list[tuple[str, dict[str, str]]], results: list[str], noted: list[int], unused: list[tuple[int, int]]
 ) -> None:
-    assert list(find_unused_donations(signature(arguments, results), noted)) == unused
+    assert places(find_unused_donations(signature(arguments, results), noted)) == unused
+
+
+ALIASED = {"tf.aliasing_output": "0"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "results", "reused", "unused"),
+    [
+        ([("float32[4]", DONOR)], ["int32[4]"], 16, []),
+        ([("float32[4]", DONOR)], ["int32[4]"], 0, [(0, 16)]),
+        ([("float32[4]", DONOR), ("int32[4]", DONOR)], ["int32[4]", "float32[2,2]"], 16, [(0, 16)]),
+        ([("float32[4]", ALIASED), ("float32[8]", DONOR)], ["float32[4]", "float32[8]"], 32, [(0, 16)]),
+        ([("float32[4]", ALIASED)], ["float32[4]"], 512, []),  # padded
+        ([("float32[4]", DONOR), ("int4[4]", DONOR)], ["int32[4]"], 0, []),  # of unknown size
+    ],
+)
+def test_reported_bytes_decide_which_arguments_are_reused(
+    arguments: list[tuple[str, dict[str, str]]], results: list[str], reused: int, unused: list[tuple[int, int]]
+) -> None:
+    assert places(find_unused_donations(signature(arguments, results), reused=reused)) == unused
+
+
+@pytest.mark.parametrize(
+    ("kind", "result", "attributes", "reason"),
+    [
+        ("float32[4]", "int32[4]", {}, "the result of its size has another type, int32[4]"),
+        ("float32[4]", "float32[2]", {}, "no other result has its size"),
+        ("float32[4]", "float32[4]", {"mhlo.memory_kind": "pinned_host"}, "the result of its type is in pinned_host"),
+        ("float32[4]", "float32[4]", {}, "other arguments have the results of its type"),
+        ("float32[64]", "float32[64]", {"sdy.sharding": "P()"}, "the result of its type has another sharding"),
+    ],
+)
+def test_an_unused_donation_has_a_reason(kind: str, result: str, attributes: dict[str, str], reason: str) -> None:
+    told = signature([(kind, SHARDED if "sdy.sharding" in attributes else DONOR)], [result])
+    told["results"][0]["attributes"] = attributes
+    told |= {"partitions": "8", "mesh": {"x": 8}} if "sdy.sharding" in attributes else {}
+    (unused,) = find_unused_donations(told, reused=0)
+    assert unused.reason == reason
 
 
 SHARDED = {**DONOR, "sdy.sharding": "P('x')"}
@@ -59,4 +102,4 @@ def test_a_result_with_an_unknown_sharding_has_a_fraction_of_its_size(
     argument: str, results: list[str], unused: list[tuple[int, int]]
 ) -> None:
     told = signature([(argument, SHARDED)], results) | {"partitions": "8", "mesh": {"x": 8}}
-    assert list(find_unused_donations(told)) == unused
+    assert places(find_unused_donations(told)) == unused

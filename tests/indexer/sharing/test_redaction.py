@@ -265,3 +265,28 @@ def test_names_in_kept_packages_stay_and_are_listed() -> None:
     assert [function.name for function in plain.functions] == ["bind", "function_0", "jit"]
     assert [program.name for program in plain.programs.values()] == ["jit_bind", "jit_function_0", "jit_jit"]
     assert {text for _, text in redactor.remaining_texts()} == {"bind", "/python/site-packages/flax/core.py"}
+
+
+@pytest.mark.parametrize(
+    ("scope", "redacted"),
+    [
+        ("transpose(jvp())", "transpose(jvp())"),
+        ("vmap(jvp(tulip_model))", "vmap(jvp(function_0))"),
+        ("jit(sort)", "jit(sort)"),
+        ("while", "while"),
+        ("branch_1_fun", "branch_1_fun"),
+        ("rematted_computation", "rematted_computation"),
+        (SCOPE, ""),
+        (f"{SCOPE}(jvp())", ""),
+    ],
+)
+def test_scopes_of_jax_are_kept_and_those_of_users_are_left_out(scope: str, redacted: str) -> None:
+    assert NameReplacer(None).redact_scope(scope) == redacted
+
+
+@pytest.mark.parametrize(
+    "kind", ["sine", "all-reduce", "copy-start", "dynamic-update-slice", "add_any", "psum_invariant"]
+)
+def test_ops_of_hlo_stablehlo_and_jax_are_kept(kind: str) -> None:
+    assert NameReplacer(None).redact_operation(kind) == kind
+    assert NameReplacer(None).redact_operation(SCOPE) == "op_0"

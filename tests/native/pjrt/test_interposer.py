@@ -76,6 +76,12 @@ def test_an_extension_keeps_the_size_set_by_the_plugin(interposed: Any) -> None:
     assert result["added"] == 42
 
 
+def test_an_endless_chain_of_extensions_is_traced_once(interposed: Any) -> None:
+    ended = interposed("endless")
+    assert ended.result["table"]
+    assert calls_of(ended.capture)[0].arguments["extensions"] == "FFI, Layouts, 99, Profiler"
+
+
 def test_extension_calls_are_recorded_with_arguments(interposed: Any) -> None:
     calls = calls_of(interposed("usual", "extensions").capture)
     serialized = only(calls, "PJRT_Layouts_MemoryLayout_Serialize").arguments
@@ -148,6 +154,7 @@ def test_a_newer_plugin_is_recorded_as_far_as_known(interposed: Any) -> None:
             "speaks version 1.114 of the PJRT C API; framedex knows 0.114, and the major versions have to agree.",
         ),
         ("short", "its table of 16 bytes is too short to be one of the PJRT C API."),
+        ("long", "its table of 1099511627776 bytes is too long to be one of the PJRT C API."),
         ("none", "its GetPjrtApi returned no table."),
     ],
 )

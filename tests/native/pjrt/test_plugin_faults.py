@@ -5,17 +5,21 @@ A C++ client (`wrong_client.cc`) uses a plug-in (`wrong_plugin.cc`) directly, th
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import framedex_native
+from framedex.commands.main import cli
+from tests.indexer.unplaced import index_without_sources
 from tests.reading import Call, calls_of
 from tests.running import TIMEOUT, Run, build_with_api, plain_environment
 
-Recorded = Callable[[str], Run]
+Recorded = Callable[..., Run]
 TABLE = "PJRT_Memory_FunctionTable"
 ERROR_TABLE = "PJRT_Error_FunctionTable"
 
@@ -33,10 +37,10 @@ def recorded(parts: tuple[Path, Path], tmp_path: Path) -> Recorded:
     """Runs the client with an action, and checks that it prints and ends as it does without framedex."""
     client, plugin = map(str, parts)
 
-    def start(action: str) -> Run:
+    def start(action: str, **variables: str) -> Run:
         plain = plain_environment()
         alone = Run.of([client, plugin, action], tmp_path, plain, TIMEOUT)
-        environment = plain | {"FRAMEDEX_PLUGIN": plugin, "FRAMEDEX_OUT": str(tmp_path / "captures")}
+        environment = plain | {"FRAMEDEX_PLUGIN": plugin, "FRAMEDEX_OUT": str(tmp_path / "captures")} | variables
         run = Run.of([client, str(framedex_native.library_path()), action], tmp_path, environment, TIMEOUT)
         assert (run.status, run.stdout) == (alone.status, alone.stdout), run.stderr
         return run
@@ -115,6 +119,19 @@ def test_unassigned_results_are_named_and_keep_the_callers_bytes(recorded: Recor
     assert (execute["unfilled"], "output_lists" in execute) == ("output_lists", False)
     read = only(run, "PJRT_Buffer_ToHostBuffer").arguments
     assert (read["unfilled"], read["dst"], read["dst_size"]) == ("event", None, 4)
+
+
+def test_null_in_a_list_of_objects_is_found(recorded: Recorded, tmp_path: Path) -> None:
+    run = recorded("null_in_a_list", FRAMEDEX_VALIDATE="report")
+    execute = "PJRT_LoadedExecutable_Execute"
+    assert run.stderr.splitlines() == [
+        f"framedex: null-handle, broken by the client: {execute}, argument_lists has null at 0",
+        f"framedex: ok-without-result, broken by the plug-in: {execute}, output_lists has null at 0",
+    ]
+    index = index_without_sources(tmp_path / "index.db", run.capture)
+    done = CliRunner().invoke(cli, ["--index", str(index), "check", "--json"])
+    found = {(each["kind"], each["function"]) for each in json.loads(done.stdout)["findings"]}
+    assert {("null-handle", execute)} <= found
 
 
 def test_struct_sizes_of_other_versions_are_recorded(recorded: Recorded) -> None:

@@ -41,6 +41,14 @@ class Model:
         return x * self.scale
 
 
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["weights"], meta_fields=["rate", "name"])
+@dataclasses.dataclass
+class State:
+    weights: np.ndarray
+    name: str
+    rate: float
+
+
 @functools.partial(jax.jit, static_argnums=1)
 def configured(x, config):
     return x * config.width
@@ -131,6 +139,29 @@ def random(key):
     return jax.random.normal(key, (3,))
 
 
+@jax.jit
+def contained(tree):
+    return jax.tree.leaves(tree)[0] + 2.0
+
+
+@jax.jit
+def registered(tree):
+    return jax.tree.leaves(tree)[0] + 3.0
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def with_tree(x, tree):
+    return x * 7.0
+
+
+def total(x):
+    return x.sum()
+
+
+def power(n, x):
+    return x**n
+
+
 def loss(w):
     return (w**2).sum()
 
@@ -171,7 +202,7 @@ for n in (2, 3):
 for size in (2, 3):
     outer(ones(size))  # case: nested
 for size in (2, 3):
-    jax.grad(jax.jit(loss))(ones(size))
+    jax.grad(jax.jit(loss))(ones(size))  # case: gradient
 for is_training in (True, False):
     stepping(ones(3), is_training)
 stepping(ones(2), True)  # case: nearest
@@ -183,3 +214,23 @@ with contextlib.suppress(jax.errors.JaxRuntimeError):
     tuned.lower(ones(3)).compile(compiler_options={"no_such_option": 1})  # case: failed
 for _ in range(2):
     with_odd(ones(3), Unprintable())  # case: unprintable
+for kind in (list, tuple):
+    contained(kind([ones(3), ones(3)]))  # case: container
+for rate in (0.1, 0.2):
+    registered({"state": [State(ones(5), "sgd", rate)]})  # case: registered
+for rate in (0.1, 0.2):
+    with_tree(ones(5), jax.tree.structure(State(1, "sgd", rate)))  # case: static_tree
+for donated in ((), 0):
+    jax.jit(total, donate_argnums=donated)(jax.device_put(ones(7)))  # case: donated_in_vain
+for n in (2, 3):
+    jax.jit(functools.partial(power, n))(ones(3))  # case: partial
+for dtype in (np.int32, np.float32):
+    jax.jit(jax.lax.convert_element_type, static_argnums=1)(ones(9), dtype)  # case: without_ops
+product(ones((6, 6)))
+mesh = jax.make_mesh((2,), ("d",))
+with jax.set_mesh(mesh):
+    product(ones((6, 6)))  # case: mesh
+doubled_halves = jax.shard_map(lambda x: x * 2, mesh=mesh, in_specs=jax.P("d"), out_specs=jax.P("d"))
+halved = jax.device_put(ones(8), jax.NamedSharding(mesh, jax.P("d")))
+for _ in range(2):
+    doubled_halves(halved)  # case: eager_shard_map

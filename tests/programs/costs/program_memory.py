@@ -23,8 +23,8 @@ def attention(query, key, value):
 
 
 def block(weights, x):
-    inner = jax.nn.gelu(x @ weights["up"])
-    x = x + inner @ weights["down"]
+    inner = jax.nn.gelu(x @ weights["up"])  # case: up
+    x = x + inner @ weights["down"]  # case: down
     return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
 
 
@@ -97,6 +97,7 @@ programs = {
 
 said = {}
 for (name, (function, arguments)), device in zip(programs.items(), jax.devices()[1:], strict=False):
+    function.__name__ = name  # of its module
     there = jax.device_put(arguments, device)
     compiled = jax.jit(function).lower(*there).compile()
     sizes = compiled.memory_analysis()

@@ -36,6 +36,8 @@ def loss(weights, x):
     for _ in range(40):
         x = block(x)  # case: unrolled
     x, _ = jax.lax.scan(lambda carry, _: (carry + 1.0, None), x, None, length=30)
+    for _ in range(9):
+        x = normalised(x)  # case: nested calls
     return jnp.sum(normalised(x @ weights))
 
 

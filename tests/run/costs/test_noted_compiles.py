@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.model import ChangeCause, CompileChange
+from framedex.model import ChangeCause, CompileChange, Compiles
 from tests.once import made_once
+from tests.run.costs.cases import line_marked
 from tests.run.costs.compiling import NOTED, Recorded, recorded_and_indexed
 from tests.running import run
 
@@ -146,6 +147,11 @@ def test_a_line_has_facts_only_known_to_jax(
         ("weak", 2, [CompileChange(ChangeCause.WEAK_TYPE, "argument 0 (x)", ("weak float32[]", "float32[]"))]),
         ("nested", 2, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2]", "float32[3]"))]),
         ("nearest", 1, [CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[3]", "float32[2]"))]),
+        ("container", 2, [CompileChange(ChangeCause.ARGUMENTS, "the structure of tree", ("list", "tuple"))]),
+        ("registered", 2, [CompileChange(ChangeCause.STATIC_DATA, "tree['state'][0].rate", ("0.1", "0.2"))]),
+        ("static_tree", 2, [CompileChange(ChangeCause.STATIC, "tree.rate", ("0.1", "0.2"))]),
+        ("donated_in_vain", 2, [CompileChange(ChangeCause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        ("without_ops", 2, [CompileChange(ChangeCause.STATIC, "new_dtype", ("int32", "float32"))]),
         ("random", 2, [CompileChange(ChangeCause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
     ],
 )
@@ -188,6 +194,41 @@ def test_a_function_created_in_a_loop_is_new_each_time(recorded: Recorded) -> No
     shape, function = recorded.row("vmapped").changes
     assert shape == CompileChange(ChangeCause.SHAPE, "argument 0 (x)", ("float32[2,3]", "float32[4,3]", "float32[8,3]"))
     assert function.cause is ChangeCause.FUNCTION
+
+
+def test_a_partial_is_named_by_its_function_and_arguments(more: Recorded) -> None:
+    (change,) = more.row("partial").changes
+    assert (change.cause, change.what) == (ChangeCause.FUNCTION, "power")
+    assert [value.partition(" #")[0] for value in change.values] == ["partial(power, 2)", "partial(power, 3)"]
+
+
+def test_a_mesh_of_the_context_is_readable(more: Recorded) -> None:
+    (setting,) = [change for change in more.row("mesh").changes if change.cause is ChangeCause.SETTING]
+    assert setting.what == "abstract_mesh_context_manager"
+    assert [value[:21] for value in setting.values] == ["AbstractMesh((), axis", "AbstractMesh('d': 2, "]
+
+
+def changed_rows(recorded: Recorded, case: str) -> list[Compiles]:
+    """The rows of the line of a case that has several, with changes."""
+    line = line_marked(recorded.program, f"case: {case}")
+    return [row for row in recorded.rows() if row.line is not None and row.line.location.line == line and row.changes]
+
+
+def test_passes_of_a_derivative_are_compared_separately(more: Recorded) -> None:
+    (row,) = [row for row in changed_rows(more, "gradient") if row.function == "loss"]
+    assert [(change.cause, change.values) for change in row.changes] == [
+        (ChangeCause.SHAPE, ("float32[2]", "float32[3]")),
+        (ChangeCause.DERIVATIVE, ()),
+    ]
+
+
+def test_functions_that_jax_creates_for_an_eager_shard_map_are_rows_of_their_own(more: Recorded) -> None:
+    rows = changed_rows(more, "eager_shard_map")
+    assert {(change.cause, change.what) for row in rows for change in row.changes} == {
+        (ChangeCause.FUNCTION, "_unmatch of JAX"),
+        (ChangeCause.FUNCTION, "_match of JAX"),
+    }
+    assert "JAX creates it for each call outside of `jax.jit`" in more.invoke("--limit", "0").stdout
 
 
 def test_a_wrapper_around_a_new_function_has_the_function_as_its_cause(more: Recorded) -> None:

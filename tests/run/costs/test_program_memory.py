@@ -14,12 +14,14 @@ from framedex.base.nativepart import protobuf
 from framedex.base.protobuf import Message
 from framedex.commands.main import cli
 from framedex.index import Index
-from framedex.model import DeviceMemory
+from framedex.model import DeviceMemory, ProgramPeak, TemporaryBuffer
 from framedex.programs import read_program_memory
 from framedex.programs.hlo import Module
+from framedex.texts.costs import memory_by_line, memory_details, memory_text
 from tests.indexer.unplaced import index_without_sources
 from tests.once import made_once
 from tests.run.costs.cases import line_marked
+from tests.run.costs.xla_dumps import read_dumps
 from tests.running import PROGRAMS, run
 
 PROGRAM = PROGRAMS / "costs" / "program_memory.py"
@@ -29,7 +31,9 @@ class Recorded:
     """The index of the program; for each name its device, its temporaries and the device's peak in bytes."""
 
     def __init__(self, folder: Path) -> None:
-        ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="20")
+        self.dump = folder / "dump"
+        flags = f"--xla_dump_to={self.dump}"
+        ran = run("costs/program_memory.py", folder=folder, FRAMEDEX_DEVICES="20", XLA_FLAGS=flags)
         self.said: dict[str, tuple[int, int, int]] = {name: tuple(sizes) for name, sizes in ran.result.items()}
         self.capture = Path(str(ran.capture))
         self.index = folder / "index.db"
@@ -81,6 +85,32 @@ def test_buffers_have_the_line_that_computes_them(recorded: Recorded) -> None:
         assert lines
 
 
+def test_a_fused_buffer_has_all_lines_with_their_shares(recorded: Recorded) -> None:
+    program = recorded.devices()["scan_gradient"].program
+    assert program is not None
+    block = [line_marked(PROGRAM, "case: up"), line_marked(PROGRAM, "case: down")]
+    fused = [buffer for buffer in program.buffers if buffer.shares]
+    assert any({line.location.line for line, _ in buffer.shares} >= set(block) for buffer in fused)
+    for buffer in fused:
+        shares = [share for _, share in buffer.shares]
+        assert shares == sorted(shares, reverse=True)
+        assert sum(shares) == pytest.approx(1)
+    assert re.search(rf"\d+% of \w*fusion\S*: \S+program_memory\.py:{block[1]} in block", recorded.read().stdout)
+
+
+def test_editors_show_the_schedule_of_a_program_and_the_lines_of_a_fusion(recorded: Recorded) -> None:
+    rows = list(memory_by_line([recorded.devices()["scan_gradient"]]))
+    details = [text for row in rows if row.temporaries for text in memory_details([row])]
+    assert any(
+        re.fullmatch(r"device \d+: temporaries of scan_gradient: step 1 [▁-█ ]{30} step \d+", each) for each in details
+    )
+    down = line_marked(PROGRAM, "case: down")
+    fused = [text for row in rows if row.fused for text in memory_details([row])]
+    assert any(re.search(r": \d+% of the ops of \w*fusion\S*: \d", each) for each in fused)
+    assert all("is fused into" in memory_text([row]) for row in rows if row.fused)
+    assert any(re.search(rf"; a fusion of line \d+ \(\d+%\), .*\bline {down} \(\d+%\)", each) for each in details)
+
+
 def test_a_large_initial_loop_value_is_alive_in_the_loop(recorded: Recorded) -> None:
     program = recorded.devices()["carried"].program
     assert program is not None
@@ -113,6 +143,35 @@ def test_the_command_shows_the_lines_inside_a_program(recorded: Recorded) -> Non
     assert all(device["program"]["sizes"] for device in document["devices"] if device["temporaries"])
 
 
+@pytest.mark.exhaustive
+def test_a_redacted_file_has_the_same_memory_inside_programs(recorded: Recorded, tmp_path: Path) -> None:
+    redacted = tmp_path / "index.db"
+    invoke = CliRunner().invoke
+    share = ["share", "1", "--redact", "-o", str(tmp_path / "redacted.fdx.zip")]
+    assert invoke(cli, ["--index", str(recorded.index), *share]).exit_code == 0
+    assert invoke(cli, ["--index", str(redacted), "import", str(tmp_path / "redacted.fdx.zip")]).exit_code == 0
+    with Index.open(redacted) as index:
+        programs = {device.device: device.program for device in index.memory()}
+    for name, device in recorded.devices().items():
+        expected, found = device.program, programs[device.device]
+        assert expected is not None
+        assert found is not None
+        assert _without_names(found) == _without_names(expected), name
+
+
+def _without_names(program: ProgramPeak) -> object:
+    """The figures, lines and reported changes of a program, without names that redaction may hide."""
+    buffers = [(each.opcode, each.shape, each.size, each.first, each.last, _lines(each)) for each in program.buffers]
+    savings = [(each.change, each.size, each.line and each.line.location.line) for each in program.savings]
+    return program.sizes, program.peak, program.over_time, buffers, sorted(savings, key=str)
+
+
+def _lines(buffer: TemporaryBuffer) -> list[int | None]:
+    """The lines of the op of a buffer, and of the ops that were fused into it."""
+    lines = (buffer.line, *buffer.stack, *(line for _, line in buffer.fused))
+    return [None if line is None else line.location.line for line in lines]
+
+
 def test_without_compiler_offsets_the_peak_is_an_estimate(recorded: Recorded) -> None:
     """Other plug-ins supply only the module: values that XLA computes in place may count twice."""
     ratios = []
@@ -130,39 +189,18 @@ def test_without_compiler_offsets_the_peak_is_an_estimate(recorded: Recorded) ->
     assert 0.97 < median(ratios) < 1.03
 
 
-class Dump:
-    """XLA's own texts about the memory of a program, in the folder of `--xla_dump_to`."""
-
-    def __init__(self, live_ranges: Path) -> None:
-        text = live_ranges.read_text()
-        assignment = live_ranges.with_name(live_ranges.name.replace("live-range", "buffer-assignment")).read_text()
-        self.instructions = set(re.findall(r"^    \d+:(\S+)$", text, re.MULTILINE))
-        allocations = [part for part in assignment.split("\nallocation ") if "preallocated-temp" in part.split("\n")[0]]
-        self.temporaries = sum(int(re.findall(r"size (\d+)", part)[0]) for part in allocations)
-        values = re.findall(r"value: <\d+ ([^\s{]+)[^@\n]* @\d+> \(size=(\d+)", "\n".join(allocations))
-        self.values = {(name, int(size)) for name, size in values}
-        at_peak = re.search(r"Live ranges at \d+ \(peak\):\n((?:    .*\n)*)", text)
-        alive = re.findall(r"^    ([^\s{]+)\{\S*: (\d+) bytes", at_peak[1] if at_peak else "", re.MULTILINE)
-        self.alive_at_peak = sum(int(size) for name, size in alive if (name, int(size)) in self.values)
-
-
-@pytest.mark.exhaustive
-def test_the_buffers_are_those_of_xlas_own_dump(tmp_path: Path) -> None:
-    """XLA's peak includes arguments and results, so that it may be at another step with less temporaries."""
-    flags = f"--xla_dump_to={tmp_path / 'dump'}"
-    ran = run("costs/program_memory.py", folder=tmp_path, FRAMEDEX_DEVICES="20", XLA_FLAGS=flags)
-    dumps = [Dump(path) for path in tmp_path.joinpath("dump").glob("*live-range.txt")]
+def test_the_live_values_are_those_of_xlas_own_dump(recorded: Recorded) -> None:
+    dumps = read_dumps(recorded.dump)
+    temporaries = {f"jit_{name}": size for name, (_, size, _) in recorded.said.items()}
     compared = 0
-    for file in Path(str(ran.capture)).joinpath("programs").iterdir():
+    for file in recorded.capture.joinpath("programs").iterdir():
         memory = read_program_memory(file.read_bytes())
         if memory is None or not memory.buffers:
             continue
         module = Module(Message(file.read_bytes()).content(1))
-        names = {each.name for part in module.computations.values() for each in part.instructions.values()}
-        (dump,) = (each for each in dumps if each.temporaries and each.instructions <= names)
-        lower_bound = min(dump.alive_at_peak, dump.temporaries) - 1024  # XLA counts operands updated in place twice
-        assert lower_bound <= memory.peak <= dump.temporaries, module.name
-        assert {(buffer.instruction, buffer.size) for buffer in memory.buffers} <= dump.values, module.name
+        dump = dumps[module.name]
+        assert dump.has_equal_peak(memory), module.name
+        assert temporaries[module.name] == dump.temporaries, module.name
         compared += 1
     assert compared >= 15
 

@@ -74,6 +74,7 @@ with its merged Python and C++ stack, and the source of each frame.
 
 Begin with `captures`, or with a location or name of the user's program: `where` FILE:LINE, `find`, `callers`,
 `callees`. `trace` takes a call's id. `costs` shows the costs of lines. `explain` takes texts of crashes and logs.
+`hang` and `live` are about a process now.
 
 Answers are JSON. `lines` is the answer, `notes` are remarks about it, `next` are follow-up calls. An answer has at
 most {DEFAULT_TOKENS:,} tokens unless `max_tokens` allows more. If lines are omitted, `more` has the argument with which
@@ -100,6 +101,11 @@ def _with_description(schema: dict[str, Any], description: str) -> dict[str, Any
 _CAPTURE = Argument("capture", _with_description(_ID, "id, 3,5, latest or all"))
 _FUNCTION = Argument("function", _with_description(_TEXT, "name, part, or pattern: PJRT_Buffer_*"))
 _THROUGH_ARGUMENT = Argument("through", _with_description(_TEXT, "stack has this function, file or FILE:LINE"))
+_PROCESS = Argument(
+    "process",
+    _with_description(_ID, "process id, capture, or folder of a job's captures; default: the newest recording"),
+    ArgumentRole.WORD,
+)
 _LIMIT = Argument("limit", _integer_up_to(1_000))
 
 PAGING = (
@@ -221,6 +227,24 @@ TOOLS = (
         "The stacks in a crash text or log, with the local or public source of each frame.",
         (Argument("text", _TEXT, ArgumentRole.INPUT, is_needed=True),),
         ("explain",),
+    ),
+    Tool(
+        "live",
+        "The threads of a process now, recorded or not: Python frames, calls in progress.",
+        (_PROCESS, Argument("all_frames", _with_description(_FLAG, "include libraries"))),
+        ("live",),
+        keeps_padding=True,  # indentation shows the threads
+    ),
+    Tool(
+        "hang",
+        "Why a process or a job hangs, or that it makes progress: the cause with its line, then the threads that wait"
+        " for it.",
+        (
+            _PROCESS,
+            Argument("patience", _with_description({"type": "number", "minimum": 0}, "seconds without a call (10)")),
+        ),
+        ("hang",),
+        keeps_padding=True,  # indentation shows the lines of a thread
     ),
     Tool(
         SOURCE,

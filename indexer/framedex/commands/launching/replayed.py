@@ -17,6 +17,7 @@ from framedex.base.plaintext import printable
 from framedex.captures import capture_folders, captures_within, project_captures_folder
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.launch import find_interpreter
+from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.console import note
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from framedex.plugins.replay.runner import Target
 
 MOCK = "mock"
+_SUFFIX = ".fdxreplay"
 
 _OPTIONS = (
     click.option("--plugin", default=MOCK, metavar="PATH", help="Replay at this PJRT plug-in. Default: the mock TPU."),
@@ -46,6 +48,13 @@ _OPTIONS = (
         type=click.IntRange(0),
         metavar="N",
         help="The seed of inputs that were not recorded. Default: that of a reduced recording, or 0.",
+    ),
+    click.option(
+        "--sandbox/--no-sandbox",
+        "is_confined",
+        default=True,
+        help="Let the replay write only temporary files and devices, and the mock TPU open no connection. Default: yes,"
+        " where Linux has Landlock.",
     ),
     click.option(
         "--python",
@@ -82,7 +91,7 @@ class OpenRecording:
 
 
 @contextmanager
-def open_recording(named: Path | None) -> Iterator[OpenRecording]:
+def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRecording]:
     """Open a recording; the newest capture of this folder if none is named. Raises FramedexError."""
     from framedex.plugins.replay.call_lines import CallLines
     from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
@@ -103,7 +112,8 @@ def open_recording(named: Path | None) -> Iterator[OpenRecording]:
                     f"{printable(str(named))} cannot be unpacked: {error.strerror}.",
                     f"It is unpacked to {tempfile.gettempdir()}. Name a folder with more room in TMPDIR.",
                 ) from None
-            note("The file contains programs for the plug-in's compiler: replay only files that you trust.")
+            if warns:
+                note("The file contains programs for the plug-in's compiler: replay only files that you trust.")
             yield opened
         return
     recorded = RecordedCapture.read(_find_capture(named))
@@ -114,16 +124,41 @@ def open_recording(named: Path | None) -> Iterator[OpenRecording]:
     yield OpenRecording(plan.capture, plan, CallLines(recorded), command)
 
 
-def find_targets(plugin: str, against: str | None, python: str) -> tuple[Target, Target | None]:
+def recording_path(named: Path) -> Path:
+    """Return the path of a recording in a file, with its suffix."""
+    path = absolute(named)
+    return path.with_name(path.name.removesuffix(_SUFFIX) + _SUFFIX)
+
+
+def save_recording(path: Path, plan: Plan, recording: OpenRecording, seed: int) -> None:
+    """Write a part of a recording into one file."""
+    from framedex.plugins.replay.recording_file import write_recording
+
+    with open_atomic(recording_path(path)) as file:
+        write_recording(file, plan, recording.lines, recording.command, seed)
+
+
+def find_recordings(folder: Path) -> dict[str, Path]:
+    """Return the recordings in a folder by name: its files of recordings, or else its captures.
+
+    Raises FramedexError if there are none.
+    """
+    folder = absolute(folder)
+    files = sorted(folder.glob(f"*{_SUFFIX}"))
+    if files:
+        return {each.stem: each for each in files}
+    return {"/".join(each.relative_to(folder).parts) or each.name: each for each in captures_within(folder)}
+
+
+def find_targets(plugin: str, against: str | None, python: str, *, is_confined: bool) -> tuple[Target, Target | None]:
     """Return the plug-in under test, and the one to compare with. Raises FramedexError if there is none."""
-    interpreter = find_interpreter(python)
-    other = None if against is None else find_reference(interpreter, against)
-    return find_target(plugin, interpreter), other
+    target = replace(find_target(plugin, find_interpreter(python)), is_confined=is_confined)
+    return target, None if against is None else find_reference(target, against)
 
 
-def find_reference(python: str, name: str = MOCK) -> Target:
+def find_reference(tested: Target, name: str = MOCK) -> Target:
     """Return the plug-in of that name as what a plug-in under test is compared with."""
-    return replace(find_target(name, python), is_reference=True)
+    return replace(find_target(name, tested.python), is_reference=True, is_confined=tested.is_confined)
 
 
 def _find_capture(named: Path | None) -> Path:

@@ -37,7 +37,11 @@ and callees.
                 "over_time": [[time, bytes]], "line_count": int, "lines": [{"line": line | null, "outward": [line],
                 "buffers", "allocated", "at_peak", "buffers_at_peak", "at_end", "most", "growth", "rounds",
                 "latest_call"}], "failures": [{"call", "time", "line": line | null, "wanted": int | null, "alive",
-                "held": [{"line": line | null, "buffers", "size"}]}]}]}
+                "held": [{"line": line | null, "buffers", "size"}]}], "temporaries", "code", "program": {"function",
+                "compile_call", "sizes": [[name, bytes]], "is_exact": bool, "peak", "peak_step", "steps", "over_time":
+                [[step, bytes]], "buffers": [{"instruction", "opcode", "op", "shape", "size", "first", "last",
+                "last_instruction", "is_near": bool, "line": line | null, "stack": [line], "fused": [[op, line | null]],
+                "shares": [[line, float]]}], "savings": [{"change", "what", "size", "line": line | null}]} | null}]}
     waits      {"recorded", "device": int | null, "line_count": int, "lines": [{"line": line | null, "outward": [line],
                 "how": "result" | "copy to the host" | "run", "thread", "count", "unsure": int, "total_duration",
                 "longest_duration", "longest_call", "first_call", "latest_call", "unended": int,

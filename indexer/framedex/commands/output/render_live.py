@@ -45,7 +45,7 @@ def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
     shown = [thread for thread in look.threads if is_interesting(thread, look)]
     for thread in shown:
         yield ()
-        yield from _thread_lines(thread, look, all_frames=all_frames)
+        yield from thread_lines(thread, look, all_frames=all_frames)
     if others := len(look.threads) - len(shown):
         running = sum(is_running(each) for each in look.threads if each not in shown)
         yield ()
@@ -102,7 +102,8 @@ def age(look: Look, since_ns: int) -> str:
     return words.duration(max(look.time_ns - since_ns, 0))
 
 
-def _thread_lines(thread: LiveThread, look: Look, *, all_frames: bool) -> Iterator[Line]:
+def thread_lines(thread: LiveThread, look: Look, *, all_frames: bool) -> Iterator[Line]:
+    """The state of a thread, its calls in progress and its Python frames."""
     yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
     yield from open_call_lines(thread, look)
     if thread.python is not None and thread.python.is_changing:

@@ -11,7 +11,7 @@ from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.texts.costs import device_name, saving_text, temporaries_source
+from framedex.texts.costs import device_name, saving_text, schedule_chart, sparkline, temporaries_source
 
 if TYPE_CHECKING:
     from framedex.model import (
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         TemporaryBuffer,
     )
 
-_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
 _COLUMNS = 50  # columns of the chart of memory over time
 _MAX_HOLDERS = 5  # lines shown of the live memory at a failure
 _INDENT = 2  # of the lines below a device
@@ -103,24 +102,6 @@ def _format_program_parts(device: DeviceMemory) -> str:
     return f", {', '.join(texts)}" if texts else ""
 
 
-def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
-    """A bar chart of live memory: the maximum in each of `width` equal parts of the time.
-
-    The highest bar is the peak; a blank is 0.
-    """
-    first, last = points[0][0], points[-1][0]
-    highest = [0] * width
-    column, alive = 0, 0
-    for time, size in points:
-        now = (time - first) * (width - 1) // max(last - first, 1)
-        for skipped in range(column, now + 1):  # the previous size holds until now
-            highest[skipped] = max(highest[skipped], alive)
-        column, alive = now, size
-        highest[now] = max(highest[now], size)
-    peak = max(max(highest), 1)
-    return "".join(_BAR_CHARACTERS[(size * len(_BAR_CHARACTERS) - 1) // peak] if size else " " for size in highest)
-
-
 def _table_lines(device: DeviceMemory, lines: Sequence[LineMemory]) -> Iterator[Line]:
     cells = [_row_cells(line, device.peak) for line in lines]
     widths = column_widths(_HEADS, *cells)
@@ -147,6 +128,7 @@ def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
 
 _PROGRAM_HEADS = ("%", "size", "buffers", "largest")
 _MAX_SHAPE_LENGTH = 40  # characters
+_MAX_SHARES = 5  # lines shown of a fusion
 
 
 def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
@@ -164,7 +146,7 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
     )
     yield (Span(f"  {words.size(program.peak)} alive at step {program.peak_step + 1:,} of {program.steps:,}, {how}"),)
     if len(program.over_time) > 1:
-        yield (Span(f"  step 1 {sparkline(program.over_time, _COLUMNS)} step {program.steps:,}", "dim"),)
+        yield (Span(f"  {schedule_chart(program, _COLUMNS)}", "dim"),)
     groups = program.buffers_by_line()
     rows = groups[: limit or None]
     cells = [_temporary_cells(buffers, program.peak) for _, buffers in rows]
@@ -175,11 +157,20 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
         near = " or a line near it" if all(buffer.is_near for buffer in buffers) else ""
         where = python_line(line, 0) if line is not None else (Span("XLA names no line", "dim"),)
         op = largest.op or largest.opcode
-        yield (Span(f"{row_text(row_cells, widths)}  "), *where, Span(f"{near}  {printable(op)}", "dim"))
+        before = f"{row_text(row_cells, widths)}  "
+        yield (Span(before), *where, Span(f"{near}  {printable(op)}", "dim"))
+        yield from _share_lines(largest, len(before) + _INDENT)
     yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
     for saving in program.savings:
         place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
         yield (Span(f"  {printable(saving_text(saving))}"), *place)
+
+
+def _share_lines(buffer: TemporaryBuffer, indent: int) -> Iterator[Line]:
+    """The lines that XLA fused into the computation of a buffer, with their shares of its ops."""
+    for line, share in buffer.shares[:_MAX_SHARES]:
+        yield (Span(f"{'':{indent}}{share:.0%} of {printable(buffer.instruction)}: ", "dim"), *python_line(line, 0))
+    yield from hidden_rows_line(len(buffer.shares) - _MAX_SHARES, "line", indent=indent)
 
 
 def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:

@@ -7,31 +7,25 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.plaintext import printable
-from framedex.commands.output.render_live import frame_place
+from framedex.commands.output.render_live import frame_place, process_lines, thread_lines
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
+from framedex.fleet.running.reports import MAX_LINES
 from framedex.fleet.running.states import RankActivity
 from framedex.fleet.running.verdicts import RankVerdict
 
 if TYPE_CHECKING:
+    from framedex.fleet.running.reports import JobReport, RankLine
     from framedex.fleet.running.states import RankState, RunningJob
     from framedex.fleet.running.verdicts import JobDiagnosis
-    from framedex.live.model import LiveFrame
+    from framedex.live.model import LiveFrame, Look
 
 _INDENT = "  "
 _MAX_GROUPS = 20
-_RankLine = tuple["LiveFrame | None", str]
-
-MAX_LINES = 3
-"""The maximum number of blamed ranks that are shown with their lines."""
 
 
-def job_lines(
-    job: RunningJob, diagnosis: JobDiagnosis, now: Mapping[int, _RankLine], last: Mapping[int, _RankLine]
-) -> Iterator[Line]:
-    """The verdict with the lines of the ranks to blame, then all ranks, those with equal states together.
-
-    `now` has the current lines of blamed ranks, `last` the lines of their last calls.
-    """
+def job_lines(report: JobReport) -> Iterator[Line]:
+    """The verdict with the lines of the ranks to blame, then all ranks, those with equal states together."""
+    job, diagnosis, now, last = report.job, report.diagnosis, report.now, report.last
     states = {each.rank: each for each in job.ranks}
     title, sentence = _verdict(job, diagnosis)
     yield (Span(f"{title}: ", "head" if diagnosis.verdict is RankVerdict.RUNNING else "error"), Span(sentence))
@@ -47,6 +41,22 @@ def job_lines(
     yield from _group_lines(job)
 
 
+def rank_look_lines(looks: Mapping[int, Look], count: int, *, all_frames: bool) -> Iterator[Line]:
+    """The process of each rank, with its main thread and its threads with calls in progress.
+
+    `count` is the number of all ranks of the job.
+    """
+    for rank, look in looks.items():
+        yield text_line(f"rank {rank}", "head")
+        yield from process_lines(look)
+        for thread in look.threads:
+            if thread.tid == look.pid or thread.open_calls:
+                yield from thread_lines(thread, look, all_frames=all_frames)
+        yield ()
+    if others := count - len(looks):
+        yield text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
+
+
 def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
     which = f"{'rank' if len(diagnosis.blamed) == 1 else 'ranks'} {words.number_ranges(diagnosis.blamed)}"
     have = "has" if len(diagnosis.blamed) == 1 else "have"
@@ -54,6 +64,10 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
     match diagnosis.verdict:
         case RankVerdict.MISSING:
             return "Missing", f"{which} of {job.size} {have} no capture, and {waiting}."
+        case RankVerdict.DIFFERENT_PROGRAM:
+            wait = "waits" if len(diagnosis.blamed) == 1 else "wait"
+            names = printable(words.first_names(diagnosis.programs, "program"))
+            return "Differs", f"{which} compiled another program than most, {names}, and {wait}."
         case RankVerdict.ENDED:
             return "Ended", f"{which} {have} ended, and {waiting}."
         case RankVerdict.ABSENT:
@@ -65,7 +79,7 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
     return "Running", "no rank has waited for long."
 
 
-def _rank_lines(rank: int, now: _RankLine, last: _RankLine) -> Iterator[Line]:
+def _rank_lines(rank: int, now: RankLine, last: RankLine) -> Iterator[Line]:
     if now[0] is not None:
         called = f", in {printable(now[1])}" if now[1] else ""
         place = Span(f" in {printable(now[0].function)}{called}", "dim")

@@ -13,7 +13,7 @@ The JSON document:
     array       {"call", "device", "index", "type", "shape"}
     difference  array and {"computed_by": call | null, "comparison": Comparison | null}
     origin      {"op": op | null, "argument": number | null, "index", "element": element, "operands": [element],
-                "loops": [op | {"iteration"}]}
+                "loops": [op | {"iteration"}], "fused": [op]}
     op          {"kind", "name", "frames": [{"path", "line", "function"}], "line": PythonLine | null}
     element     {"type", "shape", "texts": [here, reference]}
     ```
@@ -220,6 +220,11 @@ def _bisection_lines(answer: ReplayAnswer) -> Iterator[Line]:
         yield (Span(printable(f"begins at {_op_text(origin.op)} in {execution}"), "error"),)
         yield python_line(program_line(origin.op.frames), _INDENT)
     yield text_line(f"{'':{_INDENT}}{_element_text(origin)}")
+    for fused in origin.fused:
+        yield (
+            Span(f"{'':{_INDENT}}fused with {printable(_op_text(fused))} at ", "dim"),
+            *python_line(program_line(fused.frames), 0),
+        )
     for loop, iteration in reversed(origin.loops):
         head = Span(f"{'':{_INDENT}}iteration {iteration:,} of {_op_text(loop)} at ", "dim")
         yield (head, *python_line(program_line(loop.frames), 0))
@@ -347,7 +352,8 @@ def _bisection_document(answer: ReplayAnswer, bisection: Bisection) -> dict[str,
         return document | {"origin": None}
     loops = [_op_document(loop) | {"iteration": iteration} for loop, iteration in origin.loops]
     op = None if origin.op is None else _op_document(origin.op)
-    return document | {"origin": asdict(origin) | {"op": op, "loops": loops}}
+    fused = [_op_document(each) for each in origin.fused]
+    return document | {"origin": asdict(origin) | {"op": op, "loops": loops, "fused": fused}}
 
 
 def _op_document(op: OriginOp) -> dict[str, Any]:

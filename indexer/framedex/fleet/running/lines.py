@@ -10,7 +10,6 @@ from framedex.live.look import look_at
 from framedex.live.model import LiveFrame
 from framedex.live.targets import target_of_capture
 from framedex.live.waits import Wait, WaitKind, innermost_line
-from framedex.model import PythonFrame
 
 if TYPE_CHECKING:
     from framedex.fleet.running.states import RankState
@@ -57,6 +56,8 @@ def line_of_last_call(capture: Path) -> tuple[LiveFrame | None, str]:
 
 
 def _users_line(capture: Capture, number: int) -> LiveFrame | None:
+    from framedex.model import PythonFrame
+
     stack = capture.stacks[number]
     frames = (capture.frames[each] for each in (*stack.frames, *stack.python))
     python = [

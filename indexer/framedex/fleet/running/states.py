@@ -19,6 +19,7 @@ from framedex.live.waits import call_frames, innermost_line
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall, ThreadCalls
     from framedex.live.model import LiveFrame
+    from framedex.live.targets import Target
     from framedex.model import Metadata
 
 _RUNTIME_CALL = "PJRT_"
@@ -97,6 +98,17 @@ def read_job(folders: Iterable[Path], name: str | None = None) -> RunningJob:
     ends = [each.ended_unix_ns for each in ranks if each.ended_unix_ns is not None]
     now = max(ends) if len(ends) == len(ranks) else time.time_ns()
     return RunningJob(chosen, max(*sizes, ranks[-1].rank + 1), ranks, now)
+
+
+def read_job_of(target: Target, folder: Path) -> RunningJob | None:
+    """The job to which a target belongs, if a folder has captures of several of its ranks, otherwise None."""
+    if target.capture == folder or target.metadata is None:
+        return None
+    origin = Origin.from_metadata(target.metadata)
+    if origin.rank is None:
+        return None
+    job = read_job([folder], origin.job)
+    return job if len(job.ranks) > 1 else None
 
 
 def _read_all(folders: Iterable[Path]) -> Iterable[tuple[Path, Metadata]]:

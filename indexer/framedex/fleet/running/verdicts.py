@@ -8,6 +8,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from framedex.fleet.running.programs import find_different_programs
 from framedex.fleet.running.states import RankActivity
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class RankVerdict(StrEnum):
     """The reason why a job does not reach its next step."""
 
     MISSING = "missing"  # ranks without a capture
+    DIFFERENT_PROGRAM = "different program"  # ranks wait in another program than most compiled
     ENDED = "ended"  # ranks whose program ended before
     ABSENT = "absent"  # ranks that have not arrived where the others wait
     ELSEWHERE = "elsewhere"  # few ranks wait at another line than most
@@ -33,11 +35,15 @@ class RankVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobDiagnosis:
-    """The verdict on a job: the `blamed` ranks, and the ranks that wait for them, both in order."""
+    """The verdict on a job: the `blamed` ranks, and the ranks that wait for them, both in order.
+
+    `programs` are those that only blamed ranks compiled.
+    """
 
     verdict: RankVerdict
     blamed: tuple[int, ...]
     waiting: tuple[int, ...]
+    programs: tuple[str, ...] = ()
 
 
 def diagnose_job(job: RunningJob, patience_ns: int) -> JobDiagnosis:
@@ -57,6 +63,11 @@ def diagnose_job(job: RunningJob, patience_ns: int) -> JobDiagnosis:
     known = {each.rank for each in job.ranks}
     if missing := tuple(islice((rank for rank in range(job.size) if rank not in known), MAX_MISSING)):
         return JobDiagnosis(RankVerdict.MISSING, missing, waiting_ranks)
+    different = find_different_programs(job.ranks)
+    if others := tuple(rank for rank in waiting_ranks if rank in different):
+        left = tuple(rank for rank in waiting_ranks if rank not in different)
+        names = dict.fromkeys(name for rank in others for name in different[rank])
+        return JobDiagnosis(RankVerdict.DIFFERENT_PROGRAM, others, left, tuple(names))
     if ended := tuple(each.rank for each in job.ranks if _ended_before(each, waiting)):
         left = tuple(rank for rank in waiting_ranks if rank not in ended)
         return JobDiagnosis(RankVerdict.ENDED, ended, left)

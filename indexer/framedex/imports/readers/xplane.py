@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from framedex.base.protobuf import Message
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.hlo import op_frames
+from framedex.imports.hlo import TracedOp, read_traced_ops
 from framedex.imports.names import build_imported_frame, frame_of_text
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields, within_first_field
-from framedex.model import ImportedFrame, Language
+from framedex.model import Language
 
 _PLANE = 1
 _ID, _NAME, _LINES, _EVENT_NAMES, _STAT_NAMES, _STATS = range(1, 7)  # of a plane
@@ -44,7 +44,7 @@ def fits(head: bytes) -> bool:
 def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the planes. Raises ValueError as `ImportFormat.read` does."""
     builder.weigh(WeightRules([ValueType("slices", "count"), ValueType("time", "nanoseconds")], builder.wanted))
-    ops: dict[tuple[int, str], list[ImportedFrame]] = {}
+    ops: dict[tuple[int, str], TracedOp] = {}
     for plane in _planes(source):
         ops.update(plane.ops())
         builder.started_unix_ns = builder.started_unix_ns or plane.started()
@@ -91,16 +91,16 @@ class _PlaneNames:
         started = self.stats(self._stats).get(_START)
         return started if isinstance(started, int) and 0 < started < 1 << 63 else None
 
-    def ops(self) -> Iterator[tuple[tuple[int, str], list[ImportedFrame]]]:
-        """The ops of the programs in this plane: program and name, and their frames, innermost first."""
+    def ops(self) -> Iterator[tuple[tuple[int, str], TracedOp]]:
+        """The ops of the programs in this plane by program and name."""
         for event in self.events.values():
             stats = self.stats(event.contents(_EVENT_STATS))
             kept, program = stats.get(_HLO), stats.get(_PROGRAM)
             named = _PROGRAM_OF_NAME.search(event.text(_NAME))
             program = int(named[1]) if named is not None else program
             if isinstance(kept, bytes) and isinstance(program, int):
-                for name, frames in op_frames(kept):
-                    yield (program, name), frames
+                for name, op in read_traced_ops(kept):
+                    yield (program, name), op
 
 
 def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
@@ -111,7 +111,7 @@ def _entries(plane: Message, number: int) -> Iterator[tuple[int, Message]]:
 class _PlaneReader:
     """Converts planes to samples, one by one."""
 
-    def __init__(self, builder: ProfileBuilder, ops: dict[tuple[int, str], list[ImportedFrame]]) -> None:
+    def __init__(self, builder: ProfileBuilder, ops: dict[tuple[int, str], TracedOp]) -> None:
         self._builder = builder
         self._ops = ops
         self._stacks: list[list[int]] = []
@@ -146,8 +146,12 @@ class _PlaneReader:
             raise ValueError("an event has an impossible time")
         stats = plane.stats(event.contents(4))
         op, program = stats.get(_OP), stats.get(_PROGRAM)
-        outer = self._outer(program, op) if isinstance(op, str) and isinstance(program, int) else -1
-        frame = build_imported_frame(name) if outer >= 0 else frame_of_text(name)
+        key = (program, op) if isinstance(op, str) and isinstance(program, int) else None
+        traced = None if key is None else self._ops.get(key)
+        if key is None or traced is None:
+            frame, outer = frame_of_text(name), -1
+        else:
+            frame, outer = build_imported_frame(_name_op(name, traced)), self._outer(key, traced)
         if frame.language is Language.PYTHON:  # the line is the first line of the function
             frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
@@ -160,12 +164,14 @@ class _PlaneReader:
             return -1
         return self._told.setdefault((program, op, run), len(self._told))
 
-    def _outer(self, program: int, op: str) -> int:
-        """The number of the stack that traced an op; -1 if unknown."""
-        key = (program, op)
+    def _outer(self, key: tuple[int, str], traced: TracedOp) -> int:
+        """The number of the stack that traced an op."""
         if key not in self._of_op:
-            frames = self._ops.get(key, [])
-            self._of_op[key] = len(self._stacks) if frames else -1
-            if frames:
-                self._stacks.append([self._builder.frame(frame) for frame in frames])
+            self._of_op[key] = len(self._stacks)
+            self._stacks.append([self._builder.frame(frame) for frame in traced.frames])
         return self._of_op[key]
+
+
+def _name_op(name: str, traced: TracedOp) -> str:
+    """The name of an op, with the lines of a fusion: `add_fusion (60% model.py:7, 40% model.py:9)`."""
+    return f"{name} ({traced.lines})" if traced.lines else name

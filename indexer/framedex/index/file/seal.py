@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import threading
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
@@ -140,12 +141,13 @@ def _is_being_written(index: Path) -> bool:
 
 def checksum(path: Path) -> int:
     """Return the CRC-32 of a file. It is several times as fast as `hashlib`, and no attacker is assumed."""
-    descriptor = _open_permanently(os.path.realpath(path))
-    value = position = 0
-    while block := os.pread(descriptor, _BLOCK_BYTES, position):
-        value = zlib.crc32(block, value)
-        position += len(block)
-    return value
+    with _OPEN_FILES_LOCK:
+        descriptor = _open_permanently(os.path.realpath(path))
+        value = position = 0
+        while block := os.pread(descriptor, _BLOCK_BYTES, position):
+            value = zlib.crc32(block, value)
+            position += len(block)
+        return value
 
 
 _CHECKSUM_SCRIPT = (
@@ -171,6 +173,7 @@ def _checksum_in_subprocess(path: Path) -> int:
 
 
 _OPEN_FILES: dict[str, tuple[tuple[int, int], int]] = {}
+_OPEN_FILES_LOCK = threading.Lock()  # held while a descriptor is read: another thread closes that of a replaced file
 
 
 def _open_permanently(path: str) -> int:

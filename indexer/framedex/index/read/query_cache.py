@@ -58,7 +58,7 @@ class QueryCache:
                 self._is_active = False
                 self._read_files = {}
                 with suppress(sqlite3.Error):  # a corrupt file, already reported by the query
-                    connection.execute("ROLLBACK")
+                    connection.execute("COMMIT")  # keeps the temporary tables of a restricted index
 
     def find_file(self, path: str) -> FoundFile | None:
         """Return the file at a path, as `files.find_file`; entries under computation depend on its state."""

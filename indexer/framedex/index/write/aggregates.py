@@ -30,15 +30,16 @@ from framedex.index.write.chain_totals import (
     Flags,
     PathTree,
     StackTotals,
-    distinct,
+    find_passed_nodes,
     pack_pair,
     rank_in_group,
     unpack_pair,
 )
-from framedex.index.write.tree import Integers, NodeColumns, change_nodes, read_nodes
+from framedex.index.write.tree import Integers, NodeColumns, change_nodes, distinct, read_nodes
 from framedex.model import LinkEvidence
 
 _ROWS_AT_ONCE = 1 << 14
+_ITEMS_AT_ONCE = 1 << 14
 _LINE_TOTAL_COLUMNS = "file, line, version, boundary, calls, duration, latest_call, run, run_calls, run_duration"
 _IS_LATER_CALL = "latest_call > excluded.latest_call"
 _UPDATE_RUN_CALLS = (
@@ -76,10 +77,6 @@ class ChainTotals:
         self.place, self.boundary, self.calls, self.duration, self.latest, self.longest = rows[:6]
         self.run, self.run_calls, self.run_duration, self.run_longest = rows[6:]
 
-    def frames_json(self) -> str:
-        """Return the frames in the chains, as the parameter of `IN_JSON`."""
-        return json_list(distinct(self.tree.frame).tolist())
-
     def rows_of(self, key: Integers) -> Integers:
         """Return the rows that count for the key of their position; see `PathTree.find_outermost`."""
         return np.flatnonzero(self.tree.find_outermost(key)[self.place])
@@ -93,6 +90,11 @@ class ChainTotals:
         run, is_of_run = _latest_run(group, self.run[rows], len(keys))
         run_calls = _sum_by_group(group[is_of_run], self.run_calls[rows[is_of_run]], len(keys))
         return keys, _sum_by_group(group, self.calls[rows], len(keys)), run, run_calls
+
+
+def _frames_json(tree: PathTree) -> str:
+    """Return the frames in the chains, as the parameter of `IN_JSON`."""
+    return json_list(distinct(tree.frame).tolist())
 
 
 def _read_stored(connection: sqlite3.Connection, items: StackTotals) -> Integers:
@@ -144,7 +146,10 @@ def compute_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
         " FROM capture_stacks x JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.run, p.started, p.id"
         f" {_upsert_clause('stack, boundary')}, {_UPDATE_RUN_TOTALS}"
     )
-    add_totals(connection, ChainTotals(connection, read_items(connection), nodes))
+    items = read_items(connection)
+    with change_nodes(connection, len(find_passed_nodes(nodes, items))):
+        for totals in _sum_in_parts(connection, items, nodes):
+            _add_frame_totals(connection, totals)
     rebuild_line_totals(connection, nodes)
 
 
@@ -174,10 +179,31 @@ def add_stack_calls(
     )
 
 
-def add_totals(connection: sqlite3.Connection, totals: ChainTotals) -> None:
+def add_totals(connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns, capture: int) -> None:
+    """Add the items, all of this capture, to the totals of nodes, steps, edges, functions and lines."""
+    with change_nodes(connection, len(find_passed_nodes(nodes, items))):
+        for totals in _sum_in_parts(connection, items, nodes, capture):
+            _add_frame_totals(connection, totals)
+            _add_line_totals(connection, totals, capture)
+    _add_samples(connection, items, nodes)
+
+
+def _sum_in_parts(
+    connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns, capture: int | None = None
+) -> Iterator[ChainTotals]:
+    """Yield the totals of a limited number of items at a time, because they take 10 KB an item.
+
+    The parts are in order of time, so that the latest call of the last one is the latest of all.
+    """
+    order = _order_in_time(connection, items.latest_call, capture)
+    for first in range(0, len(order), _ITEMS_AT_ONCE):
+        yield ChainTotals(connection, items[order[first : first + _ITEMS_AT_ONCE]], nodes, capture)
+
+
+def _add_frame_totals(connection: sqlite3.Connection, totals: ChainTotals) -> None:
     """Add the items to the totals without frame locations: those of nodes, steps, edges and functions."""
     _add_to_nodes(connection, totals)
-    frames, tree = totals.frames_json(), totals.tree
+    frames, tree = _frames_json(totals.tree), totals.tree
     function = _read_column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", frames)
     functions, *sums = totals.sum_by_key(function[tree.frame])
     connection.executemany(
@@ -201,13 +227,12 @@ def _add_to_nodes(connection: sqlite3.Connection, totals: ChainTotals) -> None:
     longest = np.zeros((2, len(nodes)), np.int64)
     np.maximum.at(longest[0], position, totals.longest)
     np.maximum.at(longest[1], position[is_of_run], totals.run_longest[is_of_run])
-    with change_nodes(connection, len(nodes)):
-        connection.executemany(
-            "UPDATE nodes SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
-            " longest = max(longest, ?4), run_longest = max(?5 * (?2 >= run), run_longest * (run >= ?2)),"
-            " run = max(run, ?2) WHERE id = ?6",
-            _to_rows(*sums, *longest, nodes),
-        )
+    connection.executemany(
+        "UPDATE nodes SET calls = calls + ?1, run_calls = ?3 * (?2 >= run) + run_calls * (run >= ?2),"
+        " longest = max(longest, ?4), run_longest = max(?5 * (?2 >= run), run_longest * (run >= ?2)),"
+        " run = max(run, ?2) WHERE id = ?6",
+        _to_rows(*sums, *longest, nodes),
+    )
     made = connection.execute(
         f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(CLIENT_CREATORS),)
     ).fetchall()
@@ -216,21 +241,18 @@ def _add_to_nodes(connection: sqlite3.Connection, totals: ChainTotals) -> None:
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _to_rows(passed))
 
 
-def add_line_totals(connection: sqlite3.Connection, totals: ChainTotals, capture: int | None = None) -> None:
+def _add_line_totals(connection: sqlite3.Connection, totals: ChainTotals, capture: int | None = None) -> None:
     """Add the items to the totals that depend on frame locations.
 
     With a `capture`, all items must be of that capture.
     """
-    frames = totals.frames_json()
-    lines = _PassedLines(connection, totals)
     upsert = _upsert_clause("file, line, version, boundary", _later_call_condition(connection, "line_calls", capture))
     connection.executemany(
         f"INSERT INTO line_calls({_LINE_TOTAL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         f" {upsert}, {_UPDATE_RUN_TOTALS}",
-        lines.compute_totals(),
+        _PassedLines(connection, totals.tree).compute_totals(totals),
     )
-    _add_samples(connection, totals, lines)
-    is_readable = _read_flags(connection, IS_READABLE, frames)
+    is_readable = _read_flags(connection, IS_READABLE, _frames_json(totals.tree))
     pairs = pack_pair(*totals.tree.find_neighbours(is_readable))
     _add_pairs(connection, "readable_steps", ("origin", "target"), totals, pairs)
 
@@ -259,7 +281,7 @@ def add_linked_line_totals(
         connection.executemany(
             f"INSERT INTO line_links({_LINE_TOTAL_COLUMNS}, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '{how.value}')"
             f" {upsert}, {_UPDATE_RUN_TOTALS}",
-            _PassedLines(connection, totals).compute_totals(),
+            _PassedLines(connection, totals.tree).compute_totals(totals),
         )
 
 
@@ -269,18 +291,17 @@ class _PassedLines:
     `states` are pairs of a file and its separately counted state (0: none).
     """
 
-    def __init__(self, connection: sqlite3.Connection, totals: ChainTotals) -> None:
+    def __init__(self, connection: sqlite3.Connection, tree: PathTree) -> None:
         query = (
             f"SELECT fr.id, fr.line, fr.file, {STATE_OF_LINE} FROM frames fr"
             f" WHERE fr.file IS NOT NULL AND fr.line > 0 AND fr.id {IN_JSON}"
         )
-        self._totals = totals
         states: dict[tuple[int, int], int] = {}
         of_frame = np.full(_frame_id_count(connection), -1, np.int64)
-        for frame, line, *state in connection.execute(query, (totals.frames_json(),)):
+        for frame, line, *state in connection.execute(query, (_frames_json(tree),)):
             of_frame[frame] = (states.setdefault((state[0], state[1]), len(states)) << 32) | line
         self._states = list(states)
-        self.key = of_frame[totals.tree.frame]
+        self.key = of_frame[tree.frame]
 
     def unpack(self, key: int) -> tuple[int, int, int]:
         """Return file, line and state of a line."""
@@ -288,9 +309,8 @@ class _PassedLines:
         file, version = self._states[state]
         return file, line, version
 
-    def compute_totals(self) -> Iterator[tuple[int, ...]]:
+    def compute_totals(self, totals: ChainTotals) -> Iterator[tuple[int, ...]]:
         """Return rows of `_LINE_TOTAL_COLUMNS`."""
-        totals = self._totals
         rows = totals.rows_of(self.key)
         boundaries, boundary = np.unique(totals.boundary[rows], return_inverse=True)
         lines, position = np.unique(self.key[totals.place[rows]], return_inverse=True)
@@ -348,18 +368,22 @@ def rebuild_line_totals(connection: sqlite3.Connection, nodes: NodeColumns | Non
     nodes = nodes or read_nodes(connection)
     for table in ("line_calls", "line_samples", "line_links", "readable_steps"):
         connection.execute(f"DELETE FROM {table}")
-    add_line_totals(connection, ChainTotals(connection, read_items(connection), nodes))
+    items = read_items(connection)
+    for totals in _sum_in_parts(connection, items, nodes):
+        _add_line_totals(connection, totals)
+    _add_samples(connection, items, nodes)
     add_linked_line_totals(connection, nodes)
 
 
-def _add_samples(connection: sqlite3.Connection, totals: ChainTotals, lines: _PassedLines) -> None:
+def _add_samples(connection: sqlite3.Connection, items: StackTotals, nodes: NodeColumns) -> None:
     """Store a few argument objects per line: first those with a shape, then those of the longest calls."""
+    tree = PathTree(nodes, items)
+    lines = _PassedLines(connection, tree)
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
     places = {key: lines.unpack(key) for key in distinct(lines.key[lines.key > 0]).tolist()}
     room = {key: MAX_SAMPLES - connection.execute(counted, line).fetchone()[0] for key, line in places.items()}
     if not any(room.values()):
         return
-    items = totals.items
     of_item: list[list[int]] = [[] for _ in items.stack]
     has_shape = np.zeros(len(items.stack), np.bool_)
     query = (
@@ -372,8 +396,11 @@ def _add_samples(connection: sqlite3.Connection, totals: ChainTotals, lines: _Pa
     by_rank = np.lexsort((-items.duration, ~has_shape))
     rank = np.empty_like(by_rank)
     rank[by_rank] = np.arange(len(by_rank))
-    place, best = totals.tree.best_items(rank, MAX_SAMPLES)
-    found = np.stack([lines.key[place], best])[:, lines.key[place] > 0]
+    of_depths = []
+    for place, best in tree.best_items(rank, MAX_SAMPLES):
+        is_on_line = lines.key[place] > 0
+        of_depths.append(np.stack([lines.key[place], best])[:, is_on_line])
+    found = np.concatenate([np.zeros((2, 0), np.int64), *of_depths], axis=1)
     found = found[:, np.lexsort(found[::-1])]
     found = found[:, np.any(np.diff(found, prepend=-1), axis=0)]
     of_line: dict[int, dict[int, None]] = {}

@@ -2,9 +2,6 @@
 
 Millions of calls have only a few kinds, so Python code loops over kinds and over FFI handler runs, not over calls. If
 the `ffi_call` of a run is known for certain, the kind of the run has a stack that leads to it.
-
-Rows are copied in bulk, at a fifth of the cost of an INSERT. Native code builds an in-memory database, and SQLite
-copies its rows.
 """
 
 from __future__ import annotations
@@ -15,34 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.base.nativepart import _call_stream
 from framedex.index.file.conventions import IN_JSON, SPAN_SIZE, json_list
 from framedex.index.file.values import duration_to_bucket, to_storable
+from framedex.index.write.bulk_rows import NULL, copy_rows
 from framedex.index.write.chain_totals import StackTotals
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.stacks import ADD_TO_KIND, RECOMPUTE_KIND, StackRow, StackRows, intern_kind
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, CallKind
-
-NULL: int = _call_stream.NULL
-"""The value that represents NULL in a column."""
-
-_BATCH_DATABASE = "batch"
-
-
-def attach_batch_database(connection: sqlite3.Connection) -> None:
-    """Attach the database that rows are copied from. Call it outside a transaction."""
-    connection.execute(f"ATTACH ':memory:' AS {_BATCH_DATABASE}")
-
-
-def copy_rows(connection: sqlite3.Connection, insert: str, columns: Sequence[Integers], end: str = "") -> None:
-    """Run `INSERT ... SELECT * FROM` the columns of one table. The first column is its key, in ascending order.
-
-    `insert` is the statement up to its SELECT, and `end` is the part after it.
-    """
-    connection.deserialize(_call_stream.table_image(columns), name=_BATCH_DATABASE)
-    connection.execute(f"{insert} SELECT * FROM {_BATCH_DATABASE}.rows {end}")
-
 
 _LOW_BITS = 0xFFFFFFFF
 

@@ -218,7 +218,7 @@ class CaptureWriter:
             "identity": identity,
             "signature": "",
             "started": record.started,
-            "run": self._find_run(known, launch),
+            "run": self._find_run(known, identity, launch),
             "launch": launch,
             "command": to_storable(record.command),
             "calls": 0,
@@ -235,12 +235,12 @@ class CaptureWriter:
         assert inserted is not None
         return inserted
 
-    def _find_run(self, known: int | None, launch: str | None) -> int:
+    def _find_run(self, known: int | None, identity: str, launch: str | None) -> int:
         """Return the number of its run. A capture `known` by its id keeps its run."""
         if known is not None:
             (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()
             return int(run)
-        run, is_renumbered = find_run_number(self._connection, self._record.started, launch)
+        run, is_renumbered = find_run_number(self._connection, identity, self._record.started, launch)
         self._are_totals_stale = self._are_totals_stale or is_renumbered
         return run
 
@@ -304,9 +304,7 @@ class CaptureWriter:
         items, samples = writers.calls.take_items()
         if len(items.stack):
             aggregates.add_stack_calls(self._connection, self.id, items, samples)
-            totals = aggregates.ChainTotals(self._connection, items, self._tree.nodes, self.id)
-            aggregates.add_totals(self._connection, totals)
-            aggregates.add_line_totals(self._connection, totals, self.id)
+            aggregates.add_totals(self._connection, items, self._tree.nodes, self.id)
         links = writers.links.take_rowid_before_links()
         if links is not None:
             aggregates.add_linked_line_totals(self._connection, self._tree.nodes, links, self.id)
@@ -329,7 +327,7 @@ class CaptureWriter:
                 ObjectWriter(connection, self.id, self._first),
                 LinkWriter(connection, self._tree, self._first, threads, self._frames),
                 ProgramWriter(connection, self.id, self._first, self._record),
-                TransferWriter(connection, self.id, self._first, self._record),
+                TransferWriter(connection, self._tree, self.id, self._first, self._record),
             )
         return self._call_writers
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.tree import Integers, NodeColumns
+from framedex.index.write.tree import Integers, NodeColumns, distinct
 
 Flags = npt.NDArray[np.bool_]
 
@@ -45,6 +45,14 @@ class StackTotals:
         run_columns = np.full(len(rows), run, np.int64), columns[5], columns[6]
         return cls(*np.concatenate([columns, run_columns]))
 
+    def __getitem__(self, rows: Integers) -> StackTotals:
+        return StackTotals(*(getattr(self, name)[rows] for name in self.__slots__))
+
+    @property
+    def leaves(self) -> Integers:
+        """The leaves of each item, three in a row."""
+        return np.stack([self.leaf, self.python_leaf, self.site_leaf], axis=1)
+
 
 class PathTree:
     """The nodes in the chains of items, as a tree in which each item is one path: from position 0, the root, to `leaf`.
@@ -54,13 +62,12 @@ class PathTree:
     """
 
     def __init__(self, nodes: NodeColumns, items: StackTotals) -> None:
-        leaves = np.stack([items.leaf, items.python_leaf, items.site_leaf], axis=1)
         # Only the nodes in these chains: an index may have a million other nodes.
-        passed = _add_ancestors(nodes.parent, leaves)
+        passed = find_passed_nodes(nodes, items)
         self.node = passed
         self.parent = np.searchsorted(passed, nodes.parent[passed])
         self._caller = self.parent
-        self._append_copies(np.searchsorted(passed, leaves))
+        self._append_copies(np.searchsorted(passed, items.leaves))
         self.frame = nodes.frame[self.node]
         self._find_levels()
 
@@ -135,9 +142,11 @@ class PathTree:
         is_pair = visible & (caller > 0)
         return np.where(is_pair, self.frame[caller], -1), np.where(is_pair, self.frame, -1)
 
-    def best_items(self, rank: Integers, count: int) -> tuple[Integers, Integers]:
-        """Return the items of the lowest ranks of each position, at most `count`: columns of positions and ranks."""
-        found = []
+    def best_items(self, rank: Integers, count: int) -> Iterator[Integers]:
+        """Yield the items of the lowest ranks of each position, at most `count`: columns of positions and ranks.
+
+        The positions of each depth come together.
+        """
         rows = np.zeros((2, 0), np.int64)
         for level, added in self._climb(np.stack([self.leaf, rank])):
             above = np.stack([self.parent[rows[0]], rows[1]])
@@ -145,9 +154,7 @@ class PathTree:
             rows = rows[:, np.lexsort(rows[::-1])]
             rows = rows[:, rank_in_group(rows[0]) < count]
             if level:
-                found.append(rows)
-        place, ranks = np.concatenate([np.zeros((2, 0), np.int64), *found], axis=1)
-        return place, ranks
+                yield rows
 
     def _climb(self, columns: Integers) -> Iterator[tuple[int, Integers]]:
         """Yield the levels from the deepest one, each with the columns of the items that end there.
@@ -178,7 +185,12 @@ class PathTree:
             rows = _merge_rows(np.concatenate([above, added], axis=1), count)
             if level:
                 found.append(rows)
-        totals = np.concatenate([rows[:, :0], *found], axis=1)
+        totals = np.empty((len(rows), sum(each.shape[1] for each in found)), np.int64)
+        end = 0
+        found.reverse()
+        while found:  # each level is freed when it is copied
+            begin, end = end, end + found[-1].shape[1]
+            totals[:, begin:end] = found.pop()
         totals[1] = boundaries[totals[1]]
         return totals
 
@@ -203,11 +215,12 @@ def _merge_rows(rows: Integers, boundaries: int) -> Integers:
     return merged
 
 
-def _add_ancestors(parent: Integers, leaves: Integers) -> Integers:
-    """Return the nodes of the chains of these leaves and the root, sorted."""
+def find_passed_nodes(nodes: NodeColumns, items: StackTotals) -> Integers:
+    """Return the nodes of the chains of these items and the root, sorted."""
+    parent = nodes.parent
     is_passed = np.zeros(len(parent), np.bool_)
     is_passed[0] = True
-    node = distinct(leaves.reshape(-1))
+    node = distinct(items.leaves.reshape(-1))
     while len(node := node[~is_passed[node]]):
         is_passed[node] = True
         node = distinct(parent[node])
@@ -234,10 +247,3 @@ def rank_in_group(group: Integers) -> Integers:
     """Return the position of each element among its equals. Equal elements must be adjacent."""
     starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
     return np.arange(len(group)) - np.repeat(starts, np.diff(starts, append=len(group)))
-
-
-def distinct(values: Integers) -> Integers:
-    """Return the distinct values, sorted. numpy's `unique` hashes integers first and takes several times as long."""
-    values = np.sort(values)
-    unique: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
-    return unique

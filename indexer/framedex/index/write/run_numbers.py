@@ -1,12 +1,13 @@
 """Number the runs in time order, independent of the order in which captures are indexed and removed.
 
-A run is numbered by the millisecond in which its earliest capture began, and within it by the order of indexing. All
-captures of one `framedex run`, which have one launch id, are one run. Any other capture is a run of its own.
+A run is numbered by the millisecond in which its earliest capture began, and within it by a hash. All captures of one
+`framedex run`, which have one launch id, are one run. Any other capture is a run of its own.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Collection
 
 from framedex.index.file.conventions import IN_JSON, json_list
@@ -17,17 +18,19 @@ _RUNS_PER_MS = 1 << 18
 _MAX_START_MS = 1 << 44  # the year 2527; a damaged capture may contain any time
 
 
-def find_run_number(connection: sqlite3.Connection, started: float, launch: str | None) -> tuple[int, bool]:
+def find_run_number(
+    connection: sqlite3.Connection, identity: str, started: float, launch: str | None
+) -> tuple[int, bool]:
     """Return the number of a new capture's run, and whether it replaces the number of the run's other captures.
 
-    `started` is the beginning of the capture (Unix time), `launch` its launch id. If the number replaces another one,
-    the totals are stale.
+    `identity` is that of the capture, `started` its beginning (Unix time), `launch` its launch id. If the number
+    replaces another one, the totals are stale.
     """
     first = _first_number(started)
     known = connection.execute("SELECT run FROM captures WHERE launch = ? LIMIT 1", (launch,)).fetchone()
     if known is not None and known[0] < first + _RUNS_PER_MS:
         return int(known[0]), False
-    number = _next_number(connection, first)
+    number = _free_number(connection, first, launch or identity)
     if known is not None:
         connection.execute("UPDATE captures SET run = ? WHERE launch = ?", (number, launch))
     return number, known is not None
@@ -45,7 +48,7 @@ def renumber_runs(connection: sqlite3.Connection, launches: Collection[str]) -> 
         query = "SELECT min(started), min(run) FROM captures WHERE launch = ?"
         started, run = connection.execute(query, (launch,)).fetchone()
         if run is not None and not 0 <= run - _first_number(started) < _RUNS_PER_MS:
-            number = _next_number(connection, _first_number(started))
+            number = _free_number(connection, _first_number(started), launch)
             connection.execute("UPDATE captures SET run = ? WHERE launch = ?", (number, launch))
 
 
@@ -53,7 +56,9 @@ def _first_number(started: float) -> int:
     return min(max(int(started * 1e3), 1), _MAX_START_MS) * _RUNS_PER_MS
 
 
-def _next_number(connection: sqlite3.Connection, first: int) -> int:
-    query = "SELECT max(run) FROM captures WHERE run BETWEEN ? AND ?"
-    (latest,) = connection.execute(query, (first, first + _RUNS_PER_MS - 1)).fetchone()
-    return first if latest is None else int(latest) + 1
+def _free_number(connection: sqlite3.Connection, first: int, key: str) -> int:
+    """Return the number of a run in the millisecond with this first number, by the hash of its key."""
+    place = zlib.crc32(key.encode()) % _RUNS_PER_MS
+    while connection.execute("SELECT 1 FROM captures WHERE run = ?", (first + place,)).fetchone():
+        place = (place + 1) % _RUNS_PER_MS
+    return first + place

@@ -102,10 +102,15 @@ class SourceTables:
         ]
 
     def binaries_of_lone_files(self) -> dict[str, set[str]]:
-        """Return the native source files in no source folder and no map, with the binaries of their exact frames."""
+        """Return the native source files in no source folder and no map, with the binaries of their exact frames.
+
+        A frame of a shared capture counts if the file has not changed since it was recorded.
+        """
         rows = self._rows(
-            "SELECT DISTINCT f.path, m.path FROM source_files s JOIN files f ON f.id = s.file"
-            " LEFT JOIN frames fr ON fr.file = s.file AND fr.how = 'exact' LEFT JOIN modules m ON m.id = fr.module"
+            "SELECT DISTINCT f.path, fn.module FROM source_files s JOIN files f ON f.id = s.file"
+            " LEFT JOIN frames fr ON fr.file = s.file AND fr.how = 'exact' AND (fr.module IS NOT NULL OR EXISTS ("
+            "SELECT 1 FROM file_versions v WHERE v.id = fr.version AND (v.modified, v.size) = (s.modified, s.size)))"
+            " LEFT JOIN functions fn ON fn.id = fr.function"
             " WHERE s.root IS NULL AND s.map IS NULL AND s.language <> 'python'"
         )
         found: dict[str, set[str]] = {}

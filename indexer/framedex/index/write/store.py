@@ -33,7 +33,7 @@ from framedex.index.file.seal import CHEAP_CHECKSUM_BYTES, SealWriter
 from framedex.index.file.values import to_storable
 from framedex.index.write import sources
 from framedex.index.write.aggregates import rebuild_line_totals, rebuild_totals
-from framedex.index.write.calls import attach_batch_database
+from framedex.index.write.bulk_rows import attach_batch_database
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.interning import read_binaries
 from framedex.index.write.records import CaptureRecord, FrameTotals, KnownCapture, NamedBinary

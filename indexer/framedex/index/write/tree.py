@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,10 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import json_list
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.paths import is_framedex_hook, is_installed
+from framedex.index.write.bulk_rows import copy_rows
 
 Integers = npt.NDArray[np.int64]
+
+
+def distinct(values: Integers) -> Integers:
+    """Return the distinct values, sorted. numpy's `unique` hashes integers first and takes several times as long."""
+    values = np.sort(values)
+    unique: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
+    return unique
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,14 @@ class NodeColumns:
 
     parent: Integers
     frame: Integers
+
+    def path_to(self, node: int) -> list[int]:
+        """Return the nodes from the outermost one to this node."""
+        path: list[int] = []
+        while node:
+            path.append(node)
+            node = int(self.parent[node])
+        return path[::-1]
 
 
 def read_nodes(connection: sqlite3.Connection) -> NodeColumns:
@@ -75,7 +92,7 @@ class StackTree:
         self._nodes = dict(zip(keys.tolist(), range(len(keys)), strict=True))  # (parent, frame) -> node
         self._nodes.pop(0)
         self._count = len(keys)
-        self._new: list[tuple[int, int, int]] = []  # node, parent, frame
+        self._new = array("q")  # parent and frame of each unwritten node
 
     @property
     def nodes(self) -> NodeColumns:
@@ -94,7 +111,7 @@ class StackTree:
             found = known.get(key)
             if found is None:
                 found = known[key] = self._count
-                self._new.append((found, node, frame))
+                self._new.extend((node, frame))
                 self._count += 1
             node = found
         return node
@@ -111,49 +128,50 @@ class StackTree:
         """Store the nodes added since the tree was read."""
         if not self._new:
             return
-        added = np.array(self._new, np.int64)
-        first = int(added[0, 0])
-        self._stored = NodeColumns(
-            np.concatenate([self._stored.parent[:first], added[:, 1]]),
-            np.concatenate([self._stored.frame[:first], added[:, 2]]),
+        new, first = self._new, len(self._stored.parent)
+        self._new = array("q")
+        parent, frame = np.frombuffer(new, np.int64).reshape(-1, 2).T
+        self._stored = stored = NodeColumns(
+            np.concatenate([self._stored.parent, parent]), np.concatenate([self._stored.frame, frame])
         )
-        # The depth of a new node: its number of steps below a stored node.
-        depth = self._compute_depths(added[:, 0])
-        rows = zip(*(column.tolist() for column in (*added.T, depth)), self._find_user_nodes(), strict=True)
-        with change_nodes(self._connection, len(added)):
-            self._connection.executemany(
-                "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client,"
-                " run, run_calls, run_longest) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0)",
-                rows,
-            )
+        nodes = np.arange(first, len(stored.parent))
+        depth = self._compute_depths(nodes)
+        zero = np.zeros_like(nodes)
+        insert = (
+            "INSERT INTO nodes(id, parent, frame, depth, user_node, calls, longest, makes_client, run, run_calls,"
+            " run_longest)"
+        )
+        with change_nodes(self._connection, len(nodes)):
+            columns = (nodes, parent, frame, depth, self._find_user_nodes(first, depth), *[zero] * 6)
+            copy_rows(self._connection, insert, columns)
         # A new callee may show that a frame is on another line.
         self._connection.execute(
-            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
-            " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
-            " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
-            (json_list(dict.fromkeys(added[:, 1].tolist())),),
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM frames fr"
+            f" JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND fr.how IS NOT 'exact'",
+            (json_list(distinct(stored.frame[parent]).tolist()),),
         )
-        self._new.clear()
 
-    def _find_user_nodes(self) -> list[int]:
-        """Return the `user_node` of each new node; see `schema.sql`."""
-        kinds = self._find_python_frames({frame for _, _, frame in self._new})
-        above = {parent for _, parent, _ in self._new}
-        query = (
-            "SELECT n.id, n.user_node, u.frame FROM json_each(?) s JOIN nodes n ON n.id = s.value"
-            " JOIN nodes u ON u.id = n.user_node"
-        )
-        rows = self._connection.execute(query, (json_list(sorted(above)),)).fetchall()
-        found = {node: user for node, user, _ in rows}
-        kinds |= self._find_python_frames({frame for _, _, frame in rows})
-        is_own = {user: kinds.get(frame, False) for _, user, frame in rows}
-        for node, parent, frame in self._new:  # parents come first
-            user = found.get(parent, 0)
-            if kinds.get(frame) or (frame in kinds and not is_own.get(user)):
-                user = node
-                is_own[node] = kinds[frame]
-            found[node] = user
-        return [found[node] for node, _, _ in self._new]
+    def _find_user_nodes(self, first: int, depth: Integers) -> Integers:
+        """Return the `user_node` of each new node; see `schema.sql`. The new nodes begin at `first`."""
+        parent, frame = self._stored.parent, self._stored.frame
+        above = distinct(parent[first:])
+        query = "SELECT n.id, n.user_node FROM json_each(?) s JOIN nodes n ON n.id = s.value"
+        rows = self._connection.execute(query, (json_list(above[above < first].tolist()),)).fetchall()
+        known, known_user = np.array(rows, np.int64).reshape(-1, 2).T
+        user = np.zeros(len(parent), np.int64)
+        user[known] = known_user
+        frames = distinct(np.concatenate([frame[first:], frame[known_user]]))
+        kinds = self._find_python_frames(frames.tolist())
+        is_python, is_own = np.zeros((2, int(np.max(frames)) + 1), np.bool_)
+        is_python[[*kinds]] = True
+        is_own[[*kinds]] = [*kinds.values()]
+        order = np.argsort(depth, kind="stable")
+        for level in np.split(order, np.flatnonzero(np.diff(depth[order])) + 1):
+            nodes = first + level
+            outer, own = user[parent[nodes]], is_own[frame[nodes]]
+            is_user = own | (is_python[frame[nodes]] & ~is_own[frame[outer]])
+            user[nodes] = np.where(is_user, nodes, outer)
+        return user[first:]
 
     def _find_python_frames(self, frames: Iterable[int]) -> dict[int, bool]:
         """Return the Python frames with a location among these frames; True for the program's own frames."""

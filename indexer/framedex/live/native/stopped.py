@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import platform
 import shlex
 import signal
 import struct
@@ -20,7 +21,7 @@ from pathlib import Path
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.live.look import describe_refusal
-from framedex.live.memory import MappedRange, Memory, MemoryParts, ProcessMemory, read_maps
+from framedex.live.memory import MappedRange, Memory, MemoryParts, ProcessMemory, read_maps, root_of
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO
@@ -82,7 +83,7 @@ class StoppedProcess:
             memory=_CopiedMemory(memory, copies, self._check_deadline),
             vdso=next((each.start for each in maps if each.path == VDSO), None),
             problem=f"{words.count(missing, 'thread')} did not stop and cannot be shown." if missing else "",
-            root=_root_of(pid),
+            root=root_of(pid),
         )
 
     def resume(self) -> None:
@@ -154,6 +155,10 @@ def read_living_stacks(pid: int) -> ProcessStacks:
 
     Raises FramedexError without the permission to trace the process, if it ends meanwhile, or if it cannot be read.
     """
+    if platform.machine() != "x86_64":
+        raise FramedexError(
+            f"The native frames of process {pid} are not readable on {platform.machine()}: only x86-64 is supported."
+        )
     try:
         with _stopped_process(pid) as (image, stopped):
             return read_stacks(image, resume=stopped.resume)
@@ -217,10 +222,3 @@ def _copy_stack(memory: Memory, stack_pointer: int, maps: Sequence[MappedRange])
         return first, memory.read(first, min(last - first, _MAX_STACK_BYTES))
     except OSError:
         return first, b""
-
-
-def _root_of(pid: int) -> Path:
-    """The folder here in which a process sees its files: `/` unless it runs in a container or another root."""
-    folders = [Path(f"/proc/{each}") for each in (pid, "self")]
-    own, ours = [[(folder / name).readlink() for name in ("ns/mnt", "root")] for folder in folders]
-    return Path("/") if own == ours else folders[0] / "root"

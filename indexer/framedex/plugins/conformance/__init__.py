@@ -11,6 +11,7 @@ Start at:
 - `plugin.py`, then `client.py`: calls of a plug-in, and a small client
 - `abi.py`: the structs of the C API, from `api.json`
 - `levels.py`: the functions that each JAX release needs, from recordings
+- `recordings.py`: recordings as checks, replayed with `plugins/replay/`
 - `documents.py`, `junit.py`, `page.py`: results as JSON, JUnit and HTML
 """
 

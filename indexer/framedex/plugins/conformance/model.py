@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Check:
     def group(self) -> str:
         """The first part of the name."""
         return self.name.partition(".")[0]
+
+    def matches(self, only: Sequence[str]) -> bool:
+        """Whether its name, its group or a covered function matches a pattern, or there is no pattern."""
+        names = (self.name, self.group, self.name.partition("[")[0], *self.covers)
+        return not only or any(fnmatchcase(name, pattern) for name in names for pattern in only)
 
     def run(self, subject: Plugin | Client) -> str:
         """Run the check, and return its detail. Raises PluginError, UnsupportedError or BrokenRuleError."""

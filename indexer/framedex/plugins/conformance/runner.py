@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,12 +52,7 @@ def all_checks() -> tuple[Check, ...]:
 
 def select_checks(only: Sequence[str]) -> tuple[Check, ...]:
     """The checks whose name, group or covered function matches a pattern; all without a pattern."""
-
-    def is_selected(check: Check) -> bool:
-        names = (check.name, check.group, check.name.partition("[")[0], *check.covers)
-        return any(fnmatchcase(name, pattern) for name in names for pattern in only)
-
-    return all_checks() if not only else tuple(filter(is_selected, all_checks()))
+    return tuple(check for check in all_checks() if check.matches(only))
 
 
 def run_checks(path: Path, settings: Settings) -> Report:

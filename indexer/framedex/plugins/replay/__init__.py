@@ -1,8 +1,9 @@
 """Replays: run the calls of a capture again at a PJRT plug-in, without JAX and the program, and compare the results.
 
 Start at `recorded_calls.py`, which translates a capture into the operations of `plan.py`. `runner.py` runs them in a
-child process with native/replay. `judging.py` compares the results with the recording or with another plug-in, or looks
-for NaN; `comparison.py` compares two arrays. `call_lines.py` finds the Python line of a call.
+child process with native/replay, which `confinement.py` confines. `judging.py` compares the results with the recording
+or with another plug-in, or looks for NaN; `comparison.py` compares two arrays. `call_lines.py` finds the Python line of
+a call.
 
 `bisection.py` finds the op where a difference or NaN begins. `isolation.py` replaces the dependencies of an execution
 by the contents of its arguments. `probes.py` runs its program with values inside it as results; the script

@@ -51,6 +51,8 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
     for name in compilation.operands[1:3]:
         write_stored_program(folder, read_stored_program(plan.capture, name) or b"")
     isolated = replace(plan, capture=folder, operations=(*sends, compilation, execution), omitted=())
+    for name in isolated.answers:
+        write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")
     return IsolatedExecution(isolated, sends, compilation, execution)
 
 

@@ -54,6 +54,7 @@ class Crash:
     reason: str
     output: str
     other: bool = False
+    is_hang: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,8 @@ class _Replay:
                 else:
                     self._note(record)
         except ReplayCrashedError as error:
-            self._verdict.crashes.append(Crash(self._running, error.reason, error.output, self._is_other))
+            crash = Crash(self._running, error.reason, error.output, self._is_other, error.is_hang)
+            self._verdict.crashes.append(crash)
 
     def _note(self, record: Record) -> None:
         verdict = self._verdict
@@ -161,14 +163,22 @@ class _Replay:
             verdict.skipped += action in (Action.EXECUTE, Action.READ, Action.COPY)
 
 
-def judge_reads(plan: Plan, target: Target, tolerance: Tolerance, *, seed: int = 0, repetitions: int = 1) -> Verdict:
+def judge_reads(
+    plan: Plan,
+    target: Target,
+    tolerance: Tolerance,
+    *,
+    seed: int = 0,
+    repetitions: int = 1,
+    limit_s: float | None = None,
+) -> Verdict:
     """Compare each read with the recorded content, and the repetitions of the replay with each other."""
     verdict = Verdict()
     operations = {each.row: each for each in plan.operations}
     first_names: dict[int, str] = {}
     for repetition in range(repetitions):
         later = verdict if repetition == 0 else Verdict()
-        with closing(_Replay(plan, target, Options(seed=seed), later)) as replay:
+        with closing(_Replay(plan, target, Options(seed=seed, limit_s=limit_s), later)) as replay:
             for row, (array,) in replay.arrays():
                 if first_names.setdefault(row, array.name) != array.name and row not in verdict.unsteady:
                     verdict.unsteady.append(row)

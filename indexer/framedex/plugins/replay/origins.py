@@ -2,6 +2,10 @@
 
 The search starts at a wrong result and goes from each op to an operand that is wrong at the same place, until none is.
 In a loop, it first finds the iteration whose result is wrong, and continues in the loop's body.
+
+A value inside a fusion changes what the compiler fuses if it becomes a result. Then the wrong result usually gets other
+bits: a multiplication and an addition are no longer contracted, for example. So the search accepts only contents
+that leave the bits of the wrong result as they are, and passes over other values: their ops are `fused`.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ _ALL_ITERATIONS = 1 << 62
 _PARTS = 8  # the search for an iteration divides the loop into as many parts at once
 _BRANCHES = ("stablehlo.case", "stablehlo.if")
 _SELECT = "stablehlo.select"
+_SINGLE_VALUES = 6  # values that one run of the replayer probes each alone
+_HIDDEN = "with the values inside it as results, its own result is right"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ class Origin:
     """Where a wrong value begins: the op, or the argument of the program that already has it.
 
     `index` is the flat index of the first wrong element; `operands` are the elements there of operands with as many
-    elements. `loops` are the loops around the op with the iteration, from 1, outermost first.
+    elements. `loops` are the loops around the op with the iteration, from 1, outermost first. `fused` are ops before it
+    in the same fusion, whose own values are unknown.
     """
 
     op: OriginOp | None
@@ -62,6 +69,7 @@ class Origin:
     element: Element
     operands: tuple[Element, ...]
     loops: tuple[tuple[OriginOp, int], ...]
+    fused: tuple[OriginOp, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +98,28 @@ class _Search:
         self._program = program
         self._contents: dict[int, Contents] = {}
         self._wrong: dict[int, Places] = {}
+        self._fused: set[int] = set()
+
+    def _start_at(self, value: int, contents: Contents | None) -> int:
+        """Search from a value with these contents; None: those of the program with this one result."""
+        self._is_alone = contents is None
+        if contents is None:
+            (found,) = self._prober.run([(self._edits, [value])])
+            contents = found[value]
+        self._start, self._contents[value] = value, contents
+        self._wrong.pop(value, None)
+        return value
 
     def find(self, result: int) -> tuple[Origin, Site]:
         program = self._program
         if result >= len(program.returned):
             raise CannotProbeError("its results are not those of its program")
-        value = program.source(program.returned[result])
+        returned = program.returned[result]
+        is_same = program.source(returned) == returned
+        value = self._start_at(program.source(returned), self._prober.result(result) if is_same else None)
         wrong = self._places(value)
         if not wrong.any():
-            raise CannotProbeError("with the values inside it as results, its own result is right")
+            raise CannotProbeError(_HIDDEN)
         while (operation := self._program.values[value].op) >= 0:
             op = self._program.ops[operation]
             if op.kind == "stablehlo.while":
@@ -120,7 +141,7 @@ class _Search:
 
     def _origin(self, value: int, operation: int | None, wrong: Places) -> tuple[Origin, Site]:
         index = int(np.flatnonzero(wrong)[0])
-        operands = () if operation is None else self._sources(operation)
+        operands, fused = ([], []) if operation is None else self._outer_sources(operation)
         origin = Origin(
             op=None if operation is None else self._op(operation),
             argument=value if operation is None else None,
@@ -128,6 +149,7 @@ class _Search:
             element=self._element(value, index),
             operands=tuple(self._element(each, index) for each in operands if self._has_places_of(each, wrong)),
             loops=tuple(self._loops),
+            fused=tuple(map(self._op, fused)),
         )
         return origin, Site(tuple(self._edits), self._program, value)
 
@@ -155,7 +177,7 @@ class _Search:
         """Return the operand that makes the result of an op wrong, one with the same places first."""
         op = self._program.ops[operation]
         elsewhere = None
-        for value in self._sources(operation):
+        for value in self._outer_sources(operation)[0]:
             if not self._is_visible(value):
                 continue
             places = self._places(value)
@@ -170,8 +192,26 @@ class _Search:
     def _sources(self, operation: int) -> list[int]:
         return list(dict.fromkeys(map(self._program.source, self._program.ops[operation].operands)))
 
+    def _outer_sources(self, operation: int) -> tuple[list[int], list[int]]:
+        """Return the operands of an op, with those of its fused operands instead of these, and the fused ops."""
+        outer: list[int] = []
+        fused: list[int] = []
+        pending = self._sources(operation)
+        while pending:
+            value = pending.pop(0)
+            if self._is_visible(value):
+                self._content(value)
+            place = self._program.values[value].op
+            if value in self._fused and place >= 0:
+                if place not in fused:
+                    fused.append(place)
+                    pending += self._sources(place)
+            elif value not in outer:
+                outer.append(value)
+        return outer, fused
+
     def _is_visible(self, value: int) -> bool:
-        return self._program.values[value].size >= 0
+        return self._program.values[value].size >= 0 and value not in self._fused
 
     # Loops and branches
 
@@ -194,7 +234,7 @@ class _Search:
     def _edit(self, edit: Edit, position: int) -> int:
         self._edits.append(edit)
         self._show(self._prober.program(self._edits))
-        return self._program.source(self._program.edited[-1][position])
+        return self._start_at(self._program.source(self._program.edited[-1][position]), None)
 
     def _first_wrong_iteration(self, operation: int, position: int) -> int:
         def limit(iterations: int) -> list[Edit]:
@@ -236,9 +276,33 @@ class _Search:
 
     def _content(self, value: int) -> Contents:
         if value not in self._contents:
-            (found,) = self._prober.run([(self._edits, self._window(value))])
-            self._contents.update(found)
+            window = self._window(value)
+            (found,) = self._prober.run([(self._edits, [*window, self._start])])
+            if self._keeps_result(found):
+                self._contents.update(found)
+            else:
+                self._probe_each(window[:_SINGLE_VALUES])
         return self._contents[value]
+
+    def _probe_each(self, values: Sequence[int]) -> None:
+        """Get the contents of each value alone. One that changes the bits of the wrong result is inside a fusion."""
+        requests = [[self._start], *([value, self._start] for value in values)]
+        alone, *found = self._prober.run([(self._edits, each) for each in requests])
+        if not self._keeps_result(alone):
+            if self._is_alone:
+                raise CannotProbeError("its result has other bits in each run")
+            self._start_at(self._start, alone[self._start])
+            self._is_alone = True
+            if not self._places(self._start).any():
+                raise CannotProbeError(_HIDDEN)
+        for value, contents in zip(values, found, strict=True):
+            if not self._keeps_result(contents):
+                self._fused.add(value)
+            self._contents[value] = contents[value]
+
+    def _keeps_result(self, found: dict[int, Contents]) -> bool:
+        """Whether the wrong result has the same bits as before."""
+        return _names(found[self._start]) == _names(self._contents[self._start])
 
     def _window(self, value: int) -> list[int]:
         """A value and its dependencies, nearest in the program first, up to a size."""
@@ -258,3 +322,8 @@ class _Search:
             if place >= 0:
                 pending.update(self._sources(place))
         return window
+
+
+def _names(contents: Contents) -> list[list[str]]:
+    """The content names of each device and target."""
+    return [[array.name for array in arrays] for arrays in contents]

@@ -84,9 +84,54 @@ class Operation:
                     raise ValueError("the buffers of an execution are malformed")
                 buffers = tuple(int(each) for each in operands[6 : 6 + count])
                 used = numbers[3] * numbers[4]
+                Callbacks.parse(callback_words(make))
                 return replace(make, executable=numbers[0], inputs=buffers[:used], results=buffers[used:])
             case _:
                 return replace(make, inputs=(numbers[0],))
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """The host callbacks of an execution: their channels, and the recorded answers (device, channel, content)."""
+
+    sends: tuple[int, ...]
+    receives: tuple[int, ...]
+    answers: tuple[tuple[int, int, str], ...]
+
+    def words(self) -> tuple[object, ...]:
+        """Return the words that end the operands of an execution."""
+        answers = (word for each in self.answers for word in each)
+        return (len(self.sends), *self.sends, len(self.receives), *self.receives, len(self.answers), *answers)
+
+    @classmethod
+    def parse(cls, words: Sequence[str]) -> Callbacks:
+        """Parse these words; without words, an execution has no callbacks. Raises ValueError."""
+        found = [0, 0, 0]
+        lists: list[Sequence[str]] = []
+        for place, width in enumerate((1, 1, 3)):
+            if words:
+                found[place] = int(words[0])
+            size = found[place] * width
+            if not 0 <= size < max(len(words), 1):
+                raise ValueError("the callbacks of an execution are malformed")
+            lists.append(words[1 : 1 + size])
+            words = words[1 + size :]
+        if words:
+            raise ValueError("an execution has too many operands")
+        answers = lists[2]
+        triples = zip(answers[::3], answers[1::3], answers[2::3], strict=True)
+        return cls(
+            tuple(map(int, lists[0])),
+            tuple(map(int, lists[1])),
+            tuple((int(device), int(channel), content) for device, channel, content in triples),
+        )
+
+
+def callback_words(execution: Operation) -> tuple[str, ...]:
+    """Return the words for `Callbacks.parse` among the operands of an execution."""
+    devices, arguments, outputs = map(int, execution.operands[3:6])
+    kept = 6 + devices * (arguments + outputs)
+    return execution.operands[kept + 1 + int(execution.operands[kept]) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +190,12 @@ class Plan:
     def text(self) -> str:
         """Return the plan for the replayer."""
         return "".join(f"{line}\n" for line in ("framedex-plan 1", *(each.text() for each in self.operations)))
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The contents of all answers of host callbacks."""
+        callbacks = (Callbacks.parse(callback_words(each)) for each in self.executions)
+        return tuple(content for each in callbacks for *_, content in each.answers)
 
     @property
     def executions(self) -> Sequence[Operation]:

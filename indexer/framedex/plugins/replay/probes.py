@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from framedex.captures import write_stored_program
+from framedex.captures import stored_program_path, write_stored_program
+from framedex.plugins.replay.confinement import confined
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution
-from framedex.plugins.replay.plan import UNKNOWN, Action, Operation
+from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, callback_words
 from framedex.plugins.replay.runner import Array, Options, ReplayCrashedError, Target, run_plan
 
 _SCRIPT = Path(__file__).with_name("probed_program.py")
+_RUN_SCRIPT = "import runpy, sys\ndel sys.argv[0]\nrunpy.run_path(sys.argv[0], run_name='__main__')\n"
 
 Edit = Mapping[str, int | bool]
 """An edit of a program: see `probed_program.py`."""
@@ -81,10 +83,11 @@ class Prober:
         self._isolated = isolated
         self._targets = targets
         self._folder = isolated.plan.capture
-        programs = [str(self._folder / "programs" / each) for each in isolated.compilation.operands[1:3]]
+        programs = [str(stored_program_path(self._folder, name)) for name in isolated.compilation.operands[1:3]]
+        program = confined(_RUN_SCRIPT) if targets[0].is_confined else _RUN_SCRIPT
         try:
             self._editor = subprocess.Popen(  # noqa: TID251
-                [targets[0].python, "-P", str(_SCRIPT), *programs],
+                [targets[0].python, "-P", "-c", program, str(_SCRIPT), *programs],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -109,6 +112,18 @@ class Prober:
         """Return the program of a value, with `arguments` instead of other values: its code, options and text."""
         _, (code, options, text) = self._edit(edits, [value], arguments)
         return code, options, text.decode()
+
+    def result(self, index: int) -> Contents | None:
+        """Return the contents of a result of the program as it is; None if it runs on several devices."""
+        isolated = self._isolated
+        if isolated.devices != 1:
+            return None
+        buffer = isolated.execution.results[index]
+        read = Operation(Action.READ, 0, (str(buffer), UNKNOWN), inputs=(buffer,))
+        operations = [*isolated.plan.operations, read]
+        with ThreadPoolExecutor(len(self._targets)) as pool:
+            found = list(pool.map(lambda each: self._arrays(operations, each, 1), self._targets))
+        return (tuple(array for ((_, array),) in found),)
 
     def run(self, requests: Sequence[tuple[Sequence[Edit], Sequence[int]]]) -> list[dict[int, Contents]]:
         """Return the contents of the values of each edited program. Raises CannotProbeError."""
@@ -150,7 +165,7 @@ class Prober:
         before = self._isolated.execution
         _, *counts, _ = before.operands[:6]
         results = tuple(range(first_buffer, first_buffer + outputs * self._isolated.devices))
-        operands = (number, *counts, outputs, *before.inputs, *results, 0)
+        operands = (number, *counts, outputs, *before.inputs, *results, 0, *callback_words(before))
         return replace(before, row=-1, operands=tuple(map(str, operands)), results=results, executable=number)
 
     def _arrays(self, operations: Sequence[Operation], target: Target, count: int) -> list[tuple[int, Array]]:

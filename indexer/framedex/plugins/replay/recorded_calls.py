@@ -11,7 +11,17 @@ from typing import Any
 
 from framedex.captures import CaptureStream, read_stored_program
 from framedex.model import CallBatch
-from framedex.plugins.replay.plan import NO_OBJECT, UNKNOWN, Action, Machine, OmittedCall, Operation, Plan, plan_words
+from framedex.plugins.replay.plan import (
+    NO_OBJECT,
+    UNKNOWN,
+    Action,
+    Callbacks,
+    Machine,
+    OmittedCall,
+    Operation,
+    Plan,
+    plan_words,
+)
 from framedex.programs import read_note, read_program
 from framedex.programs.objects import ObjectRole, find_boundary_function
 from framedex.programs.objects.table import iterate_objects, parse_address
@@ -84,6 +94,23 @@ def build_plan(recorded: RecordedCapture) -> Plan:
     return _Translation(recorded).plan()
 
 
+def _read_answers(recorded: RecordedCapture) -> dict[int, list[tuple[int, int, str]]]:
+    """The answers of host callbacks, by execution and in their order: device, channel and content."""
+    found: dict[int, dict[int, tuple[int, int, str]]] = {}
+    for call in recorded.calls():
+        if call.function != "PJRT_CopyToDeviceStream_AddChunk":
+            continue
+        values = call.arguments()
+        try:
+            execution, device, channel, number = map(int, values["answer"])
+            content = str(values["chunk.kept"])
+        except (LookupError, TypeError, ValueError):
+            continue  # of a recording without contents, or not in an execution
+        answers = found.setdefault(execution, {})
+        answers[number] = (device, channel, _NOT_KEPT + "it has several parts" if number in answers else content)
+    return {execution: [answers[number] for number in sorted(answers)] for execution, answers in found.items()}
+
+
 class _Translation:
     def __init__(self, recorded: RecordedCapture) -> None:
         self._recorded = recorded
@@ -93,6 +120,7 @@ class _Translation:
             for each in recorded.stream.capture.descriptions
             if each.kind == "read" and isinstance(each.content.get("read"), int)
         }
+        self._answers = _read_answers(recorded)
         self._objects: dict[int, int] = {}  # the number of the living object at an address
         self._created: list[tuple[int, int, list[tuple[int, int]]]] = []  # (end, row, objects) of calls in progress
         self._count = 0
@@ -175,7 +203,10 @@ class _Translation:
 
     def _add(self, call: _Call, action: Action, operands: object, **more: Any) -> None:
         assert isinstance(operands, tuple)
-        self._operations.append(Operation(action, call.row, plan_words(operands), **more))
+        operation = Operation(action, call.row, plan_words(operands), **more)
+        if Operation.parse(operation.text()) != operation:
+            raise ValueError("a recorded value is malformed")
+        self._operations.append(operation)
 
     # The machine
 
@@ -221,13 +252,12 @@ class _Translation:
             self._add(call, Action.UNLOAD, (number,), executable=number)
 
     def execute(self, call: _Call, values: dict[str, Any]) -> None:
-        if values.get("options.num_send_ops") or values.get("options.num_recv_ops"):
-            raise _CannotReplayError("its program calls back into the recorded process")
         count = values["num_args"]
         arguments = [[self._object(each) for each in row] for row in values["argument_lists"]] if count else []
         outputs = values["output_lists"]
         devices = len(arguments) or len(outputs) or len(values["device_complete_events"])
         per_device = len(outputs[0]) if outputs else 0
+        callbacks = self._callbacks(values, devices)
         is_whole = all(len(row) == count for row in arguments) and all(len(row) == per_device for row in outputs)
         if not is_whole or (count and len(outputs) not in (0, devices)):
             raise _CannotReplayError("not all its buffers were recorded")
@@ -238,8 +268,23 @@ class _Translation:
         executable = self._object(values["executable"])
         head = (executable, values["options.launch_id"], self._device(device) if parse_address(device) else NO_OBJECT)
         counts = (devices, count, per_device)
-        operands = (*head, *counts, *inputs, *results, len(kept), *kept)
+        operands = (*head, *counts, *inputs, *results, len(kept), *kept, *callbacks)
         self._add(call, Action.EXECUTE, operands, inputs=inputs, results=tuple(results), executable=executable)
+
+    def _callbacks(self, values: dict[str, Any], devices: int) -> tuple[object, ...]:
+        """The words of an execution's host callbacks; none if it has none."""
+        sends, receives = (values.get(f"options.num_{kind}_ops") or 0 for kind in ("send", "recv"))
+        if not sends and not receives:
+            return ()
+        channels = [tuple(map(int, values.get(f"{kind}_channels", ()))) for kind in ("send", "receive")]
+        if [len(each) for each in channels] != [sends, receives]:
+            raise _CannotReplayError("its program calls back into the recorded process, with unknown channels")
+        if receives and "answered" not in values:
+            raise _CannotReplayError("its program calls back into the recorded process. Record it with --contents")
+        answers = self._answers.get(values.get("answered", 0), [])
+        if any(content.startswith(_NOT_KEPT) or not 0 <= device < devices for device, _, content in answers):
+            raise _CannotReplayError("an answer of its callbacks was not kept")
+        return Callbacks(channels[0], channels[1], tuple(answers)).words()
 
     # Buffers
 

@@ -1,8 +1,8 @@
 """A recording in one file: a plan with its programs, contents and lines, as a ZIP archive.
 
-`recording.json` has the plan's text and what a capture adds to it. Only `framedex reduce` writes such files. They are
-foreign bytes: a damaged one raises DamagedRecordingError, and nothing is written outside of the given folder. An entry
-is named after its content, so the name also limits its size.
+`recording.json` has the plan's text and what a capture adds to it. `framedex reduce` and `framedex replay -o` write
+such files. They are foreign bytes: a damaged one raises DamagedRecordingError, and nothing is written outside of the
+given folder. An entry is named after its content, so the name also limits its size.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _stored_programs(plan: Plan) -> dict[str, None]:
 
 def _stored_buffers(plan: Plan) -> dict[str, None]:
     sent = [each.operands[CONTENT_OF_SEND] for each in plan.operations if each.action is Action.SEND]
-    return dict.fromkeys(name for name in (*sent, *plan.reads.values()) if name != UNKNOWN)
+    return dict.fromkeys(name for name in (*sent, *plan.answers, *plan.reads.values()) if name != UNKNOWN)
 
 
 def _describe_call(lines: LinesOfCalls, row: int) -> list[Any]:

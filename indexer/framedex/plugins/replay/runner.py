@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import IO
 
 from framedex.base.errors import FramedexError
 from framedex.base.words import signal_name
+from framedex.plugins.replay.confinement import confined
 from framedex.plugins.replay.plan import UNKNOWN, Machine, Plan
 
 _PROGRAM = """\
@@ -42,7 +44,8 @@ class Target:
     """The plug-in of a replay, the interpreter of its process, and the library that replays.
 
     `is_mock`: the plug-in is the mock TPU. `is_reference`: another plug-in is compared with this one, which therefore
-    runs without behaviours and injected failures.
+    runs without behaviours and injected failures. `flags` are appended to XLA's flags.
+    `is_confined`: the process is confined (`confinement.py`); only that of the mock has no network.
     """
 
     plugin: Path
@@ -50,6 +53,8 @@ class Target:
     is_mock: bool
     replayer: Path
     is_reference: bool = False
+    flags: str = ""
+    is_confined: bool = True
 
     @property
     def name(self) -> str:
@@ -65,6 +70,8 @@ class Target:
         """The environment of the process. By default, a mock simulates the recorded machine."""
         variables = {name: value for name, value in os.environ.items() if name not in _RECORDING_VARIABLES}
         variables["FRAMEDEX_RECORD"] = "0"
+        if self.flags:
+            variables["XLA_FLAGS"] = f"{variables.get('XLA_FLAGS', '')} {self.flags}".strip()
         if self.is_reference:
             variables = {name: value for name, value in variables.items() if name not in _ALTERING_VARIABLES}
         if self.is_mock and machine.kind.startswith("TPU"):
@@ -115,19 +122,24 @@ class Array:
 class ReplayCrashedError(Exception):
     """The process ended before the end of the plan: the reason, and the last of the plug-in's output."""
 
-    def __init__(self, reason: str, output: str) -> None:
-        """Keep both texts."""
+    def __init__(self, reason: str, output: str, *, is_hang: bool = False) -> None:
+        """Keep both texts, and whether the process exceeded its time limit."""
         super().__init__(reason)
+        self.is_hang = is_hang
         self.reason = reason
         self.output = output
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`reads_outputs`: the report has all results of executions. `seed` determines contents that were not recorded."""
+    """`reads_outputs`: the report has all results of executions. `seed` determines contents that were not recorded.
+
+    A process that exceeds `limit_s` is ended. Default: no limit.
+    """
 
     reads_outputs: bool = False
     seed: int = 0
+    limit_s: float | None = None
 
 
 def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
@@ -144,7 +156,8 @@ def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
             int(options.reads_outputs),
             options.seed,
         )
-        command = [target.python, "-P", "-c", _PROGRAM, os.fspath(target.replayer), *map(str, arguments)]
+        program = confined(_PROGRAM, allows_network=not target.is_mock) if target.is_confined else _PROGRAM
+        command = [target.python, "-P", "-c", program, os.fspath(target.replayer), *map(str, arguments)]
         with open(reading, "rb") as report:  # noqa: PTH123 - a descriptor
             try:
                 process = subprocess.Popen(  # noqa: TID251
@@ -161,8 +174,8 @@ def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
                 ) from None
             finally:
                 os.close(writing)
-            with _ending(process):
-                yield from _read_records(report, process, output)
+            with _ending(process), _limit(process, options.limit_s) as expired:
+                yield from _read_records(report, process, output, expired)
 
 
 @contextmanager
@@ -176,11 +189,38 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:  # noqa: TID251
         process.wait()
 
 
-def _read_records(report: IO[bytes], process: subprocess.Popen[bytes], output: IO[bytes]) -> Iterator[Record]:  # noqa: TID251
+@contextmanager
+def _limit(process: subprocess.Popen[bytes], limit_s: float | None) -> Iterator[threading.Event]:  # noqa: TID251
+    """Kill the process at its time limit, and set the event then."""
+    expired = threading.Event()
+
+    def kill() -> None:
+        expired.set()
+        process.kill()
+
+    timer = threading.Timer(limit_s or 0, kill)
+    if limit_s is not None:
+        timer.start()
+    try:
+        yield expired
+    finally:
+        timer.cancel()
+
+
+def _read_records(
+    report: IO[bytes],
+    process: subprocess.Popen[bytes],  # noqa: TID251
+    output: IO[bytes],
+    expired: threading.Event,
+) -> Iterator[Record]:
     while True:
         record = parse_record(report)
         if record is None:
-            raise ReplayCrashedError(_end_of(process), _last_output(output))
+            end = _end_of(process)
+            is_hang = expired.is_set()
+            raise ReplayCrashedError(
+                "it exceeded its time limit" if is_hang else end, _last_output(output), is_hang=is_hang
+            )
         if record.kind == "end":
             return
         if record.kind == "unusable":

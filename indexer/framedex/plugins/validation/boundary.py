@@ -55,7 +55,7 @@ def find_boundary_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
     """Yield the violations in these calls of TABLE_FUNCTION, and in those that `may_be_violation`."""
     for call in calls:
         if call.function == TABLE_FUNCTION:
-            for name in _names(call.arguments.get(_NULL_FUNCTIONS)):
+            for name in null_functions(call):
                 yield Violation.of("null-function", call, noun=name)
             continue
         if missing := call.arguments.get(_MISSING):
@@ -67,7 +67,9 @@ def find_boundary_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
         yield from _judge_sizes(call)
 
 
-def _names(value: object) -> list[str]:
+def null_functions(call: CallRow) -> list[str]:
+    """Return the functions that are null in the table that this call of TABLE_FUNCTION returned."""
+    value = call.arguments.get(_NULL_FUNCTIONS)
     return value.split(", ") if isinstance(value, str) and value else []
 
 

@@ -1,4 +1,4 @@
-"""Find null and unknown handles, and successful calls without their results."""
+"""Find null and unknown handles, and successful calls without their results. A list of objects has no null either."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ def _created(function: BoundaryFunction) -> Iterator[ObjectField]:
     return (field for field in function.results if field.role is ObjectRole.CREATES)
 
 
+def _given_lists(function: BoundaryFunction) -> Iterator[ObjectField]:
+    return (field for field in function.inputs if field.is_list)
+
+
+def _expected(function: BoundaryFunction) -> Iterator[ObjectField]:
+    """The results without a null: created objects, and lists."""
+    return (field for field in function.results if field.role is ObjectRole.CREATES or field.is_list)
+
+
 def _null_object() -> re.Pattern[str]:
     functions = load_boundary_functions().values()
     names = {field.name for each in functions for field in (_receiver(each), *_created(each)) if field is not None}
@@ -28,6 +37,7 @@ def _null_object() -> re.Pattern[str]:
 
 
 _SIZE_QUERY = "PJRT_Buffer_ToHostBuffer"
+_GONE_CONTENT = re.compile("deleted or donated|previously donated")  # XLA's errors
 
 NULL_OBJECT = _null_object()
 """Matches the JSON of arguments with a null object that must not be null in some function."""
@@ -46,16 +56,26 @@ def created_lists() -> Iterator[tuple[str, str]]:
 
 
 def find_null_handles(calls: Iterable[CallRow]) -> Iterator[Violation]:
-    """Yield the calls that were given null for their object, or succeeded without a created object."""
+    """Yield the calls that were given null for an object, or succeeded without an object."""
     for call in calls:
         function = find_boundary_function(call.function)
         receiver = _receiver(function)
         if receiver is not None and receiver.name in call.arguments and call.arguments[receiver.name] is None:
             yield Violation.of("null-handle", call, noun=receiver.type)
+        elif given := next((field for field in _given_lists(function) if _has_null(field, call.arguments)), None):
+            yield Violation.of("null-handle", call, noun=given.type)
         elif call.error == 0 and not is_size_query(call):
-            missing = [field.name for field in _created(function) if _has_null(field, call.arguments)]
+            missing = [field.name for field in _expected(function) if _has_null(field, call.arguments)]
             if missing:
                 yield Violation.of("ok-without-result", call, noun=", ".join(missing))
+
+
+def find_refused_buffers(failed: Iterable[CallRow]) -> Iterator[Violation]:
+    """Yield the failed calls of which the plug-in says that the content of a given buffer was gone."""
+    for call in failed:
+        is_given = any(field.type == "buffer" for field in find_boundary_function(call.function).inputs)
+        if is_given and _GONE_CONTENT.search(str(call.arguments.get("error_message", ""))):
+            yield Violation.of("use-after-delete", call, noun="buffer")
 
 
 def is_size_query(call: CallRow) -> bool:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
 """Namespaces used only by XLA and JAX."""
 
+MAX_CANDIDATES = 16
+"""Maximum number of locations of a frame."""
+
 _Answer = TypeVar("_Answer")
 _KEY_STARTS = [(namespace,) for namespace in NAMESPACES]
 _COMPONENTS = ("xla", "jaxlib", "jax")
@@ -214,6 +217,21 @@ class ReleasedSources:
         repository_path = location.path.removeprefix(info.prefix)
         url = public_url(info.component, repository_path, location.line, info.commit, {**templates, **self._links})
         return replace(location, url=url)
+
+    def label_locations(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """Return the locations with public addresses; several locations are marked as candidates unless doubtful."""
+        found = list(locations)[:MAX_CANDIDATES]
+        if len(found) > 1:
+            found = [
+                place if place.how is LocationEvidence.DOUBTFUL else replace(place, how=LocationEvidence.CANDIDATES)
+                for place in found
+            ]
+        return self.add_addresses(found)
+
+    def add_addresses(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """Return the locations with public addresses."""
+        published = locations if self._index is None else map(self._index.add_public_url, locations)
+        return tuple(map(self.add_address, published))
 
     def location_of_path(self, path: str, line: int, how: LocationEvidence) -> ReleasedLocation | None:
         """Return the public location of a line in the stated release, given a build path or an installed path.

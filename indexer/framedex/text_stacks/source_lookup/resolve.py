@@ -8,15 +8,15 @@ guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from framedex.base.lazy import TextCache, compiled_on_use
-from framedex.model import GENERATOR_LANGUAGES, Language, Location, LocationEvidence, NativeSymbol, is_local
+from framedex.model import Language, Location, LocationEvidence, is_local
 from framedex.path_resolution.files import file_exists
 from framedex.path_resolution.precedence import PathResolver
 from framedex.sources.releases.statements import StatedReleases
@@ -29,34 +29,21 @@ from framedex.text_stacks.source_lookup.frame_context import (
     is_inlined_in,
     printed_evidence,
 )
-from framedex.text_stacks.source_lookup.released import ReleasedLocation, ReleasedSources
+from framedex.text_stacks.source_lookup.functions import FunctionLocations, FunctionSearch
+from framedex.text_stacks.source_lookup.released import MAX_CANDIDATES, ReleasedLocation, ReleasedSources
 from framedex.texts.startup import traced_line_text
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import Index
     from framedex.model import CompiledModule
-    from framedex.sources.calls import Span
-    from framedex.sources.matching import Candidate
     from framedex.sources.outline import Outlines
     from framedex.text_stacks.source_lookup.versions import QuotedLocation, VersionChecks
 
-_MAX_CANDIDATES = 16
 _OF_OP = LocationEvidence.OP_NAME
 _UNCONFIRMED = (LocationEvidence.DOUBTFUL, LocationEvidence.DEFINITION)
 _MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
 _INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
-
-
-class _FunctionLocations(NamedTuple):
-    """The locations of a function, and its possible definitions: file and lines of each.
-
-    `is_certain`: there is only one definition.
-    """
-
-    locations: tuple[Location, ...] = ()
-    definitions: tuple[tuple[str, Span], ...] = ()
-    is_certain: bool = False
 
 
 class Resolver:
@@ -88,14 +75,13 @@ class Resolver:
         self._outlines = outlines
         self.released = released or ReleasedSources(index, self._releases)
         """Release map look-ups for the frames."""
-        self._functions_found: TextCache[Hashable, _FunctionLocations] = TextCache()
+        self._functions = FunctionSearch(index, self.released)
         self.written_before: float | None = None
         """The latest possible time of the text, in seconds of Unix time; None if unknown."""
         self.builds = BuildEvidence(self._releases)
         """The evidence of the text about the builds of local binaries."""
         self._op_lines: TextCache[str, tuple[Location, ...]] = TextCache()
         self._calls_found: TextCache[Hashable, tuple[Location, ...]] = TextCache()
-        self._defined_symbols: TextCache[str, bool] = TextCache()
         self._built_from_sources: dict[Path, bool] = {}
         self._kept_builds = RecordedBuilds(index) if index is not None else None
         self._crashed_calls: list[TextFrame] = []  # the stack of an FFI handler's crash
@@ -138,7 +124,7 @@ class Resolver:
             if (found := self._resolve_printed_location(place, LocationEvidence.EXACT))
         ]
         if frame.compiled_module and (module := self._find_module(frame.compiled_module)) is not None:
-            locations = self._add_addresses(replace(each.line.location, how=_OF_OP) for each in module.lines)
+            locations = self.released.add_addresses(replace(each.line.location, how=_OF_OP) for each in module.lines)
             outward = [module.compiled_by.location] if module.compiled_by is not None else []
             labels = (f"line {each.line.location.line}: {traced_line_text(each)}" for each in module.lines)
             frame = replace(frame, labels=tuple(labels))
@@ -235,16 +221,16 @@ class Resolver:
         ):
             # The file was found by its name alone.
             locations = (self._versions.check_function(said, locations[0]),)
-        return self.released.check_recorded_release(self._label_locations(locations))
+        return self.released.check_recorded_release(self.released.label_locations(locations))
 
     def _locate_ops(self, names: Sequence[str]) -> tuple[Location, ...]:
         """Return the lines of the recorded ops with these names; several lines of one op are candidates."""
         if self._index is None:
             return ()
         lines = [self._find_op_lines(self._index, name) for name in names]
-        found = list(dict.fromkeys(line for lines_of_op in lines for line in lines_of_op))[:_MAX_CANDIDATES]
+        found = list(dict.fromkeys(line for lines_of_op in lines for line in lines_of_op))[:MAX_CANDIDATES]
         is_ambiguous = any(len(lines_of_op) > 1 for lines_of_op in lines)
-        return self._label_locations(found) if is_ambiguous else self._add_addresses(found)
+        return self.released.label_locations(found) if is_ambiguous else self.released.add_addresses(found)
 
     def _find_module(self, name: str) -> CompiledModule | None:
         return self._index.compiled_module(name) if self._index is not None else None
@@ -255,21 +241,6 @@ class Resolver:
     def _use_release(self, found: ReleasedLocation) -> tuple[Location, ...]:
         self.released.mark_used(found.release)
         return (found.location,)
-
-    def _label_locations(self, locations: Iterable[Location]) -> tuple[Location, ...]:
-        """Return the locations with public addresses; several locations are marked as candidates unless doubtful."""
-        found = list(locations)[:_MAX_CANDIDATES]
-        if len(found) > 1:
-            found = [
-                place if place.how is LocationEvidence.DOUBTFUL else replace(place, how=LocationEvidence.CANDIDATES)
-                for place in found
-            ]
-        return self._add_addresses(found)
-
-    def _add_addresses(self, locations: Iterable[Location]) -> tuple[Location, ...]:
-        """Return the locations with public addresses."""
-        published = locations if self._index is None else map(self._index.add_public_url, locations)
-        return tuple(map(self.released.add_address, published))
 
     def _files_with_equal_tails(self, quoted: QuotedLocation) -> tuple[str, ...]:
         """Return the files that share equally much of a path's end and have its function at its line."""
@@ -349,7 +320,10 @@ class Resolver:
         """Return the line that calls the inner frame in a frame's function, else the locations of the function."""
         if self._is_unrelated_function(frame, binary_address):
             return ()
-        placed = self._find_function(frame, binary_address)
+        function = binary_address.function if binary_address is not None else None
+        name = function.symbol if function is not None else frame.function
+        file_name = _file_name(frame.place.path) if frame.place else ""
+        placed = self._functions.find(name, file_name, frame.module, function)
         if not placed.definitions or callee_frame is None:
             return placed.locations
         callee = self._callee_name(frame, callee_frame)
@@ -367,7 +341,7 @@ class Resolver:
         binary_address: BinaryAddress | None,
         callee_frame: TextFrame,
         callee: str,
-        placed: _FunctionLocations,
+        placed: FunctionLocations,
     ) -> tuple[Location, ...]:
         if not callee:
             return ()
@@ -376,7 +350,7 @@ class Resolver:
             returns_to = binary_address.find_return_address(frame.is_return_address)
             whole = binary_address.complete_callee_name(returns_to, callee)
             call = CompiledCall(placed.definitions, placed.is_certain, whole, binary_address.binary, returns_to)
-        return self._add_addresses(self._call_lines.find_locations(call))
+        return self.released.add_addresses(self._call_lines.find_locations(call))
 
     def _callee_name(self, frame: TextFrame, callee_frame: TextFrame) -> str:
         """Return the demangled name of the called function, from the frame `callee_frame`; empty if unknown."""
@@ -408,7 +382,7 @@ class Resolver:
 
     def _find_named_binary(self, frame: TextFrame) -> Binary | None:
         """Return the local binary of a frame without an offset, if the sources define such a function."""
-        if self._binaries is None or not self._is_defined(frame.function.partition("(")[0]):
+        if self._binaries is None or not self._functions.is_defined(frame.function.partition("(")[0]):
             return None
         path = self._path_resolver.find_directly(frame.module)
         return self._binaries.open_binary(path) if path is not None else None
@@ -416,150 +390,8 @@ class Resolver:
     def _is_built_from_sources(self, binary: Binary) -> bool:
         """Whether the indexed sources define most of a binary's C-style functions."""
         if binary.path not in self._built_from_sources:
-            self._built_from_sources[binary.path] = is_built_from(binary, self._is_defined)
+            self._built_from_sources[binary.path] = is_built_from(binary, self._functions.is_defined)
         return self._built_from_sources[binary.path]
-
-    def _is_defined(self, symbol: str) -> bool:
-        """Whether the indexed sources define a function with this demangled name."""
-        return self._defined_symbols.get_or_make(symbol, len(symbol), lambda: self._has_definition(symbol))
-
-    def _has_definition(self, symbol: str) -> bool:
-        from framedex.binaries.names import readable_name
-        from framedex.sources.matching import match_symbol
-        from framedex.sources.names import short_name
-
-        if self._index is None or not (defined := self._index.names.definitions_named(short_name(symbol), "cpp")):
-            return False
-        wanted = NativeSymbol(readable_name(symbol), symbol, symbol, None, 0, inlined=False, unit=None)
-        return match_symbol(wanted, defined)[0] in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
-
-    def _find_function(self, frame: TextFrame, binary_address: BinaryAddress | None) -> _FunctionLocations:
-        """Return the locations of a frame's function, restricted to files with the printed file name, if any."""
-        symbol = binary_address.function.symbol if binary_address is not None else frame.function
-        file_name = _file_name(frame.place.path) if frame.place else ""
-        may_be_released = self.released.may_define_function(symbol)
-        if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
-            return _FunctionLocations()
-        state = (frame.module, self.released.state()) if may_be_released else None
-        key = symbol, file_name, state, binary_address.function if binary_address is not None else None
-        return self._functions_found.get_or_make(
-            key,
-            len(symbol) + len(frame.module),
-            lambda: self._search_function(symbol, file_name, frame.module, binary_address),
-        )
-
-    def _search_function(
-        self, text: str, file_name: str, module: str, binary_address: BinaryAddress | None
-    ) -> _FunctionLocations:
-        from framedex.binaries.demangle import parse_printed_name
-        from framedex.binaries.names import readable_name
-        from framedex.sources.names import short_name
-        from framedex.text_stacks.source_lookup.versions import COMMON_FUNCTIONS
-
-        def has_file_name(path: str) -> bool:
-            return not file_name or _file_name(path) == file_name
-
-        symbol, is_cut = (
-            (binary_address.function.symbol, False) if binary_address is not None else parse_printed_name(text)
-        )
-        if not symbol:
-            return _FunctionLocations()
-        names = self._index.names if self._index is not None else None
-        name = readable_name(symbol)
-        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
-        if binary_address is not None:
-            wanted = replace(binary_address.function, path=None, line=0)
-        places = (
-            [place for place in names.find_locations(name) if has_file_name(place.path)] if names and not is_cut else []
-        )
-        defined: list[Candidate] = []
-        if names and (binary_address is not None or symbol.partition("(")[0] not in COMMON_FUNCTIONS):
-            defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if has_file_name(each[0])]
-
-        def find_defined_in(is_readable: Callable[[str], bool]) -> _FunctionLocations:
-            locations = [place for place in places if is_readable(place.path)]
-            matching = self._match_definitions(wanted, [each for each in defined if is_readable(each[0])], is_cut)
-            if not locations or (binary_address is not None and matching.locations):
-                return matching
-            lines = {
-                (each.path, each.line)
-                for each in locations
-                if each.how in (LocationEvidence.DEFINITION, LocationEvidence.CANDIDATES)
-            }
-            spans = [_definition_span(each) for each in defined if (each[0], each[1].line) in lines]
-            is_certain = len(locations) == 1 and locations[0].how is LocationEvidence.DEFINITION and len(spans) == 1
-            return _FunctionLocations(self._label_locations(locations), tuple(spans), is_certain)
-
-        def find_released() -> _FunctionLocations:
-            defined = self.released.definitions(symbol, module)
-            placed = self._match_definitions(
-                wanted, [each for each in defined.candidates if has_file_name(each[0])], is_cut
-            )
-            if placed.locations:
-                self.released.mark_used(defined.release)
-            return placed
-
-        def find_public() -> _FunctionLocations:
-            """Return the recorded locations in public files that are not here."""
-            return _FunctionLocations(self._label_locations(place for place in places if place.url))
-
-        def mark_other_release(placed: _FunctionLocations) -> _FunctionLocations:
-            return placed._replace(locations=self.released.check_recorded_release(placed.locations))
-
-        # The text's own release takes precedence over a recorded one.
-        first, last = (
-            (find_released, _FunctionLocations)
-            if self.released.states_release()
-            else (_FunctionLocations, find_released)
-        )
-        lookups: tuple[Callable[[], _FunctionLocations], ...] = (
-            lambda: find_defined_in(file_exists),
-            first,
-            lambda: mark_other_release(find_defined_in(lambda path: not is_local(path))),
-            lambda: mark_other_release(find_public()),
-            lambda: _FunctionLocations() if is_cut or file_name else self._find_generator(wanted),
-            last,
-        )
-        return next((placed for look_up in lookups if (placed := look_up()).locations), _FunctionLocations())
-
-    def _find_generator(self, wanted: NativeSymbol) -> _FunctionLocations:
-        """Return the message or record that a function was generated from."""
-        from framedex.sources.matching import generated_scopes, match_generating_definition
-
-        if self._index is None:
-            return _FunctionLocations()
-        names = self._index.names
-        asked = [(scope, kind) for scope in dict.fromkeys(generated_scopes(wanted)) for kind in GENERATOR_LANGUAGES]
-        how, found = match_generating_definition(wanted, [each for a in asked for each in names.definitions_named(*a)])
-        if how is None:
-            return _FunctionLocations()
-        return _FunctionLocations(self._label_locations(Location(path, each.line, how) for path, each in found))
-
-    def _match_definitions(
-        self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool
-    ) -> _FunctionLocations:
-        """Return the locations of the definitions that match a symbol."""
-        from framedex.sources.matching import find_lambdas, match_symbol
-
-        how, found = match_symbol(wanted, definitions, _MAX_CANDIDATES + 1) if definitions else (None, ())
-        if how is None:
-            return _FunctionLocations()
-        if is_cut:  # the missing part may name a lambda inside
-            found = (*found, *find_lambdas(found, definitions))
-        if len(found) > _MAX_CANDIDATES:  # a selection would be arbitrary
-            return _FunctionLocations()
-        spans = (
-            ()
-            if how is LocationEvidence.CLASS
-            else tuple(_definition_span(each) for each in found if each[1].end_line > 0)
-        )
-        locations = self._label_locations(Location(path, definition.line, how) for path, definition in found)
-        return _FunctionLocations(locations, spans, how is LocationEvidence.DEFINITION)
-
-
-def _definition_span(defined: Candidate) -> tuple[str, Span]:
-    path, definition = defined
-    return path, (definition.line, definition.end_line)
 
 
 def _file_name(path: str) -> str:

@@ -98,6 +98,18 @@ def test_a_nan_in_an_argument_names_it() -> None:
     assert answer(recorded("nan_ops.py"), "--find-nan", "--step", "3", "--no-bisect")["bisection"] is None
 
 
+@pytest.mark.exhaustive
+def test_a_difference_inside_a_fusion_names_the_fused_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a result of its own, the product ends the fusion at both plug-ins, and the difference disappears."""
+    text = (PROGRAMS / "fused_ops.py").read_text()
+    fused = text.count("\n", 0, text.index("# fused")) + 1
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(PROGRAMS / "op_fault.py"))
+    monkeypatch.setenv("FAULT", f"multiply@{fused}@barrier")
+    origin = check_origin(answer(recorded("fused_ops.py")), "add", marked_line(text, "contracted"))
+    ((kind, line),) = [(each["kind"], each["line"]["location"]["line"]) for each in origin["fused"]]
+    assert (kind, line) == ("stablehlo.multiply", fused)
+
+
 class CountingProber(Prober):
     described = 0
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 import framedex_native
+from framedex.commands.launching.replayed import MOCK, find_target
 from framedex.commands.main import cli
+from framedex.plugins.replay.comparison import Tolerance
+from framedex.plugins.replay.judging import judge_reads
+from framedex.plugins.replay.plan import Callbacks, callback_words
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.runner import _PROGRAM
 from tests.once import made_once
@@ -120,13 +127,34 @@ def test_a_crash_of_the_plugin_names_the_execution(tmp_path: Path, monkeypatch: 
     assert crash["call"]["line"]["location"]["line"] == line_of("weights, value = step(")
 
 
-def test_a_program_with_a_callback_is_skipped_with_what_depends_on_it() -> None:
-    found = answer(recorded("with_callback"))
+def test_callbacks_answer_from_the_recording(tmp_path: Path) -> None:
+    """The replay has no Python of the program, so the recorded answers alone give the recorded results."""
+    found = answer(recorded("with_callbacks"))
+    assert found["compared"] == 10 and found["status"] == 0 and not found["omitted"]
+    done = replay(recorded("with_callbacks"), "--step", "2..3", "-o", tmp_path / "part")
+    assert done.exit_code == 0, done.output
+    assert answer(tmp_path / "part.fdxreplay")["compared"] == 2
+
+
+def test_a_program_that_asks_for_more_answers_fails(tmp_path: Path) -> None:
+    capture = RecordedCapture.read(recorded("with_callbacks"))
+    plan = build_plan(capture)
+    execution = plan.executions[0]
+    callbacks = Callbacks.parse(callback_words(execution))
+    words = execution.operands[: -len(callbacks.words())]
+    fewer = replace(execution, operands=(*words, *map(str, replace(callbacks, answers=()).words())))
+    changed = replace(plan, operations=tuple(fewer if each == execution else each for each in plan.operations))
+    verdict = judge_reads(changed, find_target(MOCK, sys.executable), Tolerance())
+    assert [(each.row, "was not recorded" in each.message) for each in verdict.failed] == [(execution.row, True)]
+
+
+def test_a_callback_without_recorded_answers_is_skipped_with_what_depends_on_it(tmp_path: Path) -> None:
+    done = run("replayed.py", "with_callback", folder=tmp_path)
+    found = answer(done.capture)
     (omitted,) = found["omitted"]
-    assert "calls back" in omitted["reason"] and omitted["line"]["location"]["line"] == line_of(
-        "np.zeros(3, np.float32)"
-    )
-    assert found["skipped"] and found["compared"] == 1 and found["status"] == 0
+    assert "Record it with --contents" in omitted["reason"]
+    assert omitted["line"]["location"]["line"] == line_of("np.zeros(3, np.float32)")
+    assert found["skipped"] and found["executions"] == 1 and found["status"] == 0
 
 
 def test_without_contents_the_inputs_come_from_a_seed(tmp_path: Path) -> None:
@@ -245,3 +273,48 @@ def test_a_recorded_replay_can_be_replayed(tmp_path: Path) -> None:
     assert names_in(again) == names_in(capture)
     found = answer(again)
     assert (found["executions"], found["compared"], found["status"]) == (4, 4, 0)
+
+
+CURIOUS = """\
+import pathlib
+import socket
+from framedex_native.behaviour import runs
+
+REPORT, OTHER, PORT = {arguments!r}
+
+
+def problem(action):
+    try:
+        action()
+    except OSError as error:
+        return type(error).__name__
+    return "none"
+
+
+@runs("jit_step")
+def look(program):
+    program.run()
+    found = [
+        problem(lambda: pathlib.Path(OTHER).write_text("written")),
+        problem(lambda: socket.create_connection(("127.0.0.1", PORT)).close()),
+    ]
+    pathlib.Path(REPORT).write_text(" ".join(found))
+"""
+
+
+def test_a_replay_writes_only_temporary_files_and_opens_no_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "temporary").mkdir()
+    report = tmp_path / "temporary" / "report"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        arguments = [str(report), str(tmp_path / "other"), server.getsockname()[1]]
+        (tmp_path / "look.py").write_text(CURIOUS.format(arguments=arguments))
+        monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(tmp_path / "look.py"))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        assert answer(recorded("trained"), "--step", "1")["status"] == 0
+        if report.read_text() == "none none":
+            pytest.skip("this Linux has no Landlock")
+        assert report.read_text() == "PermissionError PermissionError"
+        assert answer(recorded("trained"), "--step", "1", "--no-sandbox")["status"] == 0
+    assert report.read_text() == "none none" and (tmp_path / "other").read_text() == "written"

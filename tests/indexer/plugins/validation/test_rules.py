@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import framedex_native
+from framedex.base.words import add_article
 from framedex.commands.main import cli
 from framedex.plugins.validation import RULES, RULES_BY_NAME, Side
 from tests.indexer.unplaced import index_without_sources
@@ -99,6 +100,12 @@ def run_client(client: Path, mistake: str, folder: Path, **environment: str) -> 
     return Run.of([str(client), mistake], folder, mock_environment(folder) | environment, TIMEOUT)
 
 
+def against(plugin: Path, rule: str) -> dict[str, str]:
+    """The variables with which the plug-in is recorded, and breaks a rule."""
+    real = str(framedex_native.library_path())
+    return {"FRAMEDEX_PLUGIN": str(plugin), "REAL_PLUGIN": real, "BROKEN_RULE": rule}
+
+
 def test_each_rule_has_a_test() -> None:
     by_misuse = {"destroyed-in-use"}  # needs threads: tests/indexer/commands/test_calls_summary_check.py
     tested = {*ONE_CALL, *TWO_CALLS, *WITH_PLUGIN} | by_misuse
@@ -127,24 +134,57 @@ def test_a_correct_client_breaks_no_rule(client: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", WITH_PLUGIN)
 def test_a_wrong_plugin_is_found(client: Path, plugin: Path, tmp_path: Path, rule: str) -> None:
-    environment = {
-        "FRAMEDEX_PLUGIN": str(plugin),
-        "REAL_PLUGIN": str(framedex_native.library_path()),
-        "BROKEN_RULE": rule,
-    }
-    checked = check(run_client(client, f"against {rule}", tmp_path, **environment), tmp_path)
+    checked = check(run_client(client, f"against {rule}", tmp_path, **against(plugin, rule)), tmp_path)
     assert set(checked.findings) == {rule, *ALSO_BROKEN.get(rule, ())}
     finding = checked.findings[rule]
     assert (finding["function"], finding["broken_by"]) == (WITH_PLUGIN[rule], RULES_BY_NAME[rule].breaker)
     assert "main" in checked.stacks[finding["call"]]
 
 
+@pytest.mark.parametrize("noun", ["error", "client"])
+@pytest.mark.parametrize("rule", ["use-after-destroy", "double-destroy"])
+def test_destroyed_errors_and_clients_are_not_used(
+    client: Path, plugin: Path, tmp_path: Path, rule: str, noun: str
+) -> None:
+    mistake = f"{rule} of {add_article(noun)}"
+    ran = run_client(client, mistake, tmp_path, **against(plugin, "nothing"), FRAMEDEX_VALIDATE="report")
+    checked = check(ran, tmp_path)
+    assert set(checked.findings) == {rule}
+    finding = checked.findings[rule]
+    assert any(name.endswith("second") for name in checked.stacks[finding["call"]])
+    assert any(name.endswith("first") for name in checked.stacks[finding["earlier_call"]])
+    assert (f"framedex: {rule}, broken by the client: " in ran.stderr) == (noun == "client")  # errors are judged later
+
+
+def test_a_refused_buffer_was_deleted_or_donated(client: Path, plugin: Path, tmp_path: Path) -> None:
+    """The deletion is not recorded, like the donation by an execution, but the plug-in's message tells."""
+    variables = against(plugin, "refused buffer") | {"FRAMEDEX_EXCLUDE": "PJRT_Buffer_Delete"}
+    checked = check(run_client(client, "use-after-delete", tmp_path, **variables), tmp_path)
+    assert set(checked.findings) == {"use-after-delete"}
+    assert any(name.endswith("second") for name in checked.stacks[checked.findings["use-after-delete"]["call"]])
+
+
+def test_a_plugin_without_initialisation_is_not_initialised(client: Path, plugin: Path, tmp_path: Path) -> None:
+    checked = check(run_client(client, "none", tmp_path, **against(plugin, "no initialisation")), tmp_path)
+    assert set(checked.findings) == {"null-function"}
+
+
+def test_an_exception_that_only_framedex_meets_is_not_passed_on(client: Path, plugin: Path, tmp_path: Path) -> None:
+    """The program does not ask for the message of its error."""
+    ran = run_client(client, "none", tmp_path, **against(plugin, "throwing message"))
+    assert ran.status == 0
+    assert check(ran, tmp_path).findings == {}
+
+
+def test_null_arguments_are_passed_on(client: Path, plugin: Path, tmp_path: Path) -> None:
+    assert run_client(client, "null arguments", tmp_path, **against(plugin, "nothing")).status == 0
+
+
 @pytest.mark.parametrize("rule", [rule.name for rule in RULES if rule.is_live])
 def test_a_live_rule_ends_the_program_with_its_finding(client: Path, plugin: Path, tmp_path: Path, rule: str) -> None:
     environment = {"FRAMEDEX_VALIDATE": "abort"}
     if rule in WITH_PLUGIN:
-        environment |= {"FRAMEDEX_PLUGIN": str(plugin), "REAL_PLUGIN": str(framedex_native.library_path())}
-        environment["BROKEN_RULE"] = rule
+        environment |= against(plugin, rule)
     ran = run_client(client, f"against {rule}" if rule in WITH_PLUGIN else rule, tmp_path, **environment)
 
     assert ran.status == -signal.SIGABRT

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,8 @@ from framedex.base.errors import FramedexError
 from framedex.commands.output.console import json_option, print_json, print_lines
 
 if TYPE_CHECKING:
-    from framedex.plugins.conformance import Settings
+    from framedex.plugins.conformance import CheckResult, Settings
+    from framedex.plugins.conformance.model import Check
 
 _MOCK_MODULES = ("jax", "jaxlib.mlir.dialects.stablehlo")  # imported once, instead of in each check of the mock
 
@@ -59,6 +62,10 @@ class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
 )
 @click.option("--limit", type=click.FloatRange(min=1), default=60, show_default=True, metavar="SECONDS",
               help="Time limit of a check; a longer one is a hang.")  # fmt: skip
+@click.option("--recordings", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Check also that replays of these recordings give the recorded results.")  # fmt: skip
+@click.option("--rtol", type=click.FloatRange(0), default=0.0, metavar="R",
+              help="In recordings, accept reals with this relative difference.")  # fmt: skip
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Also write an HTML page.")
 @json_option
@@ -74,6 +81,8 @@ def conform(
     device_count: int,
     jobs: int,
     limit: float,
+    recordings: Path | None,
+    rtol: float,
     junit: Path | None,
     html: Path | None,
     as_json: bool,
@@ -84,6 +93,9 @@ def conform(
     own: a crash or a hang is a result with its native stack. A missing function is no failure. The last lines name the
     functions that JAX releases need and the plug-in lacks.
 
+    Recordings for --recordings are captures of `run --contents`, and files of `replay -o`. They contain programs for
+    the plug-in's compiler: use only recordings that you trust.
+
     Status 1: a check failed. See docs/how-to/conformance.md.
     """
     from framedex.commands.output.render_conformance import check_lines, comparison_lines, report_lines
@@ -92,15 +104,19 @@ def conform(
     from framedex.plugins.conformance.page import page_text
     from framedex.plugins.conformance.runner import run_checks, select_checks
 
-    if not (checks := select_checks(only)):
+    recorded = _select_recordings(recordings, only)
+    checks = select_checks(only)
+    if not checks and not recorded:
         raise FramedexError("No check matches these patterns.", "List the checks: `framedex conform --list`.")
     if is_list:
-        print_lines(check_lines(checks))
+        print_lines(check_lines((*checks, *recorded)))
         return
     paths = [plugin or _mock_path(), *([compare] if compare else [])]
-    reports = [
-        run_checks(path.absolute(), _settings(path, dict(options), device_count, only, jobs, limit)) for path in paths
-    ]
+    reports = []
+    for path in paths:
+        report = run_checks(path.absolute(), _settings(path, dict(options), device_count, only, jobs, limit))
+        replayed = _check_recordings(path, recorded, rtol, limit)
+        reports.append(replace(report, results=(*report.results, *replayed)))
     for file, text in ((junit, junit_text), (html, page_text)):
         if file is not None:
             file.write_text(text(reports[0]), encoding="utf-8")
@@ -112,6 +128,28 @@ def conform(
         print_lines(report_lines(reports[0], with_all=with_all))
     if any(report.failed for report in reports):
         ctx.exit(1)
+
+
+def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check, Path]:
+    """The checks of a folder's recordings that match a pattern. Raises FramedexError if the folder has none."""
+    from framedex.commands.launching.replayed import find_recordings
+    from framedex.plugins.conformance.recordings import recording_check
+
+    found = {} if folder is None else find_recordings(folder)
+    return {check: path for name, path in found.items() if (check := recording_check(name)).matches(only)}
+
+
+def _check_recordings(plugin: Path, recordings: dict[Check, Path], rtol: float, limit_s: float) -> list[CheckResult]:
+    from framedex.commands.launching.replayed import MOCK, find_target, open_recording
+    from framedex.plugins.conformance.recordings import check_recording
+    from framedex.plugins.replay.comparison import Tolerance
+
+    target = find_target(MOCK if _is_mock(plugin) else str(plugin), sys.executable)  # noqa: TID251
+    results = []
+    for check, path in recordings.items():
+        with open_recording(path, warns=False) as recording:
+            results.append(check_recording(check, recording.plan, target, Tolerance(0, rtol), recording.seed, limit_s))
+    return results
 
 
 def _settings(

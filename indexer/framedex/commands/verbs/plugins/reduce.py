@@ -14,15 +14,16 @@ from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import printable
 from framedex.base.regularfile import open_regular
-from framedex.commands.inputs.files import absolute
 from framedex.commands.launching.replayed import (
     OpenRecording,
     find_reference,
     find_targets,
     open_recording,
     plugin_options,
+    recording_path,
+    save_recording,
 )
-from framedex.commands.output.atomic_files import format_total_size, open_atomic, write_atomic
+from framedex.commands.output.atomic_files import format_total_size, write_atomic
 from framedex.commands.output.console import print_error, print_lines
 from framedex.commands.output.terminal import Line, text_line
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from framedex.plugins.replay.reduction import Reduction, Trial
 
 _FAILURE = 2  # the exit status if there is nothing to reduce
-_SUFFIX = ".fdxreplay"
 _LABEL = 11
 
 
@@ -62,6 +62,7 @@ def reduce(
     ulps: int,
     rtol: float,
     seed: int | None,
+    is_confined: bool,
     python: str,
     output: Path,
 ) -> None:
@@ -78,12 +79,11 @@ def reduce(
     from framedex.plugins.replay.reduction import Fault, NoFaultError, Trial, reduce_plan
 
     try:
-        output = absolute(output)
-        output = output.with_name(output.name.removesuffix(_SUFFIX) + _SUFFIX)
+        output = recording_path(output)
         _refuse_foreign(output.with_suffix(".py"))
         with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
-            target, other = find_targets(plugin, against, python)
-            reference = other or find_reference(target.python)
+            target, other = find_targets(plugin, against, python, is_confined=is_confined)
+            reference = other or find_reference(target)
             trial = Trial(
                 Fault(keep),
                 (target, reference),
@@ -130,11 +130,9 @@ def _refuse_foreign(script: Path) -> None:
 
 
 def _write(recording: OpenRecording, reduction: Reduction, seed: int, path: Path) -> list[Line]:
-    from framedex.plugins.replay.recording_file import write_recording
     from framedex.plugins.replay.standalone import standalone_script
 
-    with open_atomic(path) as file:
-        write_recording(file, reduction.plan, recording.lines, recording.command, seed)
+    save_recording(path, reduction.plan, recording, seed)
     written = [_labelled("wrote", f"{path.name}{format_total_size(path)}")]
     script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
     if reduction.text and script is not None:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.launching.replayed import find_reference, find_targets, open_recording, plugin_options
+from framedex.commands.launching.replayed import (
+    find_reference,
+    find_targets,
+    open_recording,
+    plugin_options,
+    save_recording,
+)
 from framedex.commands.output.console import json_option, print_error, print_json, print_lines
 from framedex.commands.output.render_replay import ReplayAnswer, replay_document, replay_lines
 
@@ -49,6 +55,12 @@ class ExecutionRange(click.ParamType[tuple[int, int]]):
 @click.option(
     "--step", type=ExecutionRange(), metavar="N[..M]", help="Replay only executions N to M, and what they depend on."
 )
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Also write the replayed calls into one file, NAME.fdxreplay.",
+)
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="K", help="Replay K times, and compare the reads.")
 @json_option
 @click.pass_context
@@ -62,10 +74,12 @@ def replay(
     find_nan: bool,
     bisect: bool,
     step: tuple[int, int] | None,
+    output: Path | None,
     repeat: int,
     ulps: int,
     rtol: float,
     seed: int | None,
+    is_confined: bool,
     python: str,
     as_json: bool,
 ) -> None:
@@ -89,7 +103,7 @@ def replay(
             plugin,
             against,
             python,
-            ReplayOptions(every_output, find_nan, bisect, step, repeat, ulps, rtol, seed),
+            ReplayOptions(every_output, find_nan, bisect, step, output, repeat, ulps, rtol, seed, is_confined),
         )
     except FramedexError as error:
         print_error(error)
@@ -108,10 +122,12 @@ class ReplayOptions(NamedTuple):
     find_nan: bool
     bisect: bool
     step: tuple[int, int] | None
+    output: Path | None
     repeat: int
     ulps: int
     rtol: float
     seed: int | None
+    is_confined: bool
 
 
 def _replay(
@@ -123,7 +139,9 @@ def _replay(
         numbers = {each.row: number for number, each in enumerate(plan.executions, 1)}
         if options.step is not None:
             plan = _restrict(plan, *options.step)
-        target, other = find_targets(plugin, against, python)
+        if options.output is not None:
+            save_recording(options.output, plan, recording, recording.choose_seed(options.seed))
+        target, other = find_targets(plugin, against, python, is_confined=options.is_confined)
         return ReplayAnswer(
             plan,
             numbers,
@@ -162,7 +180,7 @@ def _bisect(
         return bisect_non_finite(plan, target, verdict.non_finite[0], seed)
     if verdict.first_difference is None or (other is None and target.is_mock and not target.is_altered):
         return None
-    reference = other or find_reference(target.python)
+    reference = other or find_reference(target)
     first = verdict.first_difference
     return bisect_difference(plan, [target, reference], tolerance, first, seed, is_recorded=other is None)
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.inputs.files import working_folder
+from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import diagnosis_lines
+from framedex.commands.output.terminal import Line, text_line
+from framedex.live.look import look_at
+from framedex.live.targets import target_of_capture
+
+if TYPE_CHECKING:
+    from framedex.fleet.running.reports import JobReport
+    from framedex.fleet.running.states import RunningJob
+    from framedex.live.diagnosis import Diagnosis
+    from framedex.live.model import Look
 
 
 @click.command()
-@click.argument("process", metavar="[PID|CAPTURE]", required=False)
+@click.argument("process", metavar="[PID|CAPTURE|JOB]", required=False)
 @click.option(
     "--between",
     type=click.FloatRange(min=0.01),
@@ -38,26 +49,56 @@ def hang(
     """Say why a process hangs, with the line of the cause.
 
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one. It needs no index.
+    this folder whose process lives, otherwise the newest one. It needs no index. JOB is a folder with captures of
+    several ranks: it finds the rank that the others wait for, like `ranks`, and says why that rank does not continue.
 
     It looks twice. New calls between the looks are progress. Otherwise it follows the waits from the main thread to
     their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or waits for input does
     not count as a hang, unless it keeps the GIL from other threads.
     """
     from framedex.live.diagnosis import Verdict, diagnose
-    from framedex.live.documents import diagnosis_document
-    from framedex.live.look import look_at
-    from framedex.live.targets import find_target
 
-    target = find_target(process, working_folder())
-    before = look_at(target)
-    if before.may_continue:
+    target, job = find_process(process)
+    report = _report(job, patience) if job is not None else None
+    targets = [target] if report is None else [target_of_capture(each.capture) for each in report.suspects]
+    before = [look_at(each) for each in targets]
+    if any(look.may_continue for look in before):
         time.sleep(between)
-    after = look_at(target)
-    found = diagnose(before, after, patience)
+    after = [look_at(each) for each in targets]
+    found = [(diagnose(*looks, patience), looks[1]) for looks in zip(before, after, strict=True)]
     if as_json:
-        print_json(diagnosis_document(found, after))
+        print_json(_document(report, found))
     else:
-        print_lines(diagnosis_lines(found, after))
-    if exit_code and found.verdict is Verdict.HANG:
+        print_lines(_lines(report, found))
+    is_hang = found[0][0].verdict is Verdict.HANG if report is None else report.has_waits
+    if exit_code and is_hang:
         ctx.exit(1)
+
+
+def _report(job: RunningJob, patience: float) -> JobReport:
+    from framedex.fleet.running.reports import report_job
+
+    return report_job(job, patience)
+
+
+def _lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> Iterator[Line]:
+    if report is None:
+        yield from diagnosis_lines(*found[0])
+        return
+    from framedex.commands.output.render_ranks import job_lines
+
+    yield from job_lines(report)
+    for state, each in zip(report.suspects, found, strict=True):
+        yield ()
+        yield text_line(f"rank {state.rank}", "head")
+        yield from diagnosis_lines(*each)
+
+
+def _document(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> dict[str, Any]:
+    from framedex.live.documents import diagnosis_document
+
+    documents = [diagnosis_document(*each) for each in found]
+    if report is None:
+        return documents[0]
+    ranks = [each.rank for each in report.suspects]
+    return report.document() | {"diagnoses": dict(zip(ranks, documents, strict=True))}

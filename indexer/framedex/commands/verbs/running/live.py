@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.inputs.files import working_folder
+from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import look_lines
+from framedex.live.look import look_at
 from framedex.live.model import Look, ProcessState
+from framedex.live.targets import target_of_capture
+
+if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line
+    from framedex.fleet.running.states import RankState, RunningJob
+    from framedex.live.targets import Target
 
 _INTERVAL_S = 1.0
+_MAX_RANKS = 16  # of a job that are printed
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # cursor to the first row, erase the screen and what has scrolled out of it
 
 
 @click.command()
-@click.argument("process", metavar="[PID|CAPTURE]", required=False)
+@click.argument("process", metavar="[PID|CAPTURE|JOB]", required=False)
 @click.option("--once", is_flag=True, help="Print once and exit. Default if stdout is not a terminal.")
 @click.option("--all-frames", is_flag=True, help="Show the frames of libraries, too.")
 @click.option("--native", is_flag=True, help="Show C++ frames, too, once. It stops the process for about 0.1 s.")
@@ -32,7 +42,8 @@ def live(
     """Show each thread of a process now: its Python stack, and its calls in progress.
 
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one. It needs no index.
+    this folder whose process lives, otherwise the newest one. It needs no index. JOB is a folder with captures of
+    several ranks: each rank has its main thread, and its threads with calls in progress.
 
     The process may run, hang, be stopped or have ended. It is only read: nothing in it runs, and only --native
     stops it. Reading Python's frames needs the permission to trace the process. Calls in progress are read from the
@@ -41,26 +52,48 @@ def live(
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get
     their source lines from the index, or from the known releases.
     """
-    from framedex.live.documents import look_document
-    from framedex.live.look import look_at
-    from framedex.live.targets import find_target
-
-    target = find_target(process, working_folder())
+    target, job = find_process(process)
     if native:
+        if job is not None:
+            raise FramedexError(
+                "--native shows one process.",
+                "Name the process id or the capture of a rank; `framedex ranks` lists them.",
+            )
         _show_native(index_path, look_at(target), all_frames=all_frames, as_json=as_json)
         return
     if as_json:
-        print_json(look_document(look_at(target)))
+        print_json(_document(target, job))
         return
     if once or not sys.stdout.isatty():
-        print_lines(look_lines(look_at(target), all_frames=all_frames))
+        print_lines(_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
         while True:
-            look = look_at(target)
+            lines = tuple(_lines(target, job, all_frames=all_frames))
             click.echo(_CLEAR, nl=False)
-            print_lines(look_lines(look, all_frames=all_frames))
+            print_lines(lines)
             time.sleep(_INTERVAL_S)
+
+
+def _lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
+    if job is None:
+        return look_lines(look_at(target), all_frames=all_frames)
+    from framedex.commands.output.render_ranks import rank_look_lines
+
+    return rank_look_lines(_look_at_ranks(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
+
+
+def _document(target: Target, job: RunningJob | None) -> dict[str, Any]:
+    from framedex.live.documents import look_document
+
+    if job is None:
+        return look_document(look_at(target))
+    looks = _look_at_ranks(job.ranks)
+    return {"job": job.name, "ranks": [{"rank": rank, "look": look_document(look)} for rank, look in looks.items()]}
+
+
+def _look_at_ranks(ranks: Iterable[RankState]) -> dict[int, Look]:
+    return {each.rank: look_at(target_of_capture(each.capture)) for each in ranks}
 
 
 def _show_native(index_path: Path | None, look: Look, *, all_frames: bool, as_json: bool) -> None:

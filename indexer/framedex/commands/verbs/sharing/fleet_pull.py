@@ -55,10 +55,9 @@ def pull_from_fleet(
 ) -> None:
     """Copy chosen captures of a store into an index.
 
-    Editors and verbs then read them. A capture is chosen if it matches all of --job, --rank, --capture, --day and
-    --since; default: every capture. Captures that were pulled before are updated if the store has more of them. The
-    store has calls, stacks and lines, but no objects and no compiled programs; every answer about such a capture
-    says so.
+    Editors and verbs then answer as on the machine that added them. A capture is chosen if it matches all of --job,
+    --rank, --capture, --day and --since; default: every capture. Captures that were pulled before are updated if the
+    store has more of them.
     """
     from framedex.fleet.choosing import CaptureFilter
 

@@ -165,28 +165,27 @@ def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_Fin
 def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     """Yield programs with donated arguments whose memory no result can reuse."""
     rows = reader.rows(
-        "SELECT p.signature, n.text, p.function, k.stack, count(*), max(x.call) FROM compilations x"
+        "SELECT p.signature, n.text, json_extract(x.sizes, '$.aliased'), p.function, k.stack, count(*), max(x.call)"
+        " FROM compilations x"
         " JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
         " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"
         " WHERE x.capture = ? AND k.error <= 0 AND p.signature IS NOT NULL"
         # A cheap test first: most programs have no donations, and signatures are long.
-        " AND (instr(p.signature, 'jax.buffer_donor') OR coalesce(json_array_length(n.text, '$.donated'), 0))"
-        " GROUP BY x.program, x.noted, k.stack",
+        " AND (instr(p.signature, 'jax.buffer_donor') OR instr(p.signature, 'tf.aliasing_output')"
+        " OR coalesce(json_array_length(n.text, '$.donated'), 0)) GROUP BY x.program, x.noted, 3, k.stack",
         capture.id,
     )
-    for signature_text, noted, function, stack, count, call in rows:
+    for signature_text, noted, reused, function, stack, count, call in rows:
         signature = json.loads(signature_text)
         donated = json.loads(noted).get("donated", ()) if noted else ()
-        unused = list(find_unused_donations(signature, donated))
+        unused = list(find_unused_donations(signature, donated, reused))
         if not unused:
             continue
-        fits = "no other result has its size" if len(unused) == 1 else "no other results have their sizes"
-        lines = [f"cannot reuse the memory of {words.count(len(unused), 'donated argument')}: {fits}"]
-        for place, size in unused[:_MAX_NAMES]:
-            each = signature["arguments"][place]
-            lines.append(
-                f"argument {each['name'] or place}: {each['type']}" + (f", {words.size(size)}" if size >= 0 else "")
-            )
+        lines = [f"cannot reuse the memory of {words.count(len(unused), 'donated argument')}"]
+        for each in unused[:_MAX_NAMES]:
+            argument = signature["arguments"][each.argument]
+            size = f", {words.size(each.size)}" if each.size >= 0 else ""
+            lines.append(f"argument {argument['name'] or each.argument}: {argument['type']}{size}; {each.reason}")
         if len(unused) > _MAX_NAMES:
             lines.append(f"and {words.count(len(unused) - _MAX_NAMES, 'more argument')}")
         finding = Finding("donation", Severity.WARNING, "\n".join(lines), function or "a program", count, call)

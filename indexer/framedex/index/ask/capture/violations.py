@@ -16,8 +16,15 @@ from framedex.plugins.validation.boundary import (
     TABLE_FUNCTION,
     find_boundary_violations,
     may_be_violation,
+    null_functions,
 )
-from framedex.plugins.validation.errors import ERROR_DESTROYERS, find_undestroyed_errors
+from framedex.plugins.validation.errors import (
+    ERROR_CALLBACKS,
+    ERROR_DESTROYER,
+    ERROR_FUNCTIONS,
+    find_undestroyed_errors,
+    find_used_errors,
+)
 from framedex.plugins.validation.events import EVENT_FUNCTIONS, EVENT_TRIGGERS, find_event_violations
 from framedex.plugins.validation.handles import (
     JUDGED_TYPES,
@@ -25,11 +32,13 @@ from framedex.plugins.validation.handles import (
     NULL_OBJECT,
     created_lists,
     find_null_handles,
+    find_refused_buffers,
     find_unknown_handles,
     is_traced_completely,
 )
 from framedex.plugins.validation.references import POINTER, REFERENCE_FUNCTIONS, find_unreferenced_pointers
 from framedex.plugins.validation.start import find_early_calls
+from framedex.programs.objects import ViolationKind
 
 _PJRT = "pjrt"
 _FIRST_CALLS = 8  # more than a client makes before it initialises the plug-in
@@ -50,11 +59,17 @@ def find_violations(reader: Reader, capture: int, *, is_whole: bool) -> Iterator
     suspects = [*calls.of([TABLE_FUNCTION]), *calls.suspects()]
     yield from find_boundary_violations(suspects)
     yield from find_null_handles(suspects)
+    failed = calls.failed()
+    yield from find_refused_buffers(call for call in failed if call.id not in calls.of_gone_content)
     if not is_whole:
         return
     yield from find_early_calls(calls.first())
-    if failed := calls.failed():
-        yield from find_undestroyed_errors([*failed, *calls.of(ERROR_DESTROYERS)], calls.last_of_threads())
+    if failed:
+        errors = [*failed, *calls.of(ERROR_FUNCTIONS)]
+        if ERROR_DESTROYER not in calls.null_functions:
+            yield from find_undestroyed_errors(errors, calls.last_of_threads())
+        if not any(name.startswith(ERROR_CALLBACKS) for name in calls.functions):
+            yield from find_used_errors(errors)
     if EVENT_TRIGGERS & calls.functions.keys():
         yield from find_event_violations(calls.of(EVENT_FUNCTIONS))
     if POINTER in calls.functions:
@@ -74,6 +89,20 @@ class _ApiCalls:
         """The functions with calls, by name."""
         query = "SELECT DISTINCT b.name, b.id FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
         return dict(self._reader.rows(f"{query} WHERE k.capture = ? AND b.boundary = ?", self._capture, _PJRT))
+
+    @cached_property
+    def null_functions(self) -> list[str]:
+        """The functions that are null in the plug-in's table."""
+        return [name for call in self.of([TABLE_FUNCTION]) for name in null_functions(call)]
+
+    @cached_property
+    def of_gone_content(self) -> set[int]:
+        """The calls that the index knows to use a deleted object."""
+        query = (
+            "SELECT v.call FROM object_ranges r CROSS JOIN violations v"
+            " ON v.object BETWEEN r.first_object AND r.last_object WHERE r.capture = ? AND v.kind = ?"
+        )
+        return {call for (call,) in self._reader.rows(query, self._capture, ViolationKind.USE_AFTER_DELETE)}
 
     def of(self, functions: Iterable[str]) -> list[CallRow]:
         """Return the calls of these functions."""

@@ -66,11 +66,15 @@ class CompilationFacts:
 
 def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> list[Difference]:
     """Return the differences: `ChangeCause.SAME` if there are none, an empty list if too little is known."""
+    if _is_other_derivative(before, after):
+        return [(ChangeCause.DERIVATIVE, _NO_SUBJECT, "", "")]
     found: list[Difference] = []
     if before.signature is not None and after.signature is not None:
         found += _compare_arguments(before.signature, after.signature)
     if before.note is not None and after.note is not None:
         found += _compare_notes(before, after)
+        if not any(cause is ChangeCause.DONATION for cause, *_ in found):
+            found += _compare_donations(before.note, after.note)
     if before.options is not None and after.options is not None:
         found += _compare_options(before.options, after.options)
     # Arguments that are passed in another way have a structure of their own; it matters only if nothing else differs.
@@ -85,8 +89,24 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
 
 
 def has_other_arguments(found: Iterable[Difference]) -> bool:
-    """Return whether the number of arguments differs. Then the arguments are not compared."""
-    return any(subject == _NUMBER for _, subject, _, _ in found)
+    """Return whether the arguments were not compared: their number differs, or they are those of a derivative."""
+    return any(subject == _NUMBER or cause is ChangeCause.DERIVATIVE for cause, subject, _, _ in found)
+
+
+def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> bool:
+    """Return whether one of two programs is a pass of a derivative that the other one is not.
+
+    JAX names the arguments of a function, but not those of programs that it derives from its trace. It names the
+    results of a backward pass, but not those of a forward pass.
+    """
+    notes = before.note, after.note
+    forms = {(len(note.arguments), any(each.name for each in note.arguments)) for note in notes if note is not None}
+    if None in notes or all(is_named for _, is_named in forms):
+        return False
+    if before.signature is None or after.signature is None:
+        return len(forms) > 1
+    results = {tuple(result.name for result in each.results) for each in (before.signature, after.signature)}
+    return len(forms) > 1 or len(results) > 1
 
 
 def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[CompileChange, ...]:
@@ -191,6 +211,14 @@ def _compare_notes(before: CompilationFacts, after: CompilationFacts) -> Iterato
         yield from _compare_traces(before.note, after.note, has_new_types=bool(shown))
 
 
+def _compare_donations(before: CompileNote, after: CompileNote) -> Iterator[Difference]:
+    """Yield the arguments that only one call donated. The program shows a donation only if a result can use it."""
+    for place in sorted({*before.donated} ^ {*after.donated}):
+        if place < len(after.arguments):
+            was, now = ("donated" if place in note.donated else "kept" for note in (before, after))
+            yield ChangeCause.DONATION, _argument_subject(place, after.arguments[place].name), was, now
+
+
 def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: bool) -> Iterator[Difference]:
     """Yield differences in the facts that JAX's tracing cache compares besides types and static arguments.
 
@@ -199,6 +227,9 @@ def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: b
     old, new = before.keys or (), after.keys or ()
     for subject, was, now in _compare_keys(old, new, "structure"):
         yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
+    for subject, was, now in _compare_keys(old, new, "container"):
+        if _NOT_GIVEN not in (was, now):  # otherwise the number of arguments, or a name, tells it
+            yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "static data"):
         yield ChangeCause.STATIC_DATA, _ChangeSubject(subject), was, now
     usual = dict(_values_of(new, "usual setting")) | dict(_values_of(old, "usual setting"))
@@ -215,7 +246,8 @@ def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: b
         )
     else:
         for subject, was, now in _compare_keys(old, new, "function"):
-            yield ChangeCause.FUNCTION, _ChangeSubject(subject or after.function), was, now
+            name = subject or after.function or now.partition(" #")[0]
+            yield ChangeCause.FUNCTION, _ChangeSubject(name), was, now
     if not has_new_types:
         for subject, was, now in _compare_keys(old, new, "parameter"):
             yield ChangeCause.PARAMETER, _ChangeSubject(subject), was, now

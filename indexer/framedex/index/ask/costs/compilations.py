@@ -50,7 +50,7 @@ from framedex.model.programs import to_module_name
 MAX_COMPARED = 2_000
 """Limit of explained compilations per query: the first and the latest of each row."""
 
-_MAX_CANDIDATES = 8  # latest compilations of a function object, of which the nearest is compared
+_MAX_CANDIDATES = 8  # latest compilations of a function or its object, of which the nearest is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +79,34 @@ def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[i
         if key not in alike:
             alike[key] = _build_function(name, place, notes.get(number), module if program is not None else None)
         found[program, number] = alike[key]
-    return found
+    # A program without ops of the function, such as one that returns its argument, belongs to the same object's others.
+    object_of = _read_function_objects(notes)
+    located = {
+        object_of[note]: function for (_, note), function in found.items() if function.place and note in object_of
+    }
+    return {
+        (program, note): function if function.place else located.get(object_of.get(note, ""), function)
+        for (program, note), function in found.items()
+    }
 
 
 def _build_function(name: str, location_text: str, noted: CompileNote | None, module: str | None) -> JittedFunction:
-    if noted is None or not noted.function or not is_note_of_program(noted, module):
+    if noted is None or not is_note_of_program(noted, module):
         return JittedFunction(name, location_text)
+    if not noted.function:  # a callable object without a name of its own
+        return JittedFunction(name, location_text or _function_object(noted).partition(" #")[0])
     is_of_package = is_installed(noted.defined) and not noted.defined.startswith("<")  # `<stdin>:3` is a location
     return JittedFunction(name or noted.function, location_text if is_of_package else noted.defined)
 
 
-def _find_function_numbers(reader: Reader, calls: Iterable[CompileCall]) -> dict[int | None, str]:
-    """Return the number of the function object that JAX traced, by the row id of the note."""
-    notes = read_texts(reader, {each.note for each in calls}, parse_note)
-    keys = ((number, key) for number, noted in notes.items() for key in noted.keys or ())
-    return {number: value for number, (kind, subject, value) in keys if (kind, subject) == ("function", "")}
+def _read_function_objects(notes: Mapping[int | None, CompileNote]) -> dict[int | None, str]:
+    """Return the function object that JAX traced, as name and number, by the row id of the note."""
+    return {number: found for number, note in notes.items() if (found := _function_object(note))}
+
+
+def _function_object(note: CompileNote) -> str:
+    """Return the name and number of the function object; empty if unknown."""
+    return next((value for kind, subject, value in note.keys or () if (kind, subject) == ("function", "")), "")
 
 
 _Pair = tuple[tuple[Content, ...], Content]  # earlier compilations, the latest last, and the one to explain
@@ -123,9 +136,12 @@ class _EarlierCompilations:
     def add(self, number: str, content: Content) -> None:
         """Add a compilation."""
         self.latest_by_program[content[0], content[2]] = content
-        others = (each for each in self.by_function.get(number, ()) if each != content)
-        self.by_function[number] = (*others, content)[-_MAX_CANDIDATES:]
-        self.latest = (content,)
+        self.by_function[number] = _add_latest(self.by_function.get(number, ()), content)
+        self.latest = _add_latest(self.latest, content)
+
+
+def _add_latest(contents: tuple[Content, ...], content: Content) -> tuple[Content, ...]:
+    return (*(each for each in contents if each != content), content)[-_MAX_CANDIDATES:]
 
 
 @dataclass(slots=True)
@@ -147,7 +163,7 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
     outward = outward_lines(reader, {each.stack for each in calls}) if all_lines else {}
     rows: dict[tuple[PythonLine | None, tuple[PythonLine, ...], JittedFunction], _CompileRow] = {}
     known_rows: dict[tuple[int | None, int | None, int], _FunctionRow] = {}
-    number_of = _find_function_numbers(reader, calls)
+    object_of = _read_function_objects(read_texts(reader, {each.note for each in calls}, parse_note))
     previous: dict[tuple[int, tuple[str, str | PythonLine | None]], _EarlierCompilations] = {}
     for each in calls:
         known_row = known_rows.get((each.program, each.note, each.stack))
@@ -160,12 +176,12 @@ def compiles(reader: Reader, *, all_lines: bool) -> Table[Compiles]:
         known_row.row.calls.append(each)
         if known_row.key is not None:
             earlier = previous.setdefault((each.capture, known_row.key), _EarlierCompilations())
-            number, content = number_of.get(each.note, ""), each.content
-            before = earlier.find(number, content)
+            function_object, content = object_of.get(each.note, ""), each.content
+            before = earlier.find(function_object, content)
             if before:
                 known_row.row.pairs[before, content] += 1
             if each.error <= 0:  # a failed compilation is not a previous one
-                earlier.add(number, content)
+                earlier.add(function_object, content)
     changes_of = _find_changes(reader, rows.values())
     prepared = _sum_preparations(reader, all_lines=all_lines)
     misses = find_cache_misses(reader, calls)

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -62,8 +62,7 @@ class MemoryPieces:
 
 def read_columns(rows: Iterable[tuple[Any, ...]], count: int) -> list[Integers]:
     """Return rows of `count` integers each, as columns."""
-    row: np.dtype[Any] = np.dtype((np.int64, count))
-    return list(np.fromiter(rows, row).reshape(-1, count).T)
+    return list(np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, count).T)
 
 
 def find_kinds_by_function(connection: sqlite3.Connection, capture: int, functions: Iterable[str]) -> dict[int, str]:

@@ -108,9 +108,9 @@ class ProgramCode:
     def find_node_paths(self, nodes: Iterable[int]) -> dict[int, PythonPath]:
         """Return the path that ends at each node with Python frames."""
         query = (
-            "WITH RECURSIVE up(node) AS (SELECT value FROM json_each(?) UNION SELECT n.parent FROM up"
-            " JOIN nodes n ON n.id = up.node WHERE n.parent) SELECT n.id, n.parent, n.frame, n.user_node = n.id"
-            " FROM up JOIN nodes n ON n.id = up.node"
+            "WITH RECURSIVE up(id, parent, frame, is_own) AS (SELECT n.id, n.parent, n.frame, n.user_node = n.id"
+            " FROM json_each(?) s CROSS JOIN nodes n ON n.id = s.value UNION SELECT n.id, n.parent, n.frame,"
+            " n.user_node = n.id FROM up CROSS JOIN nodes n ON n.id = up.parent) SELECT * FROM up"
         )
         wanted = sorted({*nodes} - {0})
         steps = {node: step for node, *step in self._connection.execute(query, (json_list(wanted),))}

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from framedex.index.file.conventions import PYTHON_LEAF
-from framedex.index.write.calls import NULL, CallWriter
+from framedex.index.file.conventions import IN_JSON, PYTHON_LEAF, json_list
+from framedex.index.write.bulk_rows import NULL
+from framedex.index.write.calls import CallWriter
 from framedex.index.write.costs.pieces import MAX_BYTES
 from framedex.index.write.records import CaptureRecord
-from framedex.index.write.tree import Integers
+from framedex.index.write.tree import Integers, StackTree
 from framedex.model import CallBatch, TransferDirection
 from framedex.programs.objects.moves import MOVES, FunctionTransfer
 
@@ -32,8 +33,11 @@ _ADD_TO_TRANSFER = (
 class TransferWriter:
     """Writes the transfers of one capture. Its calls begin at the id `first`."""
 
-    def __init__(self, connection: sqlite3.Connection, capture: int, first: int, record: CaptureRecord) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, tree: StackTree, capture: int, first: int, record: CaptureRecord
+    ) -> None:
         self._connection = connection
+        self._causes = _TransferCauses(connection, tree)
         self._capture = capture
         self._first = first
         self._record = record
@@ -83,12 +87,12 @@ class TransferWriter:
         numbers, of_call = np.unique(found.argument, return_inverse=True)
         texts = calls.read_argument_texts(numbers)
         is_wanted = np.array([_SIZE_QUERY not in text for text in texts], bool)[of_call]
-        for stream_kind in np.unique(found.stream_kind).tolist():
-            move = self._moves[stream_kind]
+        wanted = np.flatnonzero(is_wanted)
+        order = wanted[np.argsort(found.stream_kind[wanted], kind="stable")]
+        ends = np.flatnonzero(np.diff(found.stream_kind[order], append=-1)) + 1
+        for of_kind in np.split(order, ends)[:-1]:
+            move = self._moves[found.stream_kind[of_kind[0]]]
             assert move is not None
-            of_kind = np.flatnonzero((found.stream_kind == stream_kind) & is_wanted)
-            if not len(of_kind):
-                continue
             used, of_used = np.unique(of_call[of_kind], return_inverse=True)
             size = _parse_sizes([texts[number] for number in used.tolist()], move.size)[of_used]
             row = found.row[of_kind]
@@ -106,7 +110,7 @@ class TransferWriter:
             self._known_kinds.add(kind)
             query = "SELECT stack FROM call_kinds WHERE id = ?"
             (stack,) = self._connection.execute(query, (kind,)).fetchone()
-            way = find_cause(self._connection, stack, move.direction)
+            way = self._causes.find(stack, move.direction)
             self._connection.execute(
                 "INSERT INTO transfers(kind, capture, direction, how, is_implicit, calls, duration, sized, bytes,"
                 " first_call, latest_call) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?)",
@@ -243,30 +247,44 @@ _EXPRESSIONS = {
 }
 
 
-def find_cause(connection: sqlite3.Connection, stack: int, direction: TransferDirection) -> TransferCause:
-    """Return the cause of the transfers with this stack.
+class _TransferCauses:
+    """Finds the causes of transfers by their stacks."""
 
-    The guard is per thread, so frames outside of the line matter too.
-    """
-    frames = list(_read_python_frames(connection, stack))
-    is_asked_for = any(frame.name in _EXPLICIT_FUNCTIONS[direction] and frame.is_of_jax for frame in frames)
-    return TransferCause(_describe_cause(frames, direction), bool(frames) and not is_asked_for)
+    def __init__(self, connection: sqlite3.Connection, tree: StackTree) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._functions: dict[int, tuple[str, str] | None] = {}  # name and module by frame; None: not Python
 
+    def find(self, stack: int, direction: TransferDirection) -> TransferCause:
+        """Return the cause of the transfers with this stack.
 
-def _read_python_frames(connection: sqlite3.Connection, stack: int) -> Iterator[_PythonFunction]:
-    """Return the Python frames of a stack, outermost first."""
-    rows = connection.execute(
-        "WITH RECURSIVE up(node, depth, is_inside) AS ("
-        " SELECT n.id, n.depth, n.id <> n.user_node FROM stacks s"
-        f" JOIN nodes n ON n.id = {PYTHON_LEAF} WHERE s.id = ?"
-        " UNION ALL SELECT p.id, p.depth, up.is_inside AND p.id <> p.user_node"
-        " FROM up JOIN nodes n ON n.id = up.node JOIN nodes p ON p.id = n.parent"
-        ") SELECT fn.name, fn.module, up.is_inside FROM up JOIN nodes n ON n.id = up.node"
-        " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
-        " WHERE fn.language = 'python' ORDER BY up.depth",
-        (stack,),
-    )
-    return (_PythonFunction(name, path, bool(is_inside)) for name, path, is_inside in rows)
+        The guard is per thread, so frames outside of the line matter too.
+        """
+        frames = self._read_python_frames(stack)
+        is_asked_for = any(frame.name in _EXPLICIT_FUNCTIONS[direction] and frame.is_of_jax for frame in frames)
+        return TransferCause(_describe_cause(frames, direction), bool(frames) and not is_asked_for)
+
+    def _read_python_frames(self, stack: int) -> list[_PythonFunction]:
+        """Return the Python frames of a stack, outermost first."""
+        query = f"SELECT n.id, n.user_node FROM stacks s JOIN nodes n ON n.id = {PYTHON_LEAF} WHERE s.id = ?"
+        leaf, user = self._connection.execute(query, (stack,)).fetchone() or (0, 0)
+        path = self._tree.nodes.path_to(leaf)
+        line = path.index(user) if user else -1
+        frames = self._tree.nodes.frame[path].tolist()
+        self._read_functions({*frames} - self._functions.keys())
+        found = enumerate(map(self._functions.__getitem__, frames))
+        return [_PythonFunction(*function, position > line) for position, function in found if function is not None]
+
+    def _read_functions(self, frames: set[int]) -> None:
+        if not frames:
+            return
+        query = (
+            "SELECT fr.id, fn.name, fn.module FROM frames fr JOIN functions fn ON fn.id = fr.function"
+            f" WHERE fn.language = 'python' AND fr.id {IN_JSON}"
+        )
+        self._functions |= dict.fromkeys(frames)
+        for frame, *function in self._connection.execute(query, (json_list(frames),)):
+            self._functions[frame] = (function[0], function[1])
 
 
 def _describe_cause(frames: list[_PythonFunction], direction: TransferDirection) -> str:

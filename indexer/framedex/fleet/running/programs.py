@@ -1,0 +1,40 @@
+"""The programs that the ranks of a job compiled, compared by their content."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.fleet.running.states import RankState
+
+_MAX_NAMES = 3  # of a rank
+
+
+def find_different_programs(ranks: Sequence[RankState]) -> dict[int, tuple[str, ...]]:
+    """The first programs that ranks compiled in the place of a program of most ranks, by rank.
+
+    Such a rank lacks a program that most ranks have, and has one that they lack. Programs have JAX's names, such as
+    `jit_step`.
+    """
+    from framedex.captures.stored_files import stored_program_names
+
+    files = {each.rank: stored_program_names(each.capture) for each in ranks}
+    counts = Counter(name for names in files.values() for name in names)
+    common = {name for name, count in counts.items() if 2 * count > len(ranks)}
+    found = {}
+    for each in ranks:
+        own = files[each.rank] - common
+        if own and not common <= files[each.rank]:
+            found[each.rank] = tuple(_name_programs(each.capture, own))[:_MAX_NAMES]
+    return found
+
+
+def _name_programs(capture: Path, files: Iterable[str]) -> list[str]:
+    from framedex.captures.stored_files import read_stored_program
+    from framedex.programs.bytecode import read_bytecode
+
+    contents = (read_stored_program(capture, file) for file in files)
+    return sorted({read_bytecode(content).name for content in contents if content is not None} - {""})

@@ -1,0 +1,111 @@
+#include "pjrt/host_callbacks.h"
+
+#include <pthread.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <tuple>
+#include <unordered_map>
+
+#include "recorder/kept_contents.h"
+
+namespace framedex::pjrt {
+namespace {
+
+// A callback of the program that answers on one channel, and the execution that uses it.
+struct Answerer {
+  PJRT_RecvCallbackInfo original;
+  int64_t device;
+  int64_t execution;
+};
+
+// Leaked on purpose: callbacks outlive static destructors. Addresses of callbacks and streams are reused, so the maps
+// do not grow with the number of executions.
+struct Answers {
+  std::mutex mutex;
+  std::map<std::tuple<PJRT_RecvCallback, void*, int64_t, int64_t>, std::unique_ptr<Answerer>> answerers;
+  std::unordered_map<const PJRT_CopyToDeviceStream*, std::array<int64_t, 4>> streams;
+  int64_t executions = 0;
+  int64_t count = 0;
+
+  static Answers& instance() {
+    static auto* answers = [] {
+      // Another thread may hold the lock at a fork. The callbacks belong to the parent.
+      pthread_atfork(nullptr, nullptr, [] { new (&instance()) Answers; });
+      return new Answers;
+    }();
+    return *answers;
+  }
+};
+
+void answer(PJRT_CopyToDeviceStream* stream, void* user) {
+  auto* answerer = static_cast<Answerer*>(user);
+  PJRT_RecvCallbackInfo original;
+  {
+    Answers& answers = Answers::instance();
+    std::lock_guard lock(answers.mutex);
+    original = answerer->original;
+    answers.streams[stream] = {answerer->execution, answerer->device, original.channel_id, ++answers.count};
+  }
+  original.recv_callback(stream, original.user_arg);
+}
+
+template <typename Visit>
+void for_each_receive(const PJRT_LoadedExecutable_Execute_Args* args, Visit visit) {
+  for (size_t device = 0; device < args->num_devices; ++device) {
+    for (size_t i = 0; i < args->options->num_recv_ops; ++i)
+      visit(static_cast<int64_t>(device), args->options->recv_callbacks[device][i]);
+  }
+}
+
+bool is_answered(const PJRT_LoadedExecutable_Execute_Args* args) {
+  return args->options != nullptr && args->options->num_recv_ops != 0 && args->options->recv_callbacks != nullptr &&
+         args->num_devices != 0;
+}
+
+}  // namespace
+
+AnswerScope::AnswerScope(const PJRT_LoadedExecutable_Execute_Args* args) {
+  if (!is_answered(args) || recorder::kept_contents() == recorder::Contents::kNone) return;
+  args_ = args;
+  Answers& answers = Answers::instance();
+  std::lock_guard lock(answers.mutex);
+  int64_t execution = ++answers.executions;
+  for_each_receive(args, [&](int64_t device, PJRT_RecvCallbackInfo& callback) {
+    std::unique_ptr<Answerer>& answerer =
+        answers.answerers[{callback.recv_callback, callback.user_arg, device, callback.channel_id}];
+    if (answerer == nullptr) answerer = std::make_unique<Answerer>();
+    *answerer = {callback, device, execution};
+    callback.recv_callback = answer;
+    callback.user_arg = answerer.get();
+  });
+}
+
+AnswerScope::~AnswerScope() {
+  if (args_ == nullptr) return;
+  Answers& answers = Answers::instance();
+  std::lock_guard lock(answers.mutex);
+  for_each_receive(args_, [](int64_t, PJRT_RecvCallbackInfo& callback) {
+    callback = static_cast<Answerer*>(callback.user_arg)->original;
+  });
+}
+
+void answered_execution(recorder::ArgumentWriter& writer, uint16_t field,
+                        const PJRT_LoadedExecutable_Execute_Args* args) {
+  if (!is_answered(args) || args->options->recv_callbacks[0][0].recv_callback != answer) return;
+  Answers& answers = Answers::instance();
+  std::lock_guard lock(answers.mutex);
+  writer.integer(field, static_cast<Answerer*>(args->options->recv_callbacks[0][0].user_arg)->execution);
+}
+
+void answer_of_stream(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_CopyToDeviceStream* stream) {
+  Answers& answers = Answers::instance();
+  std::lock_guard lock(answers.mutex);
+  auto found = answers.streams.find(stream);
+  if (found != answers.streams.end()) writer.integers(field, found->second.data(), found->second.size());
+}
+
+}  // namespace framedex::pjrt
