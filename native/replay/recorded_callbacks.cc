@@ -50,8 +50,7 @@ void RecordedCallbacks::answer(PJRT_CopyToDeviceStream* stream, void* user) {
   const PJRT_Api& api = owner.api_;  // `owner` may end once the program has its answer
   auto content = std::make_unique<std::string>(owner.take(*channel, stream));
   PJRT_Chunk chunk{content->data(), content->size(), [](void*, void* held) { delete static_cast<std::string*>(held); },
-                   content.get()};
-  content.release();
+                   content.release()};
   PJRT_CopyToDeviceStream_AddChunk_Args args{};
   args.struct_size = PJRT_CopyToDeviceStream_AddChunk_Args_STRUCT_SIZE;
   args.stream = stream;

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.base.memory_maps import read_maps, root_of
 from framedex.base.regularfile import open_regular
-from framedex.live.memory import Memory, read_maps, root_of
+from framedex.live.memory import Memory
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQ")  # its first members: name, type, flags, address, offset, size

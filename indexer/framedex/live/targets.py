@@ -10,10 +10,10 @@ from pathlib import Path
 
 from framedex.base.errors import FramedexError
 from framedex.base.folders import folders_upwards
+from framedex.base.memory_maps import read_maps
 from framedex.base.regularfile import host_name
 from framedex.captures.folders import capture_folders, captures_within, project_captures_folder
 from framedex.captures.metadata import read_metadata
-from framedex.live.memory import read_maps
 from framedex.live.model import ProcessState
 from framedex.live.tasks import process_state, started_unix_ns
 from framedex.model.metadata import Metadata

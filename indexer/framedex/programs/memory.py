@@ -214,8 +214,8 @@ class _Analysis:
     def _define_buffers(self, instruction: Instruction, forwarded: _Value) -> _Value:
         """Return the value of an instruction, whose own step comes after those of the computations it calls.
 
-        The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value: it
-        dies at its last use in a round, and the value of the next round takes its memory.
+        The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value.
+        It dies at its last use in a round, and the value of the next round takes its memory.
         """
         step = len(self._steps)
         value = []

@@ -20,8 +20,9 @@ from pathlib import Path
 
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_limit
+from framedex.base.memory_maps import MappedRange, read_maps, root_of
 from framedex.live.look import describe_refusal
-from framedex.live.memory import MappedRange, Memory, MemoryParts, ProcessMemory, read_maps, root_of
+from framedex.live.memory import Memory, MemoryParts, ProcessMemory
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from framedex.live.memory import read_maps
+from framedex.base.memory_maps import read_maps
 from framedex.plugins.conformance.model import StackFrame
 
 if TYPE_CHECKING:

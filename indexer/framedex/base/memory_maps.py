@@ -1,0 +1,40 @@
+"""The memory map of a living process, and where the files that it names are here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class MappedRange(NamedTuple):
+    """Addresses [start, end) of a living process, and the file or the special name (`[vdso]`) there; empty if none."""
+
+    start: int
+    end: int
+    is_executable: bool
+    offset: int
+    path: str
+
+
+def read_maps(pid: int) -> Iterator[MappedRange]:
+    """The mapped memory of a living process, by address. Raises OSError without it, or without the permission."""
+    text = os.fsdecode(Path(f"/proc/{pid}/maps").read_bytes())
+    for line in filter(None, text.split("\n")):  # the kernel escapes no other end of a line
+        addresses, permissions, offset, _, _, *path = line.split(maxsplit=5)
+        start, end = (int(each, 16) for each in addresses.split("-"))
+        yield MappedRange(
+            start, end, "x" in permissions, int(offset, 16), path[0].replace("\\012", "\n") if path else ""
+        )
+
+
+def root_of(pid: int) -> Path:
+    """The folder here below which the paths in a process's memory map are: `/` unless it runs in a container.
+
+    The kernel writes them for the reader's root, so they begin with the folder of a `chroot`. Only files of other
+    mounts are below `/proc/PID/root`. Raises OSError if the process ends meanwhile.
+    """
+    process, own = Path(f"/proc/{pid}"), Path("/proc/self")
+    is_shared = (process / "ns/mnt").readlink() == (own / "ns/mnt").readlink()
+    return Path("/") if is_shared else process / "root"
