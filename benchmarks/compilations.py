@@ -22,7 +22,7 @@ from framedex.model import ChangeCause, Compiles
 from framedex.texts.compilations import reason_text
 
 # Each function is a program. The comment of a line has the beginnings of the causes for which it recompiles.
-RECOMPILING_PROGRAMS = Path(__file__).with_name("recompiles")
+RECOMPILING_PROGRAMS = Path(__file__).parent / "programs" / "recompiles"
 WORKER = """
 import importlib.util, sys
 
@@ -101,7 +101,7 @@ def _are_expected(reasons: Iterable[str], expected: Sequence[str]) -> bool:
 def recompiles(names: tuple[str, ...], environment: Path) -> list[Figure]:
     """Compare the causes of recompilations with JAX's explanations.
 
-    PROGRAM is a function of benchmarks/recompiles, or a file without .py. Each program is recorded once with
+    PROGRAM is a function of benchmarks/programs/recompiles, or a file without .py. Each program is recorded once with
     JAX_EXPLAIN_CACHE_MISSES=1, on two devices.
     """
     python = create_environment(environment)

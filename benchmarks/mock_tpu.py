@@ -265,7 +265,7 @@ def device_memory() -> list[Figure]:
 # --- real programs ----------------------------------------------------------------------------------------------------
 
 # Each runs in its own process, in an environment with the libraries, which the first run creates.
-REAL_PROGRAMS = Path(__file__).with_name("programs")
+REAL_PROGRAMS = Path(__file__).parent / "programs" / "real"
 # Arguments: a file and the name of its function. Prints seconds of the backend's compiler, the number of compilations,
 # processor seconds of the program, and its numbers.
 REAL_PROGRAM_WORKER = """
@@ -358,7 +358,7 @@ def real_programs(
 ) -> list[Figure]:
     """Run real programs of JAX's libraries on the mock TPU and on the CPU backend, and compare compilation.
 
-    PROGRAM is a function of benchmarks/programs, or a file without .py. Without one, all programs run: some ten
+    PROGRAM is a function of benchmarks/programs/real, or a file without .py. Without one, all programs run: some ten
     minutes. The first run installs the libraries with pip (1.5 GB).
     """
     python = create_environment(environment)

@@ -27,7 +27,7 @@ async def test_an_installation_without_the_native_part_says_that_it_cannot(tmp_p
 
 
 async def test_an_unsupported_system_cannot_record(tmp_path: Path, connect: Connect) -> None:
-    serve = f"import platform; platform.machine = lambda: 'aarch64'\n{SERVE}"
+    serve = f"import platform; platform.machine = lambda: 'riscv64'\n{SERVE}"
     client = await connect(tmp_path, command=tuple(python_without(ANOTHER_SYSTEM, serve, FUNCTIONS)))
     answer = plain(await ask(client, "recorder", {}))
     assert (answer["canRecord"], answer["isSupported"]) == (False, False)

@@ -172,6 +172,8 @@ def _wait_of(
     if is_busy:
         return Wait(WaitKind.RUNNING, thread)
     if task.activity is Activity.RUNNING:
+        if before.activity in (Activity.INPUT, Activity.DISK):  # it wakes for a moment, such as for a heartbeat
+            return Wait(WaitKind.INPUT, thread)
         wakes_for_a_moment = before.activity is Activity.SLEEP or before.until_ns is not None
         return Wait(WaitKind.TIMED if wakes_for_a_moment else WaitKind.RUNNING, thread)
     if task.activity is Activity.STOPPED:

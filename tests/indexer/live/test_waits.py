@@ -20,7 +20,9 @@ def _look(time_ns: int, activity: Activity, cpu_ns: int, until_ns: int | None = 
     [
         (Activity.SLEEP, None, MS, WaitKind.TIMED),
         (Activity.FUTEX, 80 * MS, MS, WaitKind.TIMED),
+        (Activity.INPUT, None, MS, WaitKind.INPUT),  # a heartbeat
         (Activity.SLEEP, None, 50 * MS, WaitKind.RUNNING),
+        (Activity.INPUT, None, 50 * MS, WaitKind.RUNNING),
         (Activity.FUTEX, None, MS, WaitKind.RUNNING),  # it was woken
         (Activity.RUNNING, None, MS, WaitKind.RUNNING),  # other threads use the processors
     ],
