@@ -1,7 +1,7 @@
 """Record the programs of tests/programs/corpus, each in one file: python scripts/make_recordings.py FOLDER [NAME...].
 
-Each program is recorded at the mock TPU with 8 devices, and replayed there before its file is written. Plug-ins are
-then checked with `framedex conform PLUGIN.so --recordings FOLDER`.
+Each program is recorded at the mock TPU with 8 devices. Its file is kept if a replay there gives the recorded bits.
+Plug-ins are then checked with `framedex conform PLUGIN.so --recordings FOLDER`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,15 @@ def main() -> None:
 def _record(name: str, file: Path) -> bool:
     """Record and replay a program. Return whether the replay differs or fails."""
     with tempfile.TemporaryDirectory(prefix="framedex-recordings-") as folder:
-        _run("-m", "framedex", "run", "--contents", "-o", folder, *PROGRAMS, name).check_returncode()
+        ran = _run("-m", "framedex", "run", "--contents", "-o", folder, *PROGRAMS, name)
+        if ran.returncode:
+            sys.exit(f"{name} failed:\n{ran.stderr}")
         replay = _run("-m", "framedex", "replay", "--no-bisect", "-o", str(file), folder)
-    result = "equal" if replay.returncode == 0 else replay.stdout + replay.stderr
-    print(f"{name}: {file.stat().st_size:,} bytes, {result}", flush=True)
+    if replay.returncode:
+        file.unlink(missing_ok=True)
+        print(f"{name}: {replay.stdout}{replay.stderr}", flush=True)
+    else:
+        print(f"{name}: {file.stat().st_size:,} bytes, equal", flush=True)
     return replay.returncode != 0
 
 

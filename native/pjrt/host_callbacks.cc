@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,14 +55,6 @@ void answer(PJRT_CopyToDeviceStream* stream, void* user) {
   original.recv_callback(stream, original.user_arg);
 }
 
-template <typename Visit>
-void for_each_receive(const PJRT_LoadedExecutable_Execute_Args* args, Visit visit) {
-  for (size_t device = 0; device < args->num_devices; ++device) {
-    for (size_t i = 0; i < args->options->num_recv_ops; ++i)
-      visit(static_cast<int64_t>(device), args->options->recv_callbacks[device][i]);
-  }
-}
-
 bool is_answered(const PJRT_LoadedExecutable_Execute_Args* args) {
   return args->options != nullptr && args->options->num_recv_ops != 0 && args->options->recv_callbacks != nullptr &&
          args->num_devices != 0;
@@ -68,29 +62,37 @@ bool is_answered(const PJRT_LoadedExecutable_Execute_Args* args) {
 
 }  // namespace
 
-AnswerScope::AnswerScope(const PJRT_LoadedExecutable_Execute_Args* args) {
+AnswerScope::AnswerScope(PJRT_LoadedExecutable_Execute_Args* args) {
   if (!is_answered(args) || recorder::kept_contents() == recorder::Contents::kNone) return;
   args_ = args;
+  original_ = args->options;
   Answers& answers = Answers::instance();
   std::lock_guard lock(answers.mutex);
   int64_t execution = ++answers.executions;
-  for_each_receive(args, [&](int64_t device, PJRT_RecvCallbackInfo& callback) {
-    std::unique_ptr<Answerer>& answerer =
-        answers.answerers[{callback.recv_callback, callback.user_arg, device, callback.channel_id}];
-    if (answerer == nullptr) answerer = std::make_unique<Answerer>();
-    *answerer = {callback, device, execution};
-    callback.recv_callback = answer;
-    callback.user_arg = answerer.get();
-  });
+  rows_.reserve(args->num_devices);
+  for (size_t device = 0; device < args->num_devices; ++device) {
+    const PJRT_RecvCallbackInfo* callbacks = original_->recv_callbacks[device];
+    auto& row = rows_.emplace_back(callbacks, callbacks + original_->num_recv_ops);
+    for (PJRT_RecvCallbackInfo& callback : row) {
+      auto of_device = static_cast<int64_t>(device);
+      std::unique_ptr<Answerer>& answerer =
+          answers.answerers[{callback.recv_callback, callback.user_arg, of_device, callback.channel_id}];
+      if (answerer == nullptr) answerer = std::make_unique<Answerer>();
+      *answerer = {callback, of_device, execution};
+      callback.recv_callback = answer;
+      callback.user_arg = answerer.get();
+    }
+    row_pointers_.push_back(row.data());
+  }
+  options_.resize(std::max(original_->struct_size, sizeof(PJRT_ExecuteOptions)));
+  std::memcpy(options_.data(), original_, original_->struct_size);
+  auto* options = reinterpret_cast<PJRT_ExecuteOptions*>(options_.data());
+  options->recv_callbacks = row_pointers_.data();
+  args->options = options;
 }
 
 AnswerScope::~AnswerScope() {
-  if (args_ == nullptr) return;
-  Answers& answers = Answers::instance();
-  std::lock_guard lock(answers.mutex);
-  for_each_receive(args_, [](int64_t, PJRT_RecvCallbackInfo& callback) {
-    callback = static_cast<Answerer*>(callback.user_arg)->original;
-  });
+  if (args_ != nullptr) args_->options = original_;
 }
 
 void answered_execution(recorder::ArgumentWriter& writer, uint16_t field,

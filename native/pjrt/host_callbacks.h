@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "pjrt_c_api.h"
 #include "recorder/arguments.h"
@@ -23,16 +24,20 @@ void channels(recorder::ArgumentWriter& writer, uint16_t field, Callback* const*
 }
 
 // Replaces the callbacks that answer a program, from the beginning to the end of this object's life, if the recording
-// keeps contents. A plug-in copies them meanwhile.
+// keeps contents. A plug-in copies them meanwhile. Callbacks with one `user_arg` belong to the latest execution.
 class AnswerScope {
  public:
-  explicit AnswerScope(const PJRT_LoadedExecutable_Execute_Args* args);
+  explicit AnswerScope(PJRT_LoadedExecutable_Execute_Args* args);
   ~AnswerScope();
   AnswerScope(const AnswerScope&) = delete;
   AnswerScope& operator=(const AnswerScope&) = delete;
 
  private:
-  const PJRT_LoadedExecutable_Execute_Args* args_ = nullptr;
+  PJRT_LoadedExecutable_Execute_Args* args_ = nullptr;
+  PJRT_ExecuteOptions* original_ = nullptr;               // only read: several executions may share it
+  std::vector<char> options_;                             // a copy with other callbacks
+  std::vector<std::vector<PJRT_RecvCallbackInfo>> rows_;  // of each device
+  std::vector<PJRT_RecvCallbackInfo*> row_pointers_;
 };
 
 // Writes the number that an AnswerScope gave to this execution.

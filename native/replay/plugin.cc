@@ -182,8 +182,11 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
   options.launch_id = static_cast<int>(operation.launch);
   options.non_donatable_input_indices = operation.non_donatable.data();
   options.num_non_donatable_input_indices = operation.non_donatable.size();
-  RecordedCallbacks callbacks(*api_, operation, answers);
-  callbacks.attach(options);
+  RecordedCallbacks* callbacks = nullptr;
+  if (!operation.send_channels.empty() || !operation.receive_channels.empty()) {
+    callbacks = &callbacks_.emplace_back(*api_, operation, answers);
+    callbacks->attach(options);
+  }
   std::vector<PJRT_Buffer* const*> arguments;
   std::vector<PJRT_Buffer**> results;
   for (size_t i = 0; i < operation.devices; ++i) {
@@ -211,9 +214,9 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
     }
   }
   if (failure) throw *failure;
-  if (callbacks.has_missed()) {
+  if (callbacks != nullptr && callbacks->has_missed()) {
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,
-                      "the program asks for an answer of a callback that was not recorded");
+                      "the program asks for an answer of a callback that was not recorded, or has another size");
   }
 }
 

@@ -30,12 +30,13 @@ RecordedCallbacks::RecordedCallbacks(const PJRT_Api& api, const Operation& opera
 }
 
 void RecordedCallbacks::attach(PJRT_ExecuteOptions& options) {
+  if (sends_.empty()) return;
   for (auto& row : sends_) send_rows_.push_back(row.data());
   for (auto& row : receives_) receive_rows_.push_back(row.data());
   options.send_callbacks = send_rows_.data();
   options.recv_callbacks = receive_rows_.data();
-  options.num_send_ops = sends_.empty() ? 0 : sends_.front().size();
-  options.num_recv_ops = receives_.empty() ? 0 : receives_.front().size();
+  options.num_send_ops = sends_.front().size();
+  options.num_recv_ops = receives_.front().size();
   options.use_major_to_minor_data_layout_for_callbacks = true;
 }
 
@@ -47,7 +48,7 @@ PJRT_Error* RecordedCallbacks::discard(PJRT_Chunk* chunk, PJRT_CallbackError*, s
 void RecordedCallbacks::answer(PJRT_CopyToDeviceStream* stream, void* user) {
   auto* channel = static_cast<Channel*>(user);
   RecordedCallbacks& owner = *channel->owner;
-  const PJRT_Api& api = owner.api_;  // `owner` may end once the program has its answer
+  const PJRT_Api& api = owner.api_;
   auto content = std::make_unique<std::string>(owner.take(*channel, stream));
   PJRT_Chunk chunk{content->data(), content->size(), [](void*, void* held) { delete static_cast<std::string*>(held); },
                    content.release()};
@@ -56,7 +57,6 @@ void RecordedCallbacks::answer(PJRT_CopyToDeviceStream* stream, void* user) {
   args.stream = stream;
   args.chunk = &chunk;
   PJRT_Error* error = api.PJRT_CopyToDeviceStream_AddChunk(&args);
-  if (error != nullptr) owner.has_missed_ = true;  // another size than was recorded
   destroy(api, error);
   if (args.transfer_complete != nullptr) {
     PJRT_Event_Destroy_Args event{PJRT_Event_Destroy_Args_STRUCT_SIZE, nullptr, args.transfer_complete};
@@ -68,15 +68,16 @@ void RecordedCallbacks::answer(PJRT_CopyToDeviceStream* stream, void* user) {
 
 std::string RecordedCallbacks::take(Channel& channel, PJRT_CopyToDeviceStream* stream) {
   std::lock_guard lock(mutex_);
-  if (!channel.answers.empty()) {
+  PJRT_CopyToDeviceStream_TotalBytes_Args args{PJRT_CopyToDeviceStream_TotalBytes_Args_STRUCT_SIZE, nullptr, stream, 0};
+  destroy(api_, api_.PJRT_CopyToDeviceStream_TotalBytes(&args));
+  size_t size = args.total_bytes > 0 ? static_cast<size_t>(args.total_bytes) : 0;
+  if (!channel.answers.empty() && channel.answers.front().size() == size) {
     std::string content = std::move(channel.answers.front());
     channel.answers.pop_front();
     return content;
   }
   has_missed_ = true;
-  PJRT_CopyToDeviceStream_TotalBytes_Args args{PJRT_CopyToDeviceStream_TotalBytes_Args_STRUCT_SIZE, nullptr, stream, 0};
-  destroy(api_, api_.PJRT_CopyToDeviceStream_TotalBytes(&args));
-  return std::string(args.total_bytes > 0 ? static_cast<size_t>(args.total_bytes) : 0, '\0');
+  return std::string(size, '\0');
 }
 
 }  // namespace framedex::replay

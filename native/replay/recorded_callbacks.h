@@ -13,7 +13,7 @@
 
 namespace framedex::replay {
 
-// Lives until the execution has ended on all devices.
+// Keep it as long as the client: the callbacks of an execution that failed may come later.
 class RecordedCallbacks {
  public:
   // `answers` has the bytes of the operation's answers.
@@ -22,7 +22,7 @@ class RecordedCallbacks {
   RecordedCallbacks& operator=(const RecordedCallbacks&) = delete;
 
   void attach(PJRT_ExecuteOptions& options);
-  // Whether the program received more than was recorded: it got zeros.
+  // Whether the program asked for more answers than were recorded, or for one of another size. It got zeros.
   bool has_missed() const { return has_missed_; }
 
  private:

@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
@@ -55,19 +55,21 @@ def test_threads_compute_the_checksum_of_an_index_while_it_is_replaced(tmp_path:
     expected = seal.checksum(index)
 
     def compute(_: int) -> set[int]:
-        found = set()
+        found = {seal.checksum(index)}
+        has_begun.wait()
         while not is_replaced.is_set():
             found.add(seal.checksum(index))
         return found
 
-    is_replaced = Event()
+    is_replaced, has_begun = Event(), Barrier(5)
     with ThreadPoolExecutor(4) as threads:
         found = threads.map(compute, range(4))
+        has_begun.wait()
         for _ in range(100):
             new.write_bytes(content)
             new.replace(index)
         is_replaced.set()
-    assert set().union(*found) <= {expected}
+    assert set().union(*found) == {expected}
 
 
 @pytest.mark.parametrize("keeps_times", [False, True])

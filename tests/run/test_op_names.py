@@ -133,7 +133,7 @@ def test_a_slow_compile_alarm_leads_to_the_unrolled_loop(recorded: Recorded, mod
     text = ALARM.replace("MODULE", module)
     found = recorded.explain(text)
     assert f"jit_unrolled  {recorded.program}:12 [op-name]      from {recorded.program}:25" in found
-    assert "line 12: 40 ops of an unrolled loop, each 20 times or more" in found
+    assert "line 12: 40 ops of an unrolled loop, in at least 20 copies" in found
 
 
 def test_the_alarm_of_an_unknown_module_has_no_line(recorded: Recorded) -> None:

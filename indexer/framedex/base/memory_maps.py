@@ -30,10 +30,10 @@ def read_maps(pid: int) -> Iterator[MappedRange]:
 
 
 def root_of(pid: int) -> Path:
-    """The folder here below which the paths in a process's memory map are: `/` unless it runs in a container.
+    """The folder on this machine that contains the paths in a process's memory map: `/` unless it is in a container.
 
-    The kernel writes them for the reader's root, so they begin with the folder of a `chroot`. Only files of other
-    mounts are below `/proc/PID/root`. Raises OSError if the process ends meanwhile.
+    The kernel writes these paths for the reader's root, so they include the folder of a `chroot`. In another mount
+    namespace they are below `/proc/PID/root`. Raises OSError if the process ends meanwhile.
     """
     process, own = Path(f"/proc/{pid}"), Path("/proc/self")
     is_shared = (process / "ns/mnt").readlink() == (own / "ns/mnt").readlink()

@@ -43,7 +43,7 @@ def hide_other_captures(connection: sqlite3.Connection, captures: Collection[int
 
 
 def fill_totals(connection: sqlite3.Connection) -> None:
-    """Replace all totals by those of the captures left by `narrow`."""
+    """Replace all totals by those of the captures that `hide_other_captures` left."""
     from framedex.index.write import aggregates
     from framedex.index.write.tree import read_nodes
 

@@ -339,7 +339,9 @@ class _Analysis:
 
     def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
         life, initial = self._lives[origin], origin
-        while initial in self._initial:
+        passed: set[_Origin] = set()  # in a damaged program, loops may carry each other's values
+        while initial in self._initial and initial not in passed:
+            passed.add(initial)
             initial = self._initial[initial]
         instruction = self._instructions[initial[0]]
         buffer = ProgramBuffer(

@@ -169,6 +169,8 @@ def _explain_unused_donation(signature: Mapping[str, Any], place: int, size: int
     of_type = [each for each in results if each["type"] == kind]
     if of_type and not _has_equal_result(signature, place):
         return f"the result of its type is in {of_type[0]['attributes'].get(_MEMORY, 'another memory')}"
+    if size < 0:
+        return "no result has its type and sharding"
     if of_type:
         is_split = any(0 <= size_on_device(each, signature) != size for each in of_type)
         return (

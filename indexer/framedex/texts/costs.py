@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 
-_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
-
 if TYPE_CHECKING:
     from framedex.model import (
         DeviceMemory,
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
         Transfers,
         Waits,
     )
+
+_BAR_CHARACTERS = "▁▂▃▄▅▆▇█"
 
 
 @dataclass(frozen=True, slots=True)

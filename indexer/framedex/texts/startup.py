@@ -25,6 +25,6 @@ def traced_line_text(line: TracedLine) -> str:
     A round can add an op more than once, for example in a gradient: `repeats` is not always the number of rounds.
     """
     if line.repeats > 1:
-        unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, each {line.repeats:,} times or more"
+        unrolled = f"{words.count(line.repeated_ops, 'op')} of an unrolled loop, in at least {line.repeats:,} copies"
         return f"{unrolled}: if all have the same shapes, jax.lax.scan traces one"
     return words.count(line.ops, "op")

@@ -98,6 +98,16 @@ def test_constants_and_addresses_of_a_call() -> None:
     assert found.addresses(0) == [0x2010]
 
 
+def test_constants_with_a_pattern_of_ones() -> None:
+    """mov w1, #0x10001; mov x2, #0x5555555555555555; bl."""
+    assert code(0x320083E1, 0xB200F3E2, 0x94000040).numbers(0) == [0x10001, 0x55555555]
+
+
+def test_a_store_keeps_a_pointer() -> None:
+    """ldr x8, [x0, #16]; stlur x8, [x1]; blr x8."""
+    assert [call.slot for call in code(0xF9400808, 0xD9000028, 0xD63F0100).calls] == [16]
+
+
 def test_nothing_runs_after_a_trap() -> None:
     """cbz w0, +8; brk; bl; ret."""
     assert [calls for calls, *_ in code(0x34000040, 0xD4200020, 0x94000040, 0xD65F03C0).flow if calls] == [range(1)]

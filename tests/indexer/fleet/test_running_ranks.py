@@ -20,8 +20,10 @@ from framedex.captures.stored_files import (
     write_stored_program,
 )
 from framedex.commands.main import cli
-from framedex.fleet.running.states import RunningJob, read_job
-from framedex.fleet.running.verdicts import RankVerdict, diagnose_job
+from framedex.fleet.running.reports import JobReport
+from framedex.fleet.running.states import RunningJob, read_job, read_job_of
+from framedex.fleet.running.verdicts import JobDiagnosis, RankVerdict, diagnose_job
+from framedex.live.targets import target_of_capture
 from framedex.programs.bytecode import read_bytecode
 from tests.indexer.fleet.running_jobs import ABSENT, PROGRAM, RANKS, change_metadata, generate_job, started_job
 
@@ -113,7 +115,8 @@ def test_hang_of_a_job_names_the_absent_rank_and_why_it_does_not_continue(answer
     assert cause.startswith("Hang: The main thread waits in Queue.get, and no other thread runs Python.")
     assert line == f"  {_line('loader blocks')} in load"
     assert answers.hang_document["blamed"] == [ABSENT]
-    assert answers.hang_document["diagnoses"][str(ABSENT)]["verdict"] == "hang"
+    (diagnosed,) = answers.hang_document["diagnoses"]
+    assert (diagnosed["rank"], diagnosed["diagnosis"]["verdict"]) == (ABSENT, "hang")
 
 
 def test_hang_of_a_killed_job_still_names_the_absent_rank(answers: Answers) -> None:
@@ -210,6 +213,25 @@ def test_the_latest_run_of_a_rank_counts(answers: Answers, tmp_path: Path) -> No
         change_metadata(capture, {"started_unix_ns": number + 1, "launcher": ""}, {})
 
     assert [each.capture for each in read_job([older, captures]).ranks] == [each.capture for each in job.ranks]
+
+
+def test_without_a_name_an_earlier_run_is_not_the_job_of_a_process(answers: Answers, tmp_path: Path) -> None:
+    captures, job = _copy(answers, tmp_path)
+    found = read_job_of(target_of_capture(job.ranks[0].capture), captures)
+    assert found is not None and len(found.ranks) == RANKS
+    for state in job.ranks:
+        change_metadata(state.capture, {}, {"FRAMEDEX_JOB": ""})
+    end = job.ranks[3].capture / "end.json"
+    end.write_text(json.dumps(json.loads(end.read_text()) | {"ended_unix_ns": 10**9}))
+
+    assert read_job_of(target_of_capture(job.ranks[0].capture), captures) is None
+
+
+def test_ranks_that_wait_outside_the_runtime_are_looked_at(answers: Answers) -> None:
+    job = read_job([answers.captures])
+    report = JobReport(job, JobDiagnosis(RankVerdict.RUNNING, (), ()), {}, {})
+
+    assert [each.rank for each in report.suspects] == [0, 1, 2]
 
 
 def test_hundreds_of_ranks_on_as_many_hosts(answers: Answers, tmp_path: Path) -> None:

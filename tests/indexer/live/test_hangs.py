@@ -289,8 +289,8 @@ SLOW = (
         ("worker sleeps", "waits"),
         ("Waiting: Thread", "(save) holds Lock", "sleeps", "{worker sleeps} in save", "waits for Lock", "{waits}"),
     ),
-    # Which thread is root depends on the moment: the one that needs the GIL wakes every 5 ms.
-    Case("regular_expression", ("worker computes", "needs the GIL"), (": ",)),
+    # The thread that needs the GIL wakes every 5 ms, so either thread may be the root.
+    Case("regular_expression", ("worker computes", "needs the GIL"), ("Busy: ",)),
     Case("child", ("blocks",), ("Waiting: The main thread waits for the end of process", "{blocks} in <module>")),
 )
 

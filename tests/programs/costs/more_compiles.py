@@ -154,6 +154,11 @@ def with_tree(x, tree):
     return x * 7.0
 
 
+@functools.partial(jax.jit, static_argnums=0)
+def several(n):
+    return tuple(jnp.zeros(3) for _ in range(n))
+
+
 def total(x):
     return x.sum()
 
@@ -220,6 +225,8 @@ for rate in (0.1, 0.2):
     registered({"state": [State(ones(5), "sgd", rate)]})  # case: registered
 for rate in (0.1, 0.2):
     with_tree(ones(5), jax.tree.structure(State(1, "sgd", rate)))  # case: static_tree
+for n in (2, 3):
+    several(n)  # case: without_arrays
 for donated in ((), 0):
     jax.jit(total, donate_argnums=donated)(jax.device_put(ones(7)))  # case: donated_in_vain
 for n in (2, 3):

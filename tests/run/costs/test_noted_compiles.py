@@ -151,6 +151,7 @@ def test_a_line_has_facts_only_known_to_jax(
         ("registered", 2, [CompileChange(ChangeCause.STATIC_DATA, "tree['state'][0].rate", ("0.1", "0.2"))]),
         ("static_tree", 2, [CompileChange(ChangeCause.STATIC, "tree.rate", ("0.1", "0.2"))]),
         ("donated_in_vain", 2, [CompileChange(ChangeCause.DONATION, "argument 0 (x)", ("kept", "donated"))]),
+        ("without_arrays", 2, [CompileChange(ChangeCause.STATIC, "n", ("2", "3"))]),
         ("without_ops", 2, [CompileChange(ChangeCause.STATIC, "new_dtype", ("int32", "float32"))]),
         ("random", 2, [CompileChange(ChangeCause.DTYPE, "argument 0 (key)", ("uint32[2]", "key<fry>[]"))]),
     ],

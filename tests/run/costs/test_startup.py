@@ -185,7 +185,7 @@ def test_people_read_a_tree(started: Started) -> None:
     assert told.exit_code == 0
     assert "until the first step of train_step returned" in told.stdout
     assert (
-        "of an unrolled loop, each 40 times or more: if all have the same shapes, jax.lax.scan traces one"
+        "of an unrolled loop, in at least 40 copies: if all have the same shapes, jax.lax.scan traces one"
         in told.stdout
     )
     parts = [part.part.value for part in started.startup().parts]

@@ -119,7 +119,8 @@ def _written_registers(word: int) -> tuple[int, ...]:
     kind = word >> 27 & 0b111
     if kind == 0b101:  # a pair
         return (word & 31, word >> 10 & 31) if word >> 22 & 1 else ()
-    is_load = kind == 0b011 or word >> 22 & (1 if kind == 0b001 else 3) != 0
+    is_literal = kind == 0b011 and word >> 24 & 3 == 0
+    is_load = is_literal or word >> 22 & (1 if kind == 0b001 else 3) != 0
     return (word & 31,) if is_load else ()
 
 
@@ -168,9 +169,26 @@ def _moved_constant(word: int, wide: int, operand: int) -> int | None:
         return operand
     if wide == 0b00100101:  # movn
         return ~operand
+    if word & 0x7F8003E0 == 0x320003E0:  # orr register, zero, #constant
+        return _bitmask(word)
     is_zero_moved = word & 0x7FFFFFE0 == 0x2A1F03E0
     is_zero_stored = word & 0xBFC0001F == 0xB900001F
     return 0 if is_zero_moved or is_zero_stored else None
+
+
+def _bitmask(word: int) -> int | None:
+    """The lower 32 bits of a repeated pattern of ones ("DecodeBitMasks" in the Arm manual); None if reserved."""
+    is_wide, rotation, ones = word >> 22 & 1, word >> 16 & 63, word >> 10 & 63
+    length = (is_wide << 6 | ~ones & 63).bit_length() - 1
+    if length < 1 or (is_wide and not word >> 31):
+        return None
+    size = 1 << length
+    count, rotation = (ones & size - 1) + 1, rotation & size - 1
+    if count == size:
+        return None
+    pattern = (1 << count) - 1
+    element = (pattern >> rotation | pattern << size - rotation) & (1 << size) - 1
+    return sum(element << place for place in range(0, 64, size)) & 0xFFFFFFFF
 
 
 def find_addresses(instructions: Iterable[Instruction], *, with_loads: bool = False) -> list[int]:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 MOCK = "mock"
 _SUFFIX = ".fdxreplay"
 
+sandbox_option = click.option(
+    "--sandbox/--no-sandbox",
+    "is_confined",
+    default=True,
+    help="Let replays write only temporary files and devices, and the mock TPU open no connection. Default: yes,"
+    " where Linux has Landlock.",
+)
 _OPTIONS = (
     click.option("--plugin", default=MOCK, metavar="PATH", help="Replay at this PJRT plug-in. Default: the mock TPU."),
     click.option(
@@ -49,13 +56,7 @@ _OPTIONS = (
         metavar="N",
         help="The seed of inputs that were not recorded. Default: that of a reduced recording, or 0.",
     ),
-    click.option(
-        "--sandbox/--no-sandbox",
-        "is_confined",
-        default=True,
-        help="Let the replay write only temporary files and devices, and the mock TPU open no connection. Default: yes,"
-        " where Linux has Landlock.",
-    ),
+    sandbox_option,
     click.option(
         "--python",
         default=sys.executable,  # noqa: TID251
@@ -104,7 +105,7 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
             except DamagedRecordingError as error:
                 raise FramedexError(
                     f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
-                    "Name a capture, or a file from `framedex reduce --keep nan`.",
+                    "Name a capture, or a file of `framedex replay -o` or `framedex reduce`.",
                 ) from None
             except OSError as error:
                 raise_if_limit(error)

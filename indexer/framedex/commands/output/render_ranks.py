@@ -67,7 +67,8 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
         case RankVerdict.DIFFERENT_PROGRAM:
             wait = "waits" if len(diagnosis.blamed) == 1 else "wait"
             names = printable(words.first_names(diagnosis.programs, "program"))
-            return "Differs", f"{which} compiled another program than most, {names}, and {wait}."
+            program = f"another program than most, {names}," if names else "another program than most"
+            return "Differs", f"{which} compiled {program} and {wait}."
         case RankVerdict.ENDED:
             return "Ended", f"{which} {have} ended, and {waiting}."
         case RankVerdict.ABSENT:

@@ -14,10 +14,9 @@ _MAX_NAMES = 3  # of a rank
 
 
 def find_different_programs(ranks: Sequence[RankState]) -> dict[int, tuple[str, ...]]:
-    """The first programs that ranks compiled in the place of a program of most ranks, by rank.
+    """The programs that only a minority of the ranks compiled, by rank: at most `_MAX_NAMES` names, sorted.
 
-    Such a rank lacks a program that most ranks have, and has one that they lack. Programs have JAX's names, such as
-    `jit_step`.
+    Only ranks that also lack a program of most ranks are included. The names are JAX's, such as `jit_step`.
     """
     from framedex.captures.stored_files import stored_program_names
 

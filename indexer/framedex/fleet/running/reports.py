@@ -37,14 +37,16 @@ class JobReport:
 
     @property
     def has_waits(self) -> bool:
-        """Whether ranks have waited for others, or for a device."""
+        """Whether ranks wait for others, or for a device."""
         return self.diagnosis.verdict is not RankVerdict.RUNNING
 
     @property
     def suspects(self) -> Sequence[RankState]:
-        """The first ranks to blame that have a capture; if all ranks wait alike, the first one that waits."""
-        blamed = self.diagnosis.blamed or self.diagnosis.waiting[:1]
-        return [each for each in self.job.ranks if each.rank in blamed][:MAX_LINES]
+        """The first ranks to blame that have a capture; otherwise the first one that waits, or the first ranks."""
+        ranks, diagnosis = self.job.ranks, self.diagnosis
+        blamed = [each for each in ranks if each.rank in diagnosis.blamed]
+        waiting = [each for each in ranks if each.rank in diagnosis.waiting[:1]]
+        return (blamed or waiting or ranks)[:MAX_LINES]
 
     def document(self) -> dict[str, Any]:
         """The report as a JSON document."""

@@ -108,6 +108,10 @@ def read_job_of(target: Target, folder: Path) -> RunningJob | None:
     if origin.rank is None:
         return None
     job = read_job([folder], origin.job)
+    if not origin.job and any(
+        each.ended_unix_ns is not None and each.ended_unix_ns < origin.started_ns for each in job.ranks
+    ):
+        return None  # an earlier run: jobs without a name are not told apart
     return job if len(job.ranks) > 1 else None
 
 

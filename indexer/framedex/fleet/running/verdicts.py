@@ -37,7 +37,7 @@ class RankVerdict(StrEnum):
 class JobDiagnosis:
     """The verdict on a job: the `blamed` ranks, and the ranks that wait for them, both in order.
 
-    `programs` are those that only blamed ranks compiled.
+    `programs` are those of the blamed ranks that most ranks lack, if the verdict is DIFFERENT_PROGRAM.
     """
 
     verdict: RankVerdict

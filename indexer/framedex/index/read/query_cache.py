@@ -59,6 +59,9 @@ class QueryCache:
                 self._read_files = {}
                 with suppress(sqlite3.Error):  # a corrupt file, already reported by the query
                     connection.execute("COMMIT")  # keeps the temporary tables of a restricted index
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):
+                        connection.execute("ROLLBACK")
 
     def find_file(self, path: str) -> FoundFile | None:
         """Return the file at a path, as `files.find_file`; entries under computation depend on its state."""

@@ -39,9 +39,9 @@ class OwnLine(NamedTuple):
 def find_own_lines(ops: Mapping[ProgramOp, int]) -> Iterator[OwnLine]:
     """Yield the lines of the program itself that ops come from.
 
-    A line is repeated if each op below it occurs at least `MIN_REPEATS` times on the same stack. One trace of the
-    line's code adds each op about once. The lines around it and below it may be repeated, too. A loop that calls a
-    nested jit repeats the calls, but not the ops of the called function.
+    A line is repeated if each op below it occurs at least `MIN_REPEATS` times on the same stack. Rarer ops of called
+    functions do not count. One trace of the line's code adds each op about once. The lines around it and below it may
+    be repeated, too. A loop that calls a nested jit repeats the calls, but not the ops of the called function.
     """
     innermost: dict[ProgramFrame, int] = {}
     below: dict[_Path, Counter[tuple[str, str]]] = {}  # ops below a path of own lines, outermost first
@@ -65,5 +65,5 @@ def find_own_lines(ops: Mapping[ProgramOp, int]) -> Iterator[OwnLine]:
 
 
 def _is_counted(kind: str, name: str, count: int) -> bool:
-    """Return whether an op tells the repetitions of a line."""
+    """Return whether the number of an op counts for the repetitions of a line."""
     return kind not in _SHARED_KINDS and (count >= MIN_REPEATS or name.startswith(_NAMES_IN_MAIN))

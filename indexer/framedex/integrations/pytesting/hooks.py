@@ -91,17 +91,18 @@ def tpu_behaviour() -> Generator[ModuleType]:
 
 @pytest.fixture
 def replay_recording(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """Replay a capture, or a file of `framedex reduce`, at the plug-in of `--framedex-plugin`.
+    """Replay a capture, or a file of `framedex replay -o` or `reduce`, at the plug-in of `--framedex-plugin`.
 
-    Use `replay_recording(path, ulps=0, rtol=0.0)`. The test fails if the replay fails, or if a content differs by more
-    from the recorded one.
+    Use `replay_recording(path, ulps=0, rtol=0.0, sandbox=True)`. The test fails if the replay fails, or if a content
+    differs by more from the recorded one. Without the sandbox, the plug-in may write all your files.
     """
 
-    def replay(path: str | os.PathLike[str], *, ulps: int = 0, rtol: float = 0.0) -> None:
+    def replay(path: str | os.PathLike[str], *, ulps: int = 0, rtol: float = 0.0, sandbox: bool = True) -> None:
         from framedex.commands.main import cli
 
         options = {"--plugin": request.config.getoption("--framedex-plugin"), "--ulps": ulps, "--rtol": rtol}
         arguments = [str(each) for option in options.items() for each in option]
+        arguments += [] if sandbox else ["--no-sandbox"]
         status = cli.main(["replay", os.fspath(path), *arguments], "framedex", standalone_mode=False)
         if status:
             problem = "contents differ" if status == 1 else "the replay failed"

@@ -15,7 +15,8 @@ from framedex.plugins.replay.plan import Plan
 from framedex.plugins.replay.runner import Target
 
 _RULE = "A replay of the recording gives the recorded results."
-_FEWER_DEVICES, _UNIMPLEMENTED = 11, 12  # OUT_OF_RANGE (native/replay/plugin.cc), UNIMPLEMENTED
+_OUT_OF_RANGE, _UNIMPLEMENTED = 11, 12
+_NO_DEVICE = "there is no device "  # with OUT_OF_RANGE: native/replay/plugin.cc
 
 
 def recording_check(name: str) -> Check:
@@ -53,7 +54,8 @@ def _outcome(plan: Plan, verdict: Verdict) -> tuple[Status, str]:
         return Status.FAIL, f"{differing}{_place(plan, first.execution)}{first.type}[{first.shape}]{size}"
     if verdict.failed:
         failed = _decisive(verdict.failed)
-        status = Status.UNSUPPORTED if failed.code in (_FEWER_DEVICES, _UNIMPLEMENTED) else Status.FAIL
+        is_unsupported = failed.code == _UNIMPLEMENTED or _lacks_device(failed)
+        status = Status.UNSUPPORTED if is_unsupported else Status.FAIL
         return status, _place(plan, failed.row) + failed.message
     if not verdict.compared:
         return Status.SKIPPED, "it has no contents to compare: record it with --contents"
@@ -62,8 +64,11 @@ def _outcome(plan: Plan, verdict: Verdict) -> tuple[Status, str]:
 
 def _decisive(failed: Sequence[FailedCall]) -> FailedCall:
     """Return the failure that explains the others: too few devices, or else one that is not a missing feature."""
-    order = {_FEWER_DEVICES: 0, _UNIMPLEMENTED: 2}
-    return min(failed, key=lambda each: order.get(each.code, 1))
+    return min(failed, key=lambda each: 0 if _lacks_device(each) else 2 if each.code == _UNIMPLEMENTED else 1)
+
+
+def _lacks_device(failed: FailedCall) -> bool:
+    return failed.code == _OUT_OF_RANGE and failed.message.startswith(_NO_DEVICE)
 
 
 def _place(plan: Plan, row: int | None) -> str:

@@ -1,6 +1,7 @@
 """Confine a child process with Landlock: it writes files only in given folders, and opens no TCP connection.
 
-A recording is code for a compiler, which may have faults. Landlock is in Linux 5.13 and later; connections need 6.7.
+A recording is code for a compiler, which may have faults. Landlock is in Linux 5.13 and later. Truncation needs 6.2,
+TCP connections 6.7, signals and abstract sockets 6.12. Permissions, times and attributes of files are not restricted.
 Elsewhere nothing is confined. `confined` prepends this file to a program for another Python, so it imports nothing of
 framedex.
 """

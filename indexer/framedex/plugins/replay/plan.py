@@ -131,7 +131,10 @@ def callback_words(execution: Operation) -> tuple[str, ...]:
     """Return the words for `Callbacks.parse` among the operands of an execution."""
     devices, arguments, outputs = map(int, execution.operands[3:6])
     kept = 6 + devices * (arguments + outputs)
-    return execution.operands[kept + 1 + int(execution.operands[kept]) :]
+    count = int(execution.operands[kept]) if kept < len(execution.operands) else -1
+    if not 0 <= count < len(execution.operands) - kept:
+        raise ValueError("the inputs that an execution keeps are malformed")
+    return execution.operands[kept + 1 + count :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +252,14 @@ class Plan:
             for each in self.operations
             if each.row in kept or (each.action in _ENDS and created.issuperset(each.inputs) and each.inputs)
         )
-        return replace(self, operations=operations)
+        rows = {each.row for each in operations}
+        compiled = {each.executable for each in operations if each.action is Action.COMPILE}
+        return replace(
+            self,
+            operations=operations,
+            reads={row: name for row, name in self.reads.items() if row in rows},
+            programs={number: name for number, name in self.programs.items() if number in compiled},
+        )
 
     def with_dependencies(self, row: int) -> tuple[Operation, ...]:
         """Return the operation of a row, with everything that it depends on."""

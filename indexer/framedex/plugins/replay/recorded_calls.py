@@ -168,7 +168,9 @@ class _Translation:
             raise _CannotReplayError("it failed when it was recorded")
 
     def _forget_created(self, call: _Call) -> None:
-        """Forget former objects at the addresses of a call's results."""
+        """Forget the results of a call, and former objects at their addresses."""
+        self._created = [each for each in self._created if each[1] != call.row]
+        heapq.heapify(self._created)
         values = json.loads(call.arguments_json)
         for each in find_boundary_function(call.function).results:
             for value in iterate_objects(each, values.get(each.name)):

@@ -24,6 +24,7 @@ from framedex.plugins.replay.plan import UNKNOWN, Machine, Plan
 _PROGRAM = """\
 import ctypes, os, sys
 library, plan, *paths, descriptor, reads_outputs, seed = sys.argv[1:]
+os.set_inheritable(int(descriptor), False)  # processes that a plug-in starts do not keep the report open
 with open(plan, "rb") as file:
     text = file.read()
 replay = ctypes.CDLL(library).framedex_replay

@@ -40,8 +40,9 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("", "pass", "1 content equal"),
         (FAULT, "fail", "1 content of 1 differ, the first: jit_step, execution 1: F32[], 1 of 1 element"),
         (CRASH, "crash", "jit_step, execution 1: its process was ended by SIGABRT"),
-        ("import time\nfrom framedex_native.behaviour import runs\n\n\n@runs('jit_step')\ndef wait(program):\n"
-         "    time.sleep(3600)\n", "hang", "it exceeded its time limit"),
+        ("import subprocess, time\nfrom framedex_native.behaviour import runs\n\n\n@runs('jit_step')\n"
+         "def wait(program):\n    subprocess.Popen(['sleep', '60'], close_fds=False)\n    time.sleep(3600)\n",
+         "hang", "it exceeded its time limit"),
     ],
     ids=["equal", "differs", "crashes", "hangs"],
 )  # fmt: skip
@@ -61,6 +62,16 @@ def test_without_a_client_recordings_are_skipped(recordings: Path, tmp_path: Pat
     plugin = build_with_api("conformance_plugin.cc", tmp_path / "plugin.so", "-shared", "-fPIC", "-O0")
     code, found = conform(recordings, plugin)
     assert (code, found["status"], found["detail"]) == (0, "skipped", "not implemented.")
+
+
+def test_a_damaged_recording_is_skipped(recordings: Path, tmp_path: Path) -> None:
+    shutil.copytree(recordings, tmp_path / "some")
+    (tmp_path / "some" / "broken.fdxreplay").write_bytes(b"PK")
+    arguments = ["--only", "recordings", "--recordings", str(tmp_path / "some"), "--json"]
+    done = CliRunner().invoke(cli, ["conform", *arguments])
+    checks = {each["name"]: each for each in json.loads(done.stdout)["checks"]}
+    assert checks["recordings.trained"]["status"] == "pass"
+    assert checks["recordings.broken"]["status"] == "skipped" and "is damaged" in checks["recordings.broken"]["detail"]
 
 
 def test_captures_are_recordings_too(tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_objects_stay_known_after_an_unrecorded_query(client: Path, tmp_path: Pa
     "program", ["arrays.py", "conversation.py", "host_callbacks.py", "inside_jit.py", "memory.py", "threads.py"]
 )
 def test_jax_breaks_no_rule(tmp_path: Path, program: str) -> None:
-    ran = run(program, folder=tmp_path, FRAMEDEX_VALIDATE="abort")
+    ran = run(program, folder=tmp_path, FRAMEDEX_VALIDATE="abort", FRAMEDEX_DEVICES="4")
 
     assert ran.status == 0, ran.stderr
     assert check(ran, tmp_path).findings == {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
+from framedex.commands.launching.replayed import sandbox_option
 from framedex.commands.output.console import json_option, print_json, print_lines
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
               help="Check also that replays of these recordings give the recorded results.")  # fmt: skip
 @click.option("--rtol", type=click.FloatRange(0), default=0.0, metavar="R",
               help="In recordings, accept reals with this relative difference.")  # fmt: skip
+@sandbox_option
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Also write an HTML page.")
 @json_option
@@ -83,6 +85,7 @@ def conform(
     limit: float,
     recordings: Path | None,
     rtol: float,
+    is_confined: bool,
     junit: Path | None,
     html: Path | None,
     as_json: bool,
@@ -115,7 +118,7 @@ def conform(
     reports = []
     for path in paths:
         report = run_checks(path.absolute(), _settings(path, dict(options), device_count, only, jobs, limit))
-        replayed = _check_recordings(path, recorded, rtol, limit)
+        replayed = _check_recordings(path, recorded, rtol, limit, is_confined=is_confined)
         reports.append(replace(report, results=(*report.results, *replayed)))
     for file, text in ((junit, junit_text), (html, page_text)):
         if file is not None:
@@ -139,16 +142,24 @@ def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check
     return {check: path for name, path in found.items() if (check := recording_check(name)).matches(only)}
 
 
-def _check_recordings(plugin: Path, recordings: dict[Check, Path], rtol: float, limit_s: float) -> list[CheckResult]:
+def _check_recordings(
+    plugin: Path, recordings: dict[Check, Path], rtol: float, limit_s: float, *, is_confined: bool
+) -> list[CheckResult]:
     from framedex.commands.launching.replayed import MOCK, find_target, open_recording
+    from framedex.plugins.conformance.model import CheckResult, Status
     from framedex.plugins.conformance.recordings import check_recording
     from framedex.plugins.replay.comparison import Tolerance
 
-    target = find_target(MOCK if _is_mock(plugin) else str(plugin), sys.executable)  # noqa: TID251
+    found = find_target(MOCK if _is_mock(plugin) else str(plugin), sys.executable)  # noqa: TID251
+    target = replace(found, is_confined=is_confined)
     results = []
     for check, path in recordings.items():
-        with open_recording(path, warns=False) as recording:
-            results.append(check_recording(check, recording.plan, target, Tolerance(0, rtol), recording.seed, limit_s))
+        try:
+            with open_recording(path, warns=False) as recording:
+                result = check_recording(check, recording.plan, target, Tolerance(0, rtol), recording.seed, limit_s)
+        except FramedexError as error:
+            result = CheckResult(check, Status.SKIPPED, error.message, 0.0)
+        results.append(result)
     return results
 
 

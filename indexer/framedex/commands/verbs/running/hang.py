@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Call it a hang if all threads wait and this time has passed without a call.",
 )
-@click.option("--exit-code", is_flag=True, help="Exit with status 1 if the process hangs.")
+@click.option("--exit-code", is_flag=True, help="Exit with status 1 if the process hangs, or ranks of the job wait.")
 @json_option
 @click.pass_context
 def hang(
@@ -49,8 +49,9 @@ def hang(
     """Say why a process hangs, with the line of the cause.
 
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one. It needs no index. JOB is a folder with captures of
-    several ranks: it finds the rank that the others wait for, like `ranks`, and says why that rank does not continue.
+    this folder whose process lives, otherwise the newest one, or its job. It needs no index. JOB is a folder with
+    captures of several ranks. `hang` finds the rank that the others wait for, like `ranks`, and says why that rank does
+    not continue.
 
     It looks twice. New calls between the looks are progress. Otherwise it follows the waits from the main thread to
     their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or waits for input does
@@ -70,8 +71,8 @@ def hang(
         print_json(_document(report, found))
     else:
         print_lines(_lines(report, found))
-    is_hang = found[0][0].verdict is Verdict.HANG if report is None else report.has_waits
-    if exit_code and is_hang:
+    is_hang = any(diagnosis.verdict is Verdict.HANG for diagnosis, _ in found)
+    if exit_code and (is_hang or (report is not None and report.has_waits)):
         ctx.exit(1)
 
 
@@ -100,5 +101,5 @@ def _document(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]])
     documents = [diagnosis_document(*each) for each in found]
     if report is None:
         return documents[0]
-    ranks = [each.rank for each in report.suspects]
-    return report.document() | {"diagnoses": dict(zip(ranks, documents, strict=True))}
+    ranks = zip(report.suspects, documents, strict=True)
+    return report.document() | {"diagnoses": [{"rank": each.rank, "diagnosis": document} for each, document in ranks]}

@@ -42,8 +42,8 @@ def live(
     """Show each thread of a process now: its Python stack, and its calls in progress.
 
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one. It needs no index. JOB is a folder with captures of
-    several ranks: each rank has its main thread, and its threads with calls in progress.
+    this folder whose process lives, otherwise the newest one, or its job. It needs no index. JOB is a folder with
+    captures of several ranks: each rank has its main thread, and its threads with calls in progress.
 
     The process may run, hang, be stopped or have ended. It is only read: nothing in it runs, and only --native
     stops it. Reading Python's frames needs the permission to trace the process. Calls in progress are read from the

@@ -165,7 +165,9 @@ def _find_unreturned_calls(reader: Reader, capture: CaptureRow) -> Iterator[_Fin
 def _find_unused_donations(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]:
     """Yield programs with donated arguments whose memory no result can reuse."""
     rows = reader.rows(
-        "SELECT p.signature, n.text, json_extract(x.sizes, '$.aliased'), p.function, k.stack, count(*), max(x.call)"
+        # A plug-in that reports no bytes of arguments reports no reuse of them either.
+        "SELECT p.signature, n.text, CASE WHEN json_extract(x.sizes, '$.arguments') > 0"
+        " THEN json_extract(x.sizes, '$.aliased') END, p.function, k.stack, count(*), max(x.call)"
         " FROM compilations x"
         " JOIN programs p ON p.id = x.program LEFT JOIN compile_texts n ON n.id = x.noted"
         " JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"

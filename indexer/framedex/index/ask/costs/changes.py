@@ -101,7 +101,7 @@ def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> b
     """
     notes = before.note, after.note
     forms = {(len(note.arguments), any(each.name for each in note.arguments)) for note in notes if note is not None}
-    if None in notes or all(is_named for _, is_named in forms):
+    if None in notes or all(is_named or not count for count, is_named in forms):
         return False
     if before.signature is None or after.signature is None:
         return len(forms) > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from framedex.index.ask.call.python_lines import (
@@ -61,7 +61,9 @@ class JittedFunction:
     place: str
 
 
-def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[int | None, int | None], JittedFunction]:
+def find_functions(
+    reader: Reader, calls: Collection[CompileCall]
+) -> dict[tuple[int | None, int | None], JittedFunction]:
     """Return the functions by (program, note).
 
     A note for the program takes precedence. Installed functions, such as JAX's own, are located by their ops only,
@@ -81,12 +83,15 @@ def find_functions(reader: Reader, calls: Iterable[CompileCall]) -> dict[tuple[i
         found[program, number] = alike[key]
     # A program without ops of the function, such as one that returns its argument, belongs to the same object's others.
     object_of = _read_function_objects(notes)
+    captures = {(each.program, each.note): each.capture for each in calls}  # objects are numbered in each process
     located = {
-        object_of[note]: function for (_, note), function in found.items() if function.place and note in object_of
+        (captures[key], object_of[key[1]]): function
+        for key, function in found.items()
+        if function.place and key[1] in object_of
     }
     return {
-        (program, note): function if function.place else located.get(object_of.get(note, ""), function)
-        for (program, note), function in found.items()
+        key: function if function.place else located.get((captures[key], object_of.get(key[1], "")), function)
+        for key, function in found.items()
     }
 
 
