@@ -12,6 +12,6 @@ def parse():
 
 
 jax.device_put(np.ones(4))
-threading.Thread(target=parse, daemon=True).start()
+threading.Thread(target=parse, daemon=True).start()  # needs the GIL
 while True:
-    pass  # needs the GIL
+    pass

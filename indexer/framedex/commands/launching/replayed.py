@@ -105,7 +105,7 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
             except DamagedRecordingError as error:
                 raise FramedexError(
                     f"{printable(str(named))} is not a recording, or is damaged: {printable(str(error))}.",
-                    "Name a capture, or a file of `framedex replay -o` or `framedex reduce`.",
+                    "Name a capture, or a file of `framedex replay -o NAME` or `framedex reduce --keep nan`.",
                 ) from None
             except OSError as error:
                 raise_if_limit(error)
