@@ -221,10 +221,16 @@ def test_a_leak_in_a_loop_is_reported_per_iteration(recorded: Recorded) -> None:
 @pytest.mark.exhaustive(keep=["kept_list-4096", "freed-0"])
 @pytest.mark.parametrize(
     ("case", "growth"),
-    [("kept_list", 4 * KIB), ("reference_cycle", 4 * KIB), ("by_threads", 4 * KIB), ("freed", 0)],
+    [("kept_list", 4 * KIB), ("reference_cycle", 4 * KIB), ("freed", 0)],
 )
 def test_growth_is_the_memory_left_by_each_iteration(recorded: Recorded, case: str, growth: int) -> None:
     assert [line.growth for line in recorded.devices(case)[0].lines] == [growth]
+
+
+@pytest.mark.exhaustive
+def test_growth_by_threads_may_lack_a_round_in_progress(recorded: Recorded) -> None:
+    (line,) = recorded.devices("by_threads")[0].lines
+    assert line.growth == pytest.approx(4 * KIB, rel=1 / 10)  # of 12 rounds, 10 are measured
 
 
 def test_repeatedly_donated_memory_does_not_grow(recorded: Recorded) -> None:
