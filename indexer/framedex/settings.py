@@ -75,7 +75,7 @@ class Settings:
                 file = above / name
                 values, problems = _read(file)
                 if values is not None:
-                    settings, troubles = cls.from_mapping(values, above, str(file), is_users=False)
+                    settings, troubles = cls.from_mapping(values, above, str(file), is_user_owned=False)
                     return replace(settings, file=file), troubles
                 if problems:
                     return cls(), problems
@@ -89,15 +89,15 @@ class Settings:
         origin: str,
         defaults: Settings | None = None,
         *,
-        is_users: bool = True,
+        is_user_owned: bool = True,
     ) -> tuple[Settings, list[str]]:
         """Settings from the keys of `[tool.framedex]`, and their problems as sentences. Never raises.
 
         Relative paths count from `folder`; `origin` names the source in the sentences. Missing or wrong values come
-        from `defaults`. Unless the settings are the user's own (`is_users`), they may not redirect output elsewhere or
-        add other source folders.
+        from `defaults`. Unless the settings are the user's own (`is_user_owned`), they may not redirect output
+        elsewhere or add other source folders.
         """
-        reading = _SettingsReader(folder, origin, is_users)
+        reading = _SettingsReader(folder, origin, is_user_owned)
         settings = defaults or cls()
         for key, value in values.items():
             if key in _READERS:
@@ -115,15 +115,15 @@ def setting_keys() -> list[str]:
 class _SettingsReader:
     """The values of one source, and the problems found in them."""
 
-    def __init__(self, folder: Path, origin: str, is_users: bool) -> None:
-        self._folder, self._origin, self._is_users = folder, origin, is_users
+    def __init__(self, folder: Path, origin: str, is_user_owned: bool) -> None:
+        self._folder, self._origin, self._is_user_owned = folder, origin, is_user_owned
         self.problems: list[str] = []
 
     def sources(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Sequence) and not isinstance(value, str):
             paths = [self._path("sources", each, 'each source is a folder: ["../xla"]') for each in value]
             named = tuple(dict.fromkeys(path for path in paths if path))
-            inside = tuple(path for path in named if self._is_users or leads_inside(path, self._folder))
+            inside = tuple(path for path in named if self._is_user_owned or leads_inside(path, self._folder))
             return replace(settings, sources=inside, outside=tuple(path for path in named if path not in inside))
         self._report_wrong_value("sources", 'write a list of folders: ["../xla"]')
         return settings
@@ -139,7 +139,7 @@ class _SettingsReader:
             if not isinstance(before, str) or not before:
                 self._report_wrong_value("path-map", remedy)
             elif path := self._path("path-map", after, remedy):
-                rules.append(PathRule(before, path, not self._is_users and not leads_inside(path, self._folder)))
+                rules.append(PathRule(before, path, not self._is_user_owned and not leads_inside(path, self._folder)))
                 self._report_unknown_keys("path-map", each, ("from", "to"))
         return replace(settings, path_map=tuple(rules))
 
@@ -149,7 +149,11 @@ class _SettingsReader:
             return settings
         links = {}
         for key, template in value.items():
-            if isinstance(template, str) and _is_template(template) and (self._is_users or _is_web_address(template)):
+            if (
+                isinstance(template, str)
+                and _is_template(template)
+                and (self._is_user_owned or _is_web_address(template))
+            ):
                 links[self._component(str(key))] = template
             elif isinstance(template, str) and _is_template(template):
                 self._report_wrong_value(
@@ -183,7 +187,7 @@ class _SettingsReader:
 
     def index(self, settings: Settings, value: object) -> Settings:
         path = self._path("index", value, "write the path of a file")
-        if path is not None and not self._is_users and not is_allowed_index_path(path, self._folder):
+        if path is not None and not self._is_user_owned and not is_allowed_index_path(path, self._folder):
             self.problems.append(
                 f"{self._origin}: index leads to {os.path.realpath(path)}, outside of {self._folder}; name a file"
                 " inside, or one that ends in .db below ~/.local/share, ~/.local/state or ~/.cache, or use"
@@ -199,7 +203,7 @@ class _SettingsReader:
             self._report_wrong_value("guidebook", "write an address that begins with https://, or a folder")
             return settings
         folder = self._path("guidebook", value, "write an address that begins with https://, or a folder")
-        if folder is not None and not (self._is_users or leads_inside(folder, self._folder)):
+        if folder is not None and not (self._is_user_owned or leads_inside(folder, self._folder)):
             self._report_wrong_value(
                 "guidebook", f"write a folder in {self._folder}, or put it into your editor's settings"
             )

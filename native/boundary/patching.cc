@@ -31,7 +31,7 @@ const std::vector<Boundary*>* boundaries = nullptr;
 Dlsym real_dlsym = nullptr;
 pid_t installed_in = 0;
 
-// The mutex is taken for patches only, never around a call of the loader that waits for loads.
+// The mutex protects these fields and the patched slots. It is never held during a loader call that waits for loads.
 struct Patches {
   std::mutex mutex;
   recorder::LoaderChanges seen;

@@ -29,9 +29,9 @@ class WorkPieces {
   }
   const ObjectReader::Function& function(uint32_t place) const { return reader_.function(place); }
 
-  // Returns the pieces whose objects this call, of a thread with Python, is the first to receive.
+  // Returns the pieces whose objects a call on a thread with Python is the first to receive.
   std::vector<Piece> taken_by(const RecordedCall& call);
-  // Returns the piece of a call without Python; kNoPiece if no thread can receive an object of it.
+  // Returns the piece of a call on a thread without Python; kNoPiece if no thread can receive an object of the piece.
   Piece work_on(const RecordedCall& call);
   // Returns the pieces lost since the last take: no thread can receive their objects any more.
   std::vector<Piece> take_lost() { return std::exchange(lost_, {}); }

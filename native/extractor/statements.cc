@@ -68,7 +68,7 @@ class StatementWalk {
     for (size_t i = 0; i < source.size(); ++i) {
       if (source[i] == '\n') line_ends_.push_back(i);
     }
-    for (const auto& [begin, end] : whole_) add_tokens(statement(), line_of(begin), line_of(begin));
+    for (const auto& [begin, end] : whole_) add_tokens(add_statement(), line_of(begin), line_of(begin));
   }
 
   std::vector<StatementLines> run(TSNode root) &&;
@@ -88,7 +88,7 @@ class StatementWalk {
   uint32_t head_end(TSNode node) const;
   int whole_around(uint32_t begin);
   void add_tokens(int statement, uint32_t first, uint32_t last);
-  int statement() {
+  int add_statement() {
     statements_.emplace_back();
     return static_cast<int>(statements_.size()) - 1;
   }
@@ -147,7 +147,8 @@ void StatementWalk::enter(TSNode node, Part part) {
   }
   if (begin < open_.back().head_end) return;
   const int whole = whole_around(begin);
-  open_.push_back({begin, end, part == Part::kHead ? head_end(node) : 0, whole != kNoStatement ? whole : statement()});
+  open_.push_back(
+      {begin, end, part == Part::kHead ? head_end(node) : 0, whole != kNoStatement ? whole : add_statement()});
 }
 
 uint32_t StatementWalk::head_end(TSNode node) const {

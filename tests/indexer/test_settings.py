@@ -27,7 +27,7 @@ def test_external_source_folders_count_if_the_user_names_them(tmp_path: Path) ->
     named = {"sources": ["inside", "../outside", "link"], "path-map": rules}
     inside, *outside = tmp_path / "inside", tmp_path.parent / "outside", tmp_path / "link"
 
-    of_folder, _ = Settings.from_mapping(named, tmp_path, "framedex.toml", is_users=False)
+    of_folder, _ = Settings.from_mapping(named, tmp_path, "framedex.toml", is_user_owned=False)
     of_user, _ = Settings.from_mapping(named, tmp_path, "The editor's settings", of_folder)
 
     assert (of_folder.sources, of_folder.outside) == ((inside,), tuple(outside))

@@ -49,7 +49,7 @@ def test_a_full_disk_at_any_moment_is_reported_and_the_next_fetch_resumes(
     before, _, after = done.stdout.partition("AGAIN\n")
     assert "TAKEN" not in before and f"xla/{commit}" not in before.splitlines()
     assert ".framedex" not in before
-    assert "Make room on the disk" in done.stderr or "cannot be written" in done.stderr
+    assert "Free space on the disk" in done.stderr or "cannot be written" in done.stderr
     assert "XDG_CACHE_HOME" in done.stderr
     assert after.splitlines()[-1].strip() == str(len(FILES))
 

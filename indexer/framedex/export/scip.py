@@ -43,7 +43,7 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     if not documents:
         raise FramedexError(
             f"No recorded stack has a file below {root}, and SCIP covers the files of one folder.",
-            "Run it in the folder of the program or of its sources.",
+            "Run the command in the folder of the program or of its sources.",
         )
     tool = message(2, text(1, "framedex") + text(2, VERSION))
     file.write(message(_METADATA, tool + text(3, root.as_uri()) + integer(4, _UTF8)))

@@ -56,7 +56,7 @@ def compare(observations: Observations, left: str, right: str) -> Comparison:
 
 
 def find_changed_paths(observations: Observations) -> tuple[ChangedStep, ...]:
-    """Return the steps that call other functions than in the previous version of the framework, on one plug-in."""
+    """Return the steps whose functions differ from the previous framework version's on the same plug-in."""
     runs = {run.key: run for run in observations.runs}
     found: list[ChangedStep] = []
     by_series = sorted(observations.tasks, key=lambda task: _version_series(task, runs[task.run]))

@@ -73,7 +73,7 @@ def ingest_captures(
         if rules is not None:
             store.sources.replace_path_rules(usable_rules(rules, store.sources.roots()))
         mark_stale_for_release_maps(store.sources)
-    stale = mark_stale_names(store, _make_recorded_binaries(store, debuginfod))
+    stale = mark_captures_with_stale_names(store, _make_recorded_binaries(store, debuginfod))
     states, refused = read_states([*captures, *stale])
     moved = [state.path for state in states if update_moved_path(store, state)]
     binaries = _make_recorded_binaries(store, debuginfod)
@@ -207,7 +207,7 @@ def _likely_files(functions: list[UnplacedFunction], files: TreeFiles, unread: s
     return [path for path, _ in votes.most_common() if path in unread][:MAX_NEEDED_FILES]
 
 
-def mark_stale_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]:
+def mark_captures_with_stale_names(store: Store, binaries: RecordedBinaries) -> Sequence[Path]:
     """Mark the captures stale whose frames would get better names now; return their paths.
 
     A capture with a missing folder keeps its names.

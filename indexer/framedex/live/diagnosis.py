@@ -37,9 +37,9 @@ class Step:
 class Diagnosis:
     """The verdict with its cause, then the other threads from the cause to the main thread.
 
-    `calls` began in the `seconds` between the looks; None without a capture. `last_record_ns` is the time of the last
-    call or return on CLOCK_MONOTONIC, None if there is none. Both are about the main thread, and threads that may end
-    its wait.
+    `calls` began in the `seconds` between the two looks; None without a capture. `last_record_ns` is the time of the
+    last call or return on CLOCK_MONOTONIC, None if there is none. Both are about the main thread, and threads that may
+    end its wait.
     """
 
     verdict: Verdict

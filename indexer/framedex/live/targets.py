@@ -98,7 +98,7 @@ def target_of_capture(capture: Path) -> Target:
 
 
 def _may_live(metadata: Metadata) -> bool:
-    """Whether the recorded process lives on this machine: a process of its id that is older than the recording."""
+    """Whether the recorded process is running on this machine: a process of its id that is older than the recording."""
     if not metadata.pid or metadata.host != host_name() or process_state(metadata.pid) is ProcessState.ENDED:
         return False
     started = started_unix_ns(metadata.pid)

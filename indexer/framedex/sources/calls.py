@@ -3,9 +3,9 @@
 The extractor returns the name and position of each call. This module adds the evaluation order, the number of
 arguments and the line that a debugger reports. It reads them from the surrounding text, only for queried files.
 
-gcc's debug information has other lines than clang's for a call over several lines. clang records the start of the
-callee's name. gcc records the opening parenthesis, or for a constructed object the end of its arguments. If the call
-is an argument, or another call is chained to its result, gcc often records the line of the other call.
+For a call over several lines, the line numbers in gcc's debug information differ from clang's. clang records the start
+of the callee's name. gcc records the opening parenthesis, or for a constructed object the end of its arguments. If the
+call is an argument, or another call is chained to its result, gcc often records the line of the other call.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ def line_scanner() -> _scanner.LineScanner | PlainScanner:
 
 
 @cache
-def _rare_line_scanner() -> _scanner.LineScanner | PlainScanner:
+def _rare_reader_scanner() -> _scanner.LineScanner | PlainScanner:
+    """Return the scanner for lines with a trigger of a rare reader."""
     return _build_scanner(
         [trigger.encode() for each in create_readers() if each.is_rare for trigger in each.triggers], []
     )
@@ -116,7 +117,7 @@ class ReaderSelection:
         self._readers = readers
         self._common = [reader for reader in readers if not reader.is_rare]
         self._scanner = line_scanner()
-        self._rare_scanner = _rare_line_scanner()
+        self._rare_scanner = _rare_reader_scanner()
 
     def readers_for(self, line: bytes) -> Sequence[Reader]:
         """Return the readers to call for a line; empty if the line has no trigger."""

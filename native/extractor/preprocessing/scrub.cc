@@ -55,20 +55,20 @@ class Scrubber {
   size_t literal(size_t quote);
   size_t directive(size_t at);
   size_t word(size_t at);
-  size_t line_macro(size_t at, size_t name_end);
+  size_t scrub_line_macro(size_t at, size_t name_end);
   size_t assignment(size_t at, size_t opening);
-  void defining_macro(size_t at, size_t name_end);
-  size_t function_macro(size_t at, size_t name_end);
-  size_t known_word(std::string_view name, size_t at);
+  void record_defining_macro(size_t at, size_t name_end);
+  size_t scrub_function_macro(size_t at, size_t name_end);
+  size_t scrub_keyword(std::string_view name, size_t at);
   bool is_unknown_attribute(std::string_view name, size_t end) const;
   bool is_access(size_t end) const;
-  size_t mocked_method(size_t at, size_t opening);
+  size_t scrub_mocked_method(size_t at, size_t opening);
   size_t flag(size_t at, size_t opening);
-  size_t instantiation(size_t at, size_t after);
-  size_t template_parameters(size_t opening);
-  void array_of_pointers(size_t after);
-  void moved_capture(size_t at);
-  void braced_capture(size_t opening);
+  size_t scrub_instantiation(size_t at, size_t after);
+  size_t scrub_template_parameters(size_t opening);
+  void scrub_array_of_pointers(size_t after);
+  void scrub_moved_capture(size_t at);
+  void scrub_braced_capture(size_t opening);
   void open_namespace(size_t at, const std::string& path);
   void close_namespace(size_t at);
 
@@ -253,20 +253,20 @@ size_t Scrubber::word(size_t position) {
       return stop;
     }
     if (was_line_start && at(end) == '(') {
-      defining_macro(position, end);
-      if (const size_t after = function_macro(position, end)) return after;
-      if (const size_t after = line_macro(position, end)) return after;
+      record_defining_macro(position, end);
+      if (const size_t after = scrub_function_macro(position, end)) return after;
+      if (const size_t after = scrub_line_macro(position, end)) return after;
     }
-    if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
+    if (name == "MOCK_METHOD" && at(end) == '(') return scrub_mocked_method(position, end);
     if (name == "ABSL_FLAG" && at(end) == '(') return flag(position, end);
     if (is_unknown_attribute(name, end)) {
       blank(position, end);
       return end;
     }
-  } else if (const size_t after = known_word(name, position)) {
+  } else if (const size_t after = scrub_keyword(name, position)) {
     return after;
   }
-  if (at(end) == '{' && (last_ == '[' || last_ == ',')) braced_capture(end);
+  if (at(end) == '{' && (last_ == '[' || last_ == ',')) scrub_braced_capture(end);
   last_ = name.back();
   previous_ = name;
   return end;
@@ -274,15 +274,15 @@ size_t Scrubber::word(size_t position) {
 
 // Replaces constructs of C++ keywords that the grammar rejects. Returns the position to continue from, if that is not
 // the end of the word.
-size_t Scrubber::known_word(std::string_view name, size_t position) {
+size_t Scrubber::scrub_keyword(std::string_view name, size_t position) {
   const size_t end = position + name.size();
   if (name == "class" || name == "struct" || name == "union") {
     declares_class_ = previous_ != "enum" && last_ != '<' && last_ != ',';
   } else if (name == "template") {
     const size_t opening = skip_space(source_, end);
-    return at(opening) == '<' ? template_parameters(opening) : instantiation(position, end);
+    return at(opening) == '<' ? scrub_template_parameters(opening) : scrub_instantiation(position, end);
   } else if (name == "std" && source_.substr(end, 7) == "::move(") {
-    moved_capture(position);
+    scrub_moved_capture(position);
   } else if (name == "noexcept") {  // noexcept(noexcept(...)) calls nothing
     const size_t opening = skip_space(source_, end);
     const Call condition = at(opening) == '(' ? call(opening) : Call{};
@@ -294,7 +294,7 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
     previous_ = {};
     return condition.end + 1;
   } else if (name == "new") {
-    array_of_pointers(end);
+    scrub_array_of_pointers(end);
   } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
     // this->operator==(x): rewrite it as an identifier
     size_t sign = end;
@@ -331,7 +331,7 @@ bool is_of_test(std::string_view name) {
 
 // Blanks a macro that expands to whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or such
 // a macro among class members. Returns the position after it, 0 for anything else.
-size_t Scrubber::line_macro(size_t position, size_t name_end) {
+size_t Scrubber::scrub_line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
   if (is_of_test(name) || name.find("MODULE") != std::string_view::npos ||
@@ -375,7 +375,7 @@ size_t Scrubber::assignment(size_t position, size_t opening) {
 }
 
 // Notes a call of XLA_FFI_DEFINE_HANDLER or a similar macro, whose expansion is known only from its name.
-void Scrubber::defining_macro(size_t position, size_t name_end) {
+void Scrubber::record_defining_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
   const Call arguments = call(name_end);
@@ -393,7 +393,7 @@ void Scrubber::defining_macro(size_t position, size_t name_end) {
 
 // Blanks all but the first argument of a macro that writes the head of a function, `TEST_XML(name, "<a/>") {`: a list
 // with a literal is not a parameter list. Returns the position after it, 0 for anything else.
-size_t Scrubber::function_macro(size_t position, size_t name_end) {
+size_t Scrubber::scrub_function_macro(size_t position, size_t name_end) {
   const Call arguments = call(name_end);
   if (!arguments || arguments.commas.empty() || at(skip_space(source_, arguments.end + 1)) != '{') return 0;
   const std::string_view name = source_.substr(position, name_end - position);
@@ -406,7 +406,7 @@ size_t Scrubber::function_macro(size_t position, size_t name_end) {
 
 // Rewrites `MOCK_METHOD(int, f, (char a), (const, override));` as `int f (char a) ;`. Returns the position to continue
 // from.
-size_t Scrubber::mocked_method(size_t position, size_t opening) {
+size_t Scrubber::scrub_mocked_method(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.size() < 2) return opening;
   blank(position, opening + 1);
@@ -436,7 +436,7 @@ size_t Scrubber::flag(size_t position, size_t opening) {
 
 // Blanks `template class V<int>;`, `extern template void f<int>();`. Returns the position after it, 0 for other
 // templates.
-size_t Scrubber::instantiation(size_t position, size_t after) {
+size_t Scrubber::scrub_instantiation(size_t position, size_t after) {
   if (at(skip_space(source_, after)) == '<' || std::strchr(".>:", last_) != nullptr) return 0;
   const size_t end = source_.find_first_of(";{}", after);
   if (end == std::string_view::npos || source_[end] != ';') return 0;
@@ -449,7 +449,7 @@ size_t Scrubber::instantiation(size_t position, size_t after) {
 
 // Blanks the parameters in `template <typename T, enable_if_t<a && !b> = 0>`: extraction does not need them, and the
 // grammar rejects many of their defaults and macros. Returns the position after them, 0 if they do not end.
-size_t Scrubber::template_parameters(size_t opening) {
+size_t Scrubber::scrub_template_parameters(size_t opening) {
   const size_t limit = std::min(source_.size(), opening + kMaxTemplateParametersSize);
   int angles = 0, brackets = 0;
   for (size_t i = opening; i < limit; ++i) {
@@ -481,7 +481,7 @@ size_t Scrubber::template_parameters(size_t opening) {
 }
 
 // Removes the `*` and the `const` in `new char*[n]`, `new const T[n]`.
-void Scrubber::array_of_pointers(size_t after) {
+void Scrubber::scrub_array_of_pointers(size_t after) {
   size_t i = skip_space(source_, after);
   if (source_.substr(i, 6) == "const ") {
     blank(i, i + 5);
@@ -494,7 +494,7 @@ void Scrubber::array_of_pointers(size_t after) {
 }
 
 // Rewrites `[f(std::move(f))]` as `[f=std::move(f) ]`; `position` is the start of `std`.
-void Scrubber::moved_capture(size_t position) {
+void Scrubber::scrub_moved_capture(size_t position) {
   if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
   size_t name = position - 1;
   while (name > 0 && is_word(source_[name - 1])) --name;
@@ -533,7 +533,7 @@ size_t list_end(std::string_view source, size_t position, std::string_view stops
 }
 
 // Rewrites `[a, f{g.h()}] {` as `[a, f=g.h() ] {`: the grammar does not support captures in braces.
-void Scrubber::braced_capture(size_t opening) {
+void Scrubber::scrub_braced_capture(size_t opening) {
   const size_t closing = list_end(source_, opening + 1, ";,");
   if (closing == std::string_view::npos || source_[closing] != '}' || skip_space(source_, opening + 1) == closing)
     return;

@@ -45,7 +45,7 @@ def install() -> None:
     FRAMEDEX_FFI=0, has no effect. If libframedex_ffi.so cannot be loaded, prints one line to stderr.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
-        after_import({"jaxlib.xla_client": _follow_registrations, "jax._src.ffi": _follow_calls})
+        after_import({"jaxlib.xla_client": _trace_registrations, "jax._src.ffi": _trace_calls})
         install_notes(is_early=True)
 
 
@@ -105,23 +105,23 @@ class _TracingState:
         self.programs = Programs(self.library, self.sites, self.registrations, user_frames)
 
 
-def _follow_registrations(xla_client: ModuleType) -> None:
+def _trace_registrations(xla_client: ModuleType) -> None:
     if hasattr(xla_client, _MARK):
         return
     assert xla_client.__file__ is not None
-    following = _TracingState(Path(xla_client.__file__).parent)
-    setattr(xla_client, _MARK, following)
-    follow_registrations(xla_client, following.registrations)
-    follow_programs(xla_client.Client, following.programs)
+    state = _TracingState(Path(xla_client.__file__).parent)
+    setattr(xla_client, _MARK, state)
+    follow_registrations(xla_client, state.registrations)
+    follow_programs(xla_client.Client, state.programs)
 
 
-def _follow_calls(ffi: Any) -> None:
-    following = getattr(ffi.xla_client, _MARK, None)
-    if following is None or hasattr(ffi, _MARK):
+def _trace_calls(ffi: Any) -> None:
+    state = getattr(ffi.xla_client, _MARK, None)
+    if state is None or hasattr(ffi, _MARK):
         return
-    setattr(ffi, _MARK, following)
+    setattr(ffi, _MARK, state)
     _hide_own_frames()
-    follow_calls(ffi, ffi.mlir, following.sites)
+    follow_calls(ffi, ffi.mlir, state.sites)
 
 
 def _hide_own_frames() -> None:

@@ -24,7 +24,7 @@ class OutputMark {
     std::memcpy(before_, field, kSize);
     std::memset(field, kMarkByte, kSize);
   }
-  // Returns whether the field still has the mark; it then gets its earlier bytes.
+  // Restores the caller's bytes if the field still has the mark. Returns whether it had.
   bool end() {
     if (field_ == nullptr) return false;
     unsigned char mark[kSize];
@@ -39,8 +39,8 @@ class OutputMark {
   unsigned char before_[kSize] = {};
 };
 
-// Marks in lists of objects whose memory is the caller's. The earlier elements are kept on a stack of the thread, which
-// grows to the most that calls need at a time.
+// Marks in lists of objects in the caller's memory. A thread-local stack keeps the caller's elements. Its capacity
+// grows to the largest number in use at once.
 class ListMarks {
  public:
   ListMarks() = default;
@@ -56,7 +56,7 @@ class ListMarks {
   void begin(Object** const* rows, size_t row_count, size_t count) {
     for (size_t i = 0; rows != nullptr && i < row_count; ++i) begin(rows[i], count);
   }
-  // Returns whether any element still has the mark; those get their earlier values.
+  // Restores the caller's values of elements that still have the mark. Returns whether there were any.
   bool end();
 
  private:

@@ -27,9 +27,9 @@ _MAX_LINE_BYTES = 4 * MAX_LINE_CHARACTERS  # bytes in UTF-8
 
 
 def read_text(path: str) -> str:
-    """Return the text of a file. Of a large file only the end is returned, after one newline per skipped line.
+    """Return the text of a file, or the end of a large file after one newline per skipped line.
 
-    So lines keep their numbers. Empty if the file is unreadable or exceeds `MAX_TEXT_BYTES` or `_MAX_LINES`.
+    The newlines preserve line numbers. Empty if the file is unreadable or exceeds `MAX_TEXT_BYTES` or `_MAX_LINES`.
     """
     file = find_file(path)
     if file is None or file.size > MAX_TEXT_BYTES:

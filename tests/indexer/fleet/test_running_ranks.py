@@ -175,7 +175,7 @@ def test_a_rank_that_waits_in_another_program_than_most_is_to_blame(answers: Ans
 
     answer = _ask(str(captures), "--patience", "0")
 
-    assert answer.startswith("Differs: rank 1 compiled another program than most, jit_loss, and waits.\n")
+    assert answer.startswith("Differs: rank 1 compiled a different program from most, jit_loss, and waits.\n")
 
 
 def test_an_absent_rank_that_compiled_another_program_is_absent(answers: Answers, tmp_path: Path) -> None:

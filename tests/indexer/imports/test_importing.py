@@ -235,7 +235,7 @@ def test_an_open_index_sees_a_concurrent_import(here: Path) -> None:
     with Index.open(here / ".framedex" / "index.db") as index:
         assert [row.id for row in index.captures()] == [1]
         framedex("import", "b.txt")
-        assert [row.id for row in index.captures()] == [1, 2]
+        assert {row.id for row in index.captures()} == {1, 2}  # the files may have one time
         assert sum(each.calls for each in index.calls.totals(CallFilter(capture=2))) == 3
         framedex("captures", "rm", "1", "--yes")
         assert [row.id for row in index.captures()] == [2]

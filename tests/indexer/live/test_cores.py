@@ -236,7 +236,7 @@ def test_another_build_names_no_function(native_core: Path, tmp_path: Path) -> N
 
     output = _run(native_core, tmp_path / "other").output
 
-    assert "other is another build than that of the process." in output
+    assert "other is a different build from the process's." in output
     assert "ends_with_a_call" not in output
 
 
@@ -249,7 +249,7 @@ def test_another_build_without_an_id_names_no_function(tmp_path: Path) -> None:
     same, other = _run(core).output, _run(core, tmp_path / "other").output
 
     assert "ends_with_a_call" in same and "another build" not in same
-    assert "other is another build than that of the process." in other and "ends_with_a_call" not in other
+    assert "other is a different build from the process's." in other and "ends_with_a_call" not in other
 
 
 def test_a_binary_whose_build_is_unknown_is_named(native_core: Path, tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_binary_whose_build_is_unknown_is_named(native_core: Path, tmp_path: P
 
     output = _run(core).output
 
-    assert "ending may be another build than that of the process: it cannot be checked." in output
+    assert "ending may be a different build from the process's: it cannot be checked." in output
     assert "ends_with_a_call" in output
 
 

@@ -1,4 +1,4 @@
-"""Offsets in a local binary that may be another build than the text's: proven, refuted, or doubtful."""
+"""Offsets in a local binary that may be a different build from the text's: proven, refuted, or doubtful."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _validate_arguments(tool: Tool, arguments: dict[str, Any]) -> None:
         if isinstance(value, str) and len(value) > longest:
             raise FramedexError(f"`{name}` has more than {longest:,} characters.", "Pass a shorter value.")
         if isinstance(value, str) and "\0" in value:
-            raise FramedexError(f"`{name}` has a zero byte.", "Pass a text without it.")
+            raise FramedexError(f"`{name}` contains a zero byte.", "Pass a text without zero bytes.")
 
 
 def _format_page(answer: ToolAnswer, arguments: dict[str, Any]) -> str:

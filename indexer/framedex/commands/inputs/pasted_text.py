@@ -1,7 +1,7 @@
 """Resolve a clicked or pasted text: a path of another machine, or a frame in any supported format.
 
-A line of a public repository, given by its address or its path in a source map, is searched in local checkouts. If it
-is missing there, the result is its web page. A click on a path waits for this module, so modules for frames are
+A line of a public repository, given by its address or its path in a source map, is looked up in local checkouts. If
+it is missing there, the result is its web page. A click on a path waits for this module, so modules for frames are
 imported on first use.
 """
 

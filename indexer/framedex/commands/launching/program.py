@@ -2,7 +2,7 @@
 
 The meaning is the same as without framedex. A script is a file of the working folder or a path; any other name is a
 command. A command is an interpreter in an absolute folder of the PATH, or a Python script according to its first line.
-Scripts are searched in the folder of framedex's own interpreter (or the named one), then on the PATH. Other programs
+Scripts are looked up in the folder of framedex's own interpreter (or the named one), then on the PATH. Other programs
 are rejected: the Python behind a shell script or binary is unknown, so it may not support recording.
 """
 

@@ -45,10 +45,14 @@ _OPTIONS = (
         type=click.IntRange(0),
         default=0,
         metavar="N",
-        help="Accept reals that are N representable values apart.",
+        help="Accept floating-point values at most N ulps apart.",
     ),
     click.option(
-        "--rtol", type=click.FloatRange(0), default=0.0, metavar="R", help="Accept reals with this relative difference."
+        "--rtol",
+        type=click.FloatRange(0),
+        default=0.0,
+        metavar="R",
+        help="Accept floating-point values within this relative difference.",
     ),
     click.option(
         "--seed",

@@ -52,7 +52,7 @@ def format_command(*words: str) -> str:
 def trace_command(call: int) -> str:
     """The `framedex trace` command of a call, in short form for rows of a table.
 
-    If the user must type other words than `framedex`, stderr shows them once, below the output.
+    If the user must type something other than `framedex`, stderr shows it once, below the output.
     """
     context = click.get_current_context(silent=True)
     typed = _typed_name("trace")

@@ -67,14 +67,17 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
         case RankVerdict.DIFFERENT_PROGRAM:
             wait = "waits" if len(diagnosis.blamed) == 1 else "wait"
             names = printable(words.first_names(diagnosis.programs, "program"))
-            program = f"another program than most, {names}," if names else "another program than most"
+            program = f"a different program from most, {names}," if names else "a different program from most"
             return "Differs", f"{which} compiled {program} and {wait}."
         case RankVerdict.ENDED:
             return "Ended", f"{which} {have} ended, and {waiting}."
         case RankVerdict.ABSENT:
             return "Absent", f"{which} {have} not arrived, and {waiting}."
         case RankVerdict.ELSEWHERE:
-            return "Apart", f"{which} {'waits' if len(diagnosis.blamed) == 1 else 'wait'} at another line than most."
+            return (
+                "Apart",
+                f"{which} {'waits' if len(diagnosis.blamed) == 1 else 'wait'} at a different line from most.",
+            )
         case RankVerdict.SAME_LINE:
             return "Arrived", f"{waiting}, and none of the others is late. A device or the network may not answer."
     return "Running", "no rank has waited for long."

@@ -280,8 +280,8 @@ def _other_work(families: Sequence[RankFamily], members: Members) -> Iterator[st
         if len(family.positions) > 1:
             ranks = [str(members.members[place].rank) for place in family.positions]
             yield (
-                f"{words.count(len(ranks), 'rank')} do other work than most, and are only compared with one another:"
-                f" {words.first_names(ranks, 'rank')}. Times are compared for the other ranks."
+                f"{words.count(len(ranks), 'rank')} do different work from most, and are only compared with one another"
+                f": {words.first_names(ranks, 'rank')}. Times are compared for the other ranks."
             )
 
 

@@ -47,7 +47,7 @@ class RankState:
 
     `function` is the call in progress, empty if none. `line` is the user's line that waits, or that made the call in
     progress. `dispatched` is the line that dispatched the oldest work whose result it waits for. `calls` is the number
-    of its calls so far. `end` describes the end of the process, empty if unknown or if it lives. `problem` is the
+    of its calls so far. `end` describes the end of the process, empty if unknown or if it is running. `problem` is the
     reason if the capture is unreadable.
     """
 

@@ -25,10 +25,10 @@ class RankVerdict(StrEnum):
     """The reason why a job does not reach its next step."""
 
     MISSING = "missing"  # ranks without a capture
-    DIFFERENT_PROGRAM = "different program"  # ranks wait in another program than most compiled
+    DIFFERENT_PROGRAM = "different program"  # waiting ranks compiled a different program from most
     ENDED = "ended"  # ranks whose program ended before
     ABSENT = "absent"  # ranks that have not arrived where the others wait
-    ELSEWHERE = "elsewhere"  # few ranks wait at another line than most
+    ELSEWHERE = "elsewhere"  # few ranks wait at a different line from most
     SAME_LINE = "same line"  # all ranks have arrived
     RUNNING = "running"  # no rank has waited for long
 

@@ -18,7 +18,7 @@ from framedex.model import LocationEvidence
 from framedex.model.guidebook import DisplayedLocation, PathNode
 
 MAX_CHARACTERS = 240
-_NEAREST_SUFFIX = " (nearest release)"  # marks a location in the sources of another commit than the recorded one
+_NEAREST_SUFFIX = " (nearest release)"  # marks a location in sources of a commit other than the recorded one
 _WEB = re.compile(r"https?://[^\s\"<>]+")
 
 

@@ -186,7 +186,7 @@ class _Versions:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._captures: dict[tuple[Component, str], dict[int, _Version]] = defaultdict(dict)
+        self._by_owner: dict[tuple[Component, str], dict[int, _Version]] = defaultdict(dict)
         self._ages: dict[tuple[Component, _Version], int] = {}
         rows = reader.rows(
             "SELECT p.id, b.component, b.folder, b.version, b.revision FROM builds b"
@@ -204,24 +204,25 @@ class _Versions:
                 self._add(capture, Component.CPYTHON, "", _Version(*python))
 
     def _add(self, capture: int, component: Component, folder: str, version: _Version) -> None:
-        self._captures[component, folder].setdefault(capture, version)
+        self._by_owner[component, folder].setdefault(capture, version)
         self._ages.setdefault((component, version), len(self._ages))
 
     def has_several(self, owner: FrameOwner) -> bool:
         """Whether an owner's folder had several versions of the component."""
-        return len(set(self._captures_of(owner).values())) > 1
+        return len(set(self._find_by_capture(owner).values())) > 1
 
     def find(self, owner: FrameOwner, frame: int) -> _Version:
         """Return the version of an owner with this frame; empty if unknown."""
-        captures = self._captures_of(owner)
+        by_capture = self._find_by_capture(owner)
         if not self.has_several(owner):
-            return next(iter(captures.values()), _UNKNOWN)
+            return next(iter(by_capture.values()), _UNKNOWN)
         row = self._reader.row(_CAPTURE_WITH_FRAME, frame)
-        return captures.get(row[0] if row else 0, _UNKNOWN)
+        return by_capture.get(row[0] if row else 0, _UNKNOWN)
 
     def age(self, owner: FrameOwner, version: _Version) -> int:
         """Return the number of versions recorded later."""
         return self._ages.get((owner.component, version), len(self._ages))
 
-    def _captures_of(self, owner: FrameOwner) -> Mapping[int, _Version]:
-        return self._captures.get((owner.component, owner.folder), {})
+    def _find_by_capture(self, owner: FrameOwner) -> Mapping[int, _Version]:
+        """Return the version of an owner in each capture, latest first."""
+        return self._by_owner.get((owner.component, owner.folder), {})

@@ -8,7 +8,7 @@ lines.
 
 Invariants:
 
-- A binary that is another build than that of the process names no frame and unwinds none.
+- If a local binary is a different build from the process's, its frames are neither named nor unwound.
 - A caller is looked up at its call, not at the next instruction, which may be in another function.
 - A living process is stopped until its stacks are copied and its Python is read, not while frames are named. It runs
   no code for us, and no signal is lost.

@@ -192,7 +192,7 @@ class _Notes:
 
 
 def _name_signal(number: int) -> str:
-    """The name of a signal; empty for 0, which `gcore` writes of a process that lives on."""
+    """The name of a signal; empty for 0, which `gcore` writes for a process that keeps running."""
     with suppress(ValueError):
         return signal.Signals(number).name if number else ""
     return f"signal {number}"

@@ -145,13 +145,11 @@ class Modules(Memory):
             problem = "is not here" if isinstance(error, FileNotFoundError) else "cannot be read"
         else:
             if not header:
-                unchecked = (
-                    f"{printable(str(file))} may be another build than that of the process: it cannot be checked."
-                )
+                unchecked = f"{printable(str(file))} may be a different build from the process's: it cannot be checked."
                 return Module(path, base, file, build_id, elf, unchecked)
             if elf.build_id == build_id if build_id else _begins_with(header, file):
                 return Module(path, base, file, build_id, elf)
-            problem = "is another build than that of the process"
+            problem = "is a different build from the process's"
         remedy = " Name its file: `framedex core FILE EXE`." if is_program else " Its functions are unknown."
         return Module(path, base, file, build_id, None, f"{printable(str(file))} {problem}.{remedy}")
 

@@ -240,7 +240,7 @@ def _matching(
             one = next(first, None)
         else:
             two = next(second, None)
-    for rest in (first, second):  # notes the failures of the replay that goes on
+    for rest in (first, second):  # records the failures of the replay that continues
         for _ in rest:
             pass
 

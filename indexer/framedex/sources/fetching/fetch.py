@@ -262,28 +262,28 @@ def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: P
     ).rstrip(".")
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
     if _NO_GIT.search(output):
-        return FramedexError(what, f"Install git, or bring the sources yourself.\n{manual_instructions(wanted)}")
+        return FramedexError(what, f"Install git, or copy the sources here yourself.\n{manual_instructions(wanted)}")
     if _TOO_OLD_GIT.search(output):
         return FramedexError(what, f"git 2.31 or later is needed.\n{manual_instructions(wanted)}")
     if _DISK_FULL.search(output):
         return FramedexError(
             what,
-            f"Make room on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder;"
-            " then run it again, and it goes on.",
+            f"Free space on the disk of {store.parent}, or set XDG_CACHE_HOME to another folder."
+            " Then run the command again to continue.",
         )
     if address is None and _NOT_WRITABLE.search(output):
         return FramedexError(what, f"Check the permissions of {store.parent}, or set XDG_CACHE_HOME to another folder.")
     if _DAMAGED.search(output) and (address is None or " ./objects/" in output):
         return FramedexError(
             what,
-            f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
-            " away; then fetch again.",
+            f"The stored sources in {store.parent} are damaged. Remove them:"
+            f" `framedex sources fetch --remove {wanted.component}`. Then fetch them again.",
         )
     if NOT_SERVED.search(output):
         return FramedexError(
             what,
-            "That repository does not have the commit, does not give commits by their ids, or is served as plain files."
-            f" Fetch it where that is possible.\n{manual_instructions(wanted)}",
+            "That repository does not have the commit, does not serve commits by id, or is served as plain files."
+            f" Fetch the commit on another machine.\n{manual_instructions(wanted)}",
         )
     if _ACCESS_DENIED.search(output):
         return FramedexError(what, "git cannot ask for a password here: set up a credential helper or an ssh agent.")

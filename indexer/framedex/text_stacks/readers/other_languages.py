@@ -174,7 +174,7 @@ class JuliaPairs(_LinePairs):
         text, start = self._own_text(line) if is_in_stack else ("", 0)
         if not text:
             return None
-        frame = (_signal_frame if self._is_of_signal else _julia_frame)(number, text, start)
+        frame = (_parse_signal_frame if self._is_of_signal else _parse_julia_frame)(number, text, start)
         if frame is None:
             return None
         self._awaits_place = frame.place is None and not self._is_of_signal
@@ -219,7 +219,7 @@ _NAMELESS = compiled_on_use(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16
 _NATIVE_FILES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".S")
 
 
-def _julia_frame(number: int, text: str, start: int) -> TextFrame | None:
+def _parse_julia_frame(number: int, text: str, start: int) -> TextFrame | None:
     numbered = _NUMBERED.match(text)
     if numbered is None:
         return None
@@ -230,7 +230,7 @@ def _julia_frame(number: int, text: str, start: int) -> TextFrame | None:
     return _with_name(frame, numbered["function"])
 
 
-def _signal_frame(number: int, text: str, start: int) -> TextFrame | None:
+def _parse_signal_frame(number: int, text: str, start: int) -> TextFrame | None:
     nameless = _NAMELESS.match(text)
     if nameless is not None:
         return frame_of_match(StackFormat.JULIA, number, nameless, Language.NATIVE, shift=start)
@@ -356,7 +356,7 @@ class JvmErrors:
             self._margin = Margin(line[: heading.start()])
             return ParsedLine(StackFormat.JVM_ERROR, opening_title=heading[0].partition(": (")[0].strip("# :"))
         start = self._margin.column_after(text) if is_in_stack else None
-        frame = _frame(number, text, start) if start is not None else None
+        frame = _parse_jvm_frame(number, text, start) if start is not None else None
         return ParsedLine(StackFormat.JVM_ERROR, (frame,)) if frame is not None else None
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -369,7 +369,7 @@ class JvmErrors:
         return start is not None and (not line[start:].strip("# \t\r") or _STUB.match(line, start) is not None)
 
 
-def _frame(number: int, text: str, start: int) -> TextFrame | None:
+def _parse_jvm_frame(number: int, text: str, start: int) -> TextFrame | None:
     native = _NATIVE.match(text, start)
     if native is None:
         nameless = _JVM_NAMELESS.match(text, start)

@@ -39,7 +39,7 @@ class BinaryAddress:
     """An ELF virtual address in a binary, and the functions there, innermost inlined one first.
 
     `is_compiled`: the text names the compiled function or none, not a function inlined into it. `is_doubtful`: the
-    binary may be another build than the text's.
+    binary may be a different build from the text's.
     """
 
     binary: Binary

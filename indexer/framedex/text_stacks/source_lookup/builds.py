@@ -47,7 +47,7 @@ class BuildEvidence:
         self._modules: frozenset[str] = frozenset()
         self._matches: dict[tuple[str, int], BuildMatch] = {}
         self.others: set[str] = set()
-        """The paths of local binaries that are other builds than the text's."""
+        """The paths of local binaries whose build differs from the text's."""
         self.unproven: set[str] = set()
         """The paths of local binaries that named frames but may be other builds."""
         self.recorded: dict[str, str] = {}

@@ -23,8 +23,8 @@ class FoundFrame:
     """The location of a frame; `location` is None if unknown. `function` is its best name.
 
     `outward` are the locations of its callers named by the text. `is_doubtful`: the name is from a local binary that
-    may be another build than the text's. `is_found_by_name`: the printed file is not here, and the locations are those
-    of the function, perhaps in another release.
+    may be a different build from the text's. `is_found_by_name`: the printed file is not here, and the locations are
+    those of the function, perhaps in another release.
 
     A location without a local file has a `url`, or the path of a source map.
     """

@@ -91,7 +91,7 @@ PJRT_Error* transfer_literal(PJRT_AsyncHostToDeviceTransferManager_TransferLiter
   const Shape& shape = *target->shape;
   std::vector<int64_t> dims(args->shape_dims, args->shape_dims + args->shape_num_dims);
   if (args->shape_element_type != shape.type || dims != shape.dims) {
-    return invalid("A literal of another shape than the buffer's.");
+    return invalid("The literal's type or shape differs from the buffer's.");
   }
   int64_t size = pjrt::element_bits(shape.type) / 8;
   strided_copy(target->storage->own_bytes(), row_major(dims, size), static_cast<const char*>(args->data),

@@ -49,8 +49,8 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
     A line inside jit makes no call of its own. For such a line the output has its ops, and the calls that compiled
     and ran the program. For a line that runs programs the output also has the lines of those programs.
 
-    FILE is a path, also of another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). In a range
-    (`train.py:10-20`) the first line counts.
+    FILE is a path on this or another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). A range
+    (`train.py:10-20`) stands for its first line.
     """
     wanted = parse_file_position(place)
     if wanted.is_line_zero:

@@ -56,10 +56,10 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     Supported: stacks of Python, absl, glog, gdb, lldb, sanitizers, LLVM, PyTorch, py-spy, HLO, MLIR and others, and
     plain file:line. A text may mix them, behind any log prefix. docs/reference/stack-formats.md has the list.
 
-    A frame with only a symbol, a binary and an offset, or the name of an op is searched in the index. A frame of XLA or
-    JAX is also searched in the known releases. Example: train.py 2>&1 | framedex explain
+    A frame with only a symbol, a binary and an offset, or an op name is looked up in the index. A frame of XLA or JAX
+    is also looked up in the known releases. Example: train.py 2>&1 | framedex explain
 
-    Of a log over 16 MiB, the last 16 MiB are searched. `framedex resolve` annotates a log of any size.
+    Only the last 16 MiB of a larger log are searched. `framedex resolve` annotates a log of any size.
     """
     log = _read_log(file)
     text = log.text

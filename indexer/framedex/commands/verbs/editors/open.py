@@ -45,9 +45,9 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     The browser shows public sources that are not on this machine.
 
     URL is a terminal link, file://HOST/FILE#LINE, or the address of a line in a public repository. FRAME is a quoted
-    frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path of another machine
-    is searched in the index and below the source folders. A symbol is searched in the index. TEXT of --in counts if
-    the argument alone leads nowhere, or has a file without a line.
+    frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path from another
+    machine is looked up in the index and below the source folders. A symbol is looked up in the index. TEXT of --in
+    counts if the argument alone leads nowhere, or has a file without a line.
 
     A line of a public repository opens in your checkout, in a source folder or the current one; git maps it from
     another commit. Without a checkout its page opens in $BROWSER or the desktop's browser. Without a browser, as

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.launching.replayed import sandbox_option
+from framedex.commands.launching.replayed import MOCK, find_recordings, find_target, open_recording, sandbox_option
 from framedex.commands.output.console import json_option, print_json, print_lines
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
 @click.option("--recordings", metavar="FOLDER", type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Check also that replays of these recordings give the recorded results.")  # fmt: skip
 @click.option("--rtol", type=click.FloatRange(0), default=0.0, metavar="R",
-              help="In recordings, accept reals with this relative difference.")  # fmt: skip
+              help="In recordings, accept floating-point values within this relative difference.")  # fmt: skip
 @sandbox_option
 @click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Also write JUnit XML.")
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Also write an HTML page.")
@@ -135,7 +135,6 @@ def conform(
 
 def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check, Path]:
     """The checks of a folder's recordings that match a pattern. Raises FramedexError if the folder has none."""
-    from framedex.commands.launching.replayed import find_recordings
     from framedex.plugins.conformance.recordings import recording_check
 
     found = {} if folder is None else find_recordings(folder)
@@ -145,7 +144,6 @@ def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check
 def _check_recordings(
     plugin: Path, recordings: dict[Check, Path], rtol: float, limit_s: float, *, is_confined: bool
 ) -> list[CheckResult]:
-    from framedex.commands.launching.replayed import MOCK, find_target, open_recording
     from framedex.plugins.conformance.model import CheckResult, Status
     from framedex.plugins.conformance.recordings import check_recording
     from framedex.plugins.replay.comparison import Tolerance

@@ -68,8 +68,8 @@ def reduce(
 ) -> None:
     """Cut a recording down to a small one that still shows a fault.
 
-    CAPTURE as for `framedex replay`. The result has one execution whose arguments are sent, and of its program the last
-    ops before the fault: fewer than twice as many as are needed. Each try runs in a process of its own. `framedex
+    CAPTURE as for `framedex replay`. The result has one execution with its arguments, and only the last ops of its
+    program before the fault: fewer than twice as many as necessary. Each attempt runs in its own process. `framedex
     replay NAME.fdxreplay` shows the fault again; NAME.py does so with JAX alone, to attach to a bug report.
 
     Both files contain data of the recording. A recording contains programs for the plug-in's compiler: reduce only

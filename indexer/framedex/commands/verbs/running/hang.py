@@ -48,14 +48,14 @@ def hang(
 ) -> None:
     """Say why a process hangs, with the line of the cause.
 
-    PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one, or its job. It needs no index. JOB is a folder with
-    captures of several ranks. `hang` finds the rank that the others wait for, like `ranks`, and says why that rank does
-    not continue.
+    PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: this folder's newest
+    recording of a running process, otherwise its newest recording. If that is a rank of a job, the default is the job.
+    `hang` needs no index. JOB is a folder with captures of several ranks. `hang` finds the rank that the others wait
+    for, like `ranks`, and says why that rank does not continue.
 
-    It looks twice. New calls between the looks are progress. Otherwise it follows the waits from the main thread to
-    their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or waits for input does
-    not count as a hang, unless it keeps the GIL from other threads.
+    `hang` looks twice. New calls between the two looks are progress. Without progress, it follows the waits from the
+    main thread to their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or
+    waits for input does not count as a hang, unless it keeps the GIL from other threads.
     """
     from framedex.live.diagnosis import Verdict, diagnose
 

@@ -41,12 +41,13 @@ def live(
 ) -> None:
     """Show each thread of a process now: its Python stack, and its calls in progress.
 
-    PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: the newest recording of
-    this folder whose process lives, otherwise the newest one, or its job. It needs no index. JOB is a folder with
-    captures of several ranks: each rank has its main thread, and its threads with calls in progress.
+    PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: this folder's newest
+    recording of a running process, otherwise its newest recording. If that is a rank of a job, the default is the job.
+    `live` needs no index. JOB is a folder with captures of several ranks: each rank has its main thread, and its
+    threads with calls in progress.
 
-    The process may run, hang, be stopped or have ended. It is only read: nothing in it runs, and only --native
-    stops it. Reading Python's frames needs the permission to trace the process. Calls in progress are read from the
+    The process may be running, hung, stopped or ended. `live` only reads it: no code runs in it, and only --native
+    stops it. Reading Python's frames needs permission to trace the process. Calls in progress are read from the
     capture. In a terminal, the view is updated every second until Ctrl-C.
 
     With --native, each thread has its merged Python and C++ stack, as in `framedex core`. Frames of XLA and JAX get

@@ -31,11 +31,11 @@ def ranks(
     """Say which rank the others of a job wait for, and its line.
 
     FOLDER has the captures of all ranks, such as a folder on shared storage. Default: .framedex/captures. The job may
-    run, hang, or have been killed: it is only read, and needs no index.
+    be running, hung or killed. `ranks` only reads it, and needs no index.
 
     A rank has arrived if it waits in a call of the runtime, or for a result. Ranks that have not arrived while others
-    wait are absent. It also reports ranks without a capture, ranks that ended before, and ranks that wait at another
-    line than most.
+    wait are absent. It also reports ranks without a capture, ranks that ended before, and ranks that wait at a
+    different line from most.
     """
     from framedex.fleet.running.reports import report_job
     from framedex.fleet.running.states import read_job

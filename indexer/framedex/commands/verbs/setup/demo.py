@@ -154,7 +154,7 @@ def find_jax_sources(python: str, install: str) -> Path:
         raise unusable_interpreter_error(python, error) from None
     if origin is None:
         raise FramedexError(
-            f"The demo needs JAX, and {printable(python)} has none.",
+            f"The demo needs JAX, which is not installed for {printable(python)}.",
             f"Install JAX: `{install}`\nOr name a Python that has JAX: `framedex demo --python PATH`",
         )
     if find_runtime(python) is not Runtime.PJRT:

@@ -44,8 +44,8 @@ def import_files(
 ) -> None:
     """Import profiles and shared captures into the index.
 
-    FILE is a profile of another tool, or a file of `framedex share`. A profile becomes a capture of samples: every
-    question about stacks works on it, and its samples appear as calls. A second import of the same file changes
+    FILE is a profile of another tool, or a file of `framedex share`. A profile becomes a capture of samples. Every
+    command about stacks accepts it, and its samples appear as calls. A second import of the same file changes
     nothing.
     """
     settings = load_settings_here()

@@ -130,18 +130,19 @@ class _EarlierCompilations:
     """The earlier compilations of a function: the latest of each program and note, and some of each function object."""
 
     latest_by_program: dict[tuple[int | None, int | None], Content] = field(default_factory=dict)
-    by_function: dict[str, tuple[Content, ...]] = field(default_factory=dict)
+    by_function_object: dict[str, tuple[Content, ...]] = field(default_factory=dict)
     latest: tuple[Content, ...] = ()
 
-    def find(self, number: str, content: Content) -> tuple[Content, ...]:
+    def find(self, function_object: str, content: Content) -> tuple[Content, ...]:
         """Return the compilations to compare with: an equal one, else those of the function object, else the latest."""
         equal = self.latest_by_program.get((content[0], content[2])) if content[0] is not None else None
-        return (equal,) if equal is not None else self.by_function.get(number, self.latest)
+        return (equal,) if equal is not None else self.by_function_object.get(function_object, self.latest)
 
-    def add(self, number: str, content: Content) -> None:
-        """Add a compilation."""
+    def add(self, function_object: str, content: Content) -> None:
+        """Add a compilation of a function object."""
         self.latest_by_program[content[0], content[2]] = content
-        self.by_function[number] = _add_latest(self.by_function.get(number, ()), content)
+        latest = self.by_function_object.get(function_object, ())
+        self.by_function_object[function_object] = _add_latest(latest, content)
         self.latest = _add_latest(self.latest, content)
 
 

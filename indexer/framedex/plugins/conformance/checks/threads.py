@@ -86,7 +86,7 @@ def executions_of_shared_arguments(client: Client) -> None:
 
 @check("PJRT_Buffer_Destroy")
 def destruction_in_other_thread(client: Client) -> None:
-    """A buffer can be destroyed in another thread than it was created in."""
+    """A buffer can be destroyed on a different thread from the one that created it."""
     buffers = [client.floats(number) for number in range(_THREADS)]
     _in_threads(lambda number: client.call("PJRT_Buffer_Destroy", buffer=buffers[number]))
 
