@@ -100,7 +100,7 @@ def linen_module_as_argument():
     apply = jax.jit(lambda model, weights, x: model.apply(weights, x), static_argnums=0)
     for features in (2, 3):
         weights = Dense(features).init(KEY, X)
-        apply(Dense(features), weights, X)  # shape of weights["params"]["Dense_0"]["bias"]; static argument model
+        apply(Dense(features), weights, X)  # shape of weights["params"]["Dense_0"]; static argument model
 
 
 def equinox_static_field():
@@ -130,7 +130,7 @@ def equinox_inference_mode():
 def equinox_other_width():
     for width in (3, 5):
         model = equinox.nn.MLP(4, 4, width, 1, key=KEY)
-        _call_equinox(model, X[0])  # shape of dynamic_nodonate["first"][0]; static argument static[1][1]
+        _call_equinox(model, X[0])  # shape of dynamic_nodonate["first"]; static argument static[1][1]
 
 
 def optax_made_in_the_loop():
