@@ -208,7 +208,7 @@ def test_ranks_with_other_work_are_compared_with_each_other(healthy: Path, tmp_p
     comparison = compared(store)
 
     assert [(each.kind, each.ranks) for each in alarms(comparison)] == [(Kind.MISSING_CALL, (11,))]
-    assert any("3 ranks do other work" in note for note in comparison.notes)
+    assert any("3 ranks do different work" in note for note in comparison.notes)
 
 
 def test_a_rank_that_loads_cached_programs_does_not_diverge(healthy: Path, tmp_path: Path) -> None:
