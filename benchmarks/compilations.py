@@ -13,8 +13,8 @@ import click
 
 import framedex_native
 from benchmarks.figures import Figure
-from benchmarks.mock_tpu import create_environment, select_programs
-from benchmarks.processes import ROOT, mock_environment, neutral_environment, print_header, print_row
+from benchmarks.mock_tpu import create_environment, environment_option, programs_argument, select_programs
+from benchmarks.processes import mock_environment, neutral_environment, print_header, print_row
 from framedex.captures import capture_folders
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures, skip_sources
@@ -91,13 +91,8 @@ def _are_expected(reasons: Iterable[str], expected: Sequence[str]) -> bool:
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[PROGRAM]...")
-@click.option(
-    "--environment",
-    type=click.Path(path_type=Path),
-    default=ROOT / "build" / "real-programs",
-    help="Virtual environment with JAX's libraries; created if missing.",
-)
+@programs_argument
+@environment_option
 def recompiles(names: tuple[str, ...], environment: Path) -> list[Figure]:
     """Compare the causes of recompilations with JAX's explanations.
 

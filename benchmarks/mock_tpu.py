@@ -342,14 +342,18 @@ class Comparison:
         )
 
 
-@click.command()
-@click.argument("names", nargs=-1, metavar="[PROGRAM]...")
-@click.option(
+programs_argument = click.argument("names", nargs=-1, metavar="[PROGRAM]...")
+environment_option = click.option(
     "--environment",
     type=click.Path(path_type=Path),
     default=ROOT / "build" / "real-programs",
-    help="Virtual environment with the libraries; created if missing.",
+    help="Virtual environment with JAX's libraries; created if missing.",
 )
+
+
+@click.command()
+@programs_argument
+@environment_option
 @click.option("--library", type=click.Path(path_type=Path), help="Use this libtpu.so in place of the installed mock.")
 @click.option("--rounds", type=int, default=1, show_default=True, help="Number of rounds; the fastest counts.")
 @click.option("--seconds", type=float, default=300, show_default=True, help="Limit the time of one program.")

@@ -1,4 +1,8 @@
-"""Looks and diagnoses as JSON documents, with the names of `model.py`."""
+"""Looks and diagnoses as JSON documents, with the names of `model.py`.
+
+For a job, `live --json` is {"job", "ranks": [{"rank", "look"}]}. `hang --json` is the document of `framedex ranks`,
+with "diagnoses": [{"rank", "diagnosis"}].
+"""
 
 from __future__ import annotations
 

@@ -85,7 +85,8 @@ def test_every_view_of_an_error_has_the_exception_and_its_line(errors: IndexedRu
     program = PROGRAMS / "callback_errors.py"
     place = f"{program}:{line_of(program, 'raise ValueError')} in raises"
     check = errors.invoke("check", "--only", "error").stdout
-    assert check.startswith("Capture 1") and "\nerror: error  " in check  # a wait for a failed execution fails, too
+    assert check.startswith("Capture 1")
+    assert check.count("jax.pure_callback answered INTERNAL: CpuCallback error: ") == 2  # a later wait may fail, too
     assert "ValueError: bad value" in check and f"KeyError: '{'ä' * 40}'" in check
     assert f"INTERNAL: CpuCallback error: ValueError: bad value ({place})" in errors.invoke("calls", "--errors").stdout
     assert "ValueError: bad value" in errors.invoke("ffi", "jax.pure_callback").stdout
