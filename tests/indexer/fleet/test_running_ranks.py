@@ -141,7 +141,7 @@ def test_live_shows_the_main_thread_of_each_rank(answers: Answers) -> None:
 
 
 def test_a_short_wait_is_no_finding(answers: Answers) -> None:
-    assert answers.early.startswith("Running: no rank has waited for long.\n")
+    assert answers.early.startswith("Running: no rank has waited in the runtime for long.\n")
 
 
 def test_after_all_ranks_were_killed_the_absent_one_is_to_blame_with_the_line_of_its_last_call(

@@ -80,7 +80,7 @@ def _verdict(job: RunningJob, diagnosis: JobDiagnosis) -> tuple[str, str]:
             )
         case RankVerdict.SAME_LINE:
             return "Arrived", f"{waiting}, and none of the others is late. A device or the network may not answer."
-    return "Running", "no rank has waited for long."
+    return "Running", "no rank has waited in the runtime for long."
 
 
 def _rank_lines(rank: int, now: RankLine, last: RankLine) -> Iterator[Line]:

@@ -30,7 +30,7 @@ class RankVerdict(StrEnum):
     ABSENT = "absent"  # ranks that have not arrived where the others wait
     ELSEWHERE = "elsewhere"  # few ranks wait at a different line from most
     SAME_LINE = "same line"  # all ranks have arrived
-    RUNNING = "running"  # no rank has waited for long
+    RUNNING = "running"  # no rank has waited in the runtime for long
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,14 +64,15 @@ def test_without_a_client_recordings_are_skipped(recordings: Path, tmp_path: Pat
     assert (code, found["status"], found["detail"]) == (0, "skipped", "not implemented.")
 
 
-def test_a_damaged_recording_is_skipped(recordings: Path, tmp_path: Path) -> None:
+def test_a_damaged_recording_fails_alone(recordings: Path, tmp_path: Path) -> None:
     shutil.copytree(recordings, tmp_path / "some")
     (tmp_path / "some" / "broken.fdxreplay").write_bytes(b"PK")
     arguments = ["--only", "recordings", "--recordings", str(tmp_path / "some"), "--json"]
     done = CliRunner().invoke(cli, ["conform", *arguments])
     checks = {each["name"]: each for each in json.loads(done.stdout)["checks"]}
     assert checks["recordings.trained"]["status"] == "pass"
-    assert checks["recordings.broken"]["status"] == "skipped" and "is damaged" in checks["recordings.broken"]["detail"]
+    assert checks["recordings.broken"]["status"] == "fail" and "is damaged" in checks["recordings.broken"]["detail"]
+    assert done.exit_code == 1
 
 
 def test_captures_are_recordings_too(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def _check_recordings(
             with open_recording(path, warns=False) as recording:
                 result = check_recording(check, recording.plan, target, Tolerance(0, rtol), recording.seed, limit_s)
         except FramedexError as error:
-            result = CheckResult(check, Status.SKIPPED, error.message, 0.0)
+            result = CheckResult(check, Status.FAIL, error.message, 0.0)
         results.append(result)
     return results
 
