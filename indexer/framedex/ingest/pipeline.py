@@ -183,16 +183,15 @@ def read_needed_sources(
 ) -> None:
     """Read at most `MAX_NEEDED_FILES` of the new and changed files, and locate the functions found in them.
 
-    The files for recorded paths come first.
+    The files for recorded paths come first, then those that the names of functions suggest, then those of exact lines.
     """
     mapped = find_mapped_files(store, trees)
     unread = {file.path for file in trees.changed_files(store)}
     likely = _likely_files(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
-    roots_by_path = [*dict.fromkeys(here.path for here in mapped.values() if here.path in unread), *likely][
-        :MAX_NEEDED_FILES
-    ]
-    with progress.task("Reading the sources of recorded functions", len(roots_by_path)) as advance:
-        read_files(store, roots_by_path, trees.roots, report, advance)
+    needed = [*(here.path for here in mapped.values()), *likely, *store.sources.frame_files()]
+    paths = list(dict.fromkeys(path for path in needed if path in unread))[:MAX_NEEDED_FILES]
+    with progress.task("Reading the sources of recorded functions", len(paths)) as advance:
+        read_files(store, paths, trees.roots, report, advance)
     with store.transaction():
         locate_mapped_frames(store, mapped)
         report.add_problems(locate_functions(store.sources, progress, binaries))
