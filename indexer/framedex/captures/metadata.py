@@ -1,4 +1,4 @@
-"""The metadata of a capture folder, which make it a capture of a supported version.
+"""The metadata of a capture folder. A folder is a capture if it has metadata of a supported version.
 
 `framedex run` adds the exit status or the signal after the program has ended, because a program may be killed at any
 instruction. An imported capture is a folder with the unchanged file of another recorder, and generated metadata.
@@ -126,7 +126,7 @@ def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) 
 
 
 _FOREIGN_FILE = "foreign"
-"""The fixed name of the imported file: its original name could have a meaning to the system."""
+"""The fixed name of the imported file: its original name could be special to the operating system or to framedex."""
 
 
 def foreign_file(folder: Path) -> Path:

@@ -79,8 +79,8 @@ _NO_TIME_LIMIT_NS = (1 << 63) - 1
 class CaptureStream:
     """A snapshot of a capture, possibly still being written, whose calls are read in batches.
 
-    `capture` has everything except the `calls` calls. Damaged or truncated streams give the intact records and a list
-    of problems, which is complete after the last call.
+    `capture` has everything except the calls; `calls` is their number. Damaged or truncated streams give the intact
+    records and a list of problems, which is complete after the last call.
     """
 
     def __init__(self, path: Path, *, is_followed: bool = False) -> None:
@@ -165,7 +165,7 @@ class CaptureStream:
         """Rows (call, time) of the calls read so far that registered callbacks for events, by call.
 
         The runtime invoked the callback at this time, in ns since the recording began. The largest integer means that
-        it had not. Calls whose callbacks were not recorded are missing.
+        the runtime has not invoked it yet. Calls whose callbacks were not recorded are missing.
         """
         with convert_read_errors():
             return self._native.callbacks()

@@ -250,7 +250,7 @@ def build_capture_record(
 ) -> tuple[CaptureRecord, tuple[str, ...]]:
     """Return a capture without its calls, and the naming problems as sentences."""
     moves = find_moves(capture)
-    modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
+    modules = tuple(replace(module, path=moves.current_path(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
     builds = find_present_builds(capture)
     origins = FunctionOrigins(builds)
@@ -281,7 +281,7 @@ def build_capture_record(
 def find_present_builds(capture: Capture) -> list[Build]:
     """Return the recorded components of a capture, with their present folders."""
     moves = find_moves(capture)
-    return [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
+    return [replace(build, folder=moves.current_path(build.folder)) for build in find_builds(capture)]
 
 
 def _size_kib(state: CaptureState) -> int:

@@ -79,7 +79,7 @@ class IndexedNames:
         if frame.module < 0:
             return BinaryId("[outside every module]", "", "")
         module = self._capture.modules[frame.module]
-        return module.id._replace(path=to_storable(self._moves.now(module.path)))
+        return module.id._replace(path=to_storable(self._moves.current_path(module.path)))
 
     def _named_frames(self) -> Mapping[NativeFrame, list[NamedFrame]]:
         by_module: dict[int, list[NativeFrame]] = {}

@@ -386,7 +386,7 @@ def _update_paths(connection: sqlite3.Connection, move: FolderMove) -> None:
     for table, column in _PATH_COLUMNS:
         inside = f"({column} = ?1 OR substr({column}, 1, length(?1) + 1) = ?1 || '/')"
         rows = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {inside}", (move.before,)).fetchall()
-        moved = [(new_path, path) for (path,) in rows if (new_path := move.now(path)) != path]
+        moved = [(new_path, path) for (path,) in rows if (new_path := move.current_path(path)) != path]
         if table == "files":
             _merge_files(connection, moved)
         # An existing row of another table, from a recording made in the new folder, stays unchanged.
