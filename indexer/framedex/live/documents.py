@@ -21,8 +21,10 @@ def look_document(look: Look) -> dict[str, Any]:
 def _thread_document(thread: LiveThread) -> dict[str, Any]:
     document = asdict(thread)
     if thread.python is not None:
-        del document["python"]["evaluators"]  # addresses of no use to others
-        document["python"]["frames"] = [asdict(frame) | {"is_users": frame.is_users} for frame in thread.python.frames]
+        del document["python"]["evaluators"]  # addresses that readers of the document cannot use
+        document["python"]["frames"] = [
+            asdict(frame) | {"is_users": frame.is_user_code} for frame in thread.python.frames
+        ]
     return document
 
 

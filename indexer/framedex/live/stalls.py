@@ -1,4 +1,4 @@
-"""Watch a process for the time that it has made no progress.
+"""Detect a stall: a process that has made no progress for a given time.
 
 Progress is a call that begins or ends on the main thread, or on a thread that may end the main thread's wait
 (`waits.supporting_threads`). So a thread that only logs does not hide a hang. If a worker thread trains, it is not a
@@ -44,7 +44,7 @@ class StallWatch:
     def poll(self) -> Diagnosis | None:
         """Look at the process. Return why it stalls if it has made no progress for the patience, otherwise None."""
         now = time.monotonic_ns()
-        was_interrupted = now - self._polled_ns > self._patience_ns  # this process was stopped, too
+        was_interrupted = now - self._polled_ns > self._patience_ns  # the watching process was stopped, too
         self._polled_ns = now
         if was_interrupted or process_state(self.target.pid) is not ProcessState.ALIVE:
             self._progress_ns, self.look = now, None

@@ -73,7 +73,7 @@ def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) ->
 
 
 @pytest.mark.parametrize(
-    ("file", "is_users"),
+    ("file", "is_user_code"),
     [
         ("/usr/lib64/python3.12/threading.py", False),
         ("/opt/python/lib/python3.13t/queue.py", False),
@@ -83,8 +83,8 @@ def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) ->
         ("/home/me/lib/train.py", True),
     ],
 )
-def test_library_files_are_not_the_users(file: str, is_users: bool) -> None:
-    assert LiveFrame("f", file, 1).is_users == is_users
+def test_library_files_are_not_the_users(file: str, is_user_code: bool) -> None:
+    assert LiveFrame("f", file, 1).is_user_code == is_user_code
 
 
 def test_a_stopped_process_has_the_same_frames(interpreter: str) -> None:

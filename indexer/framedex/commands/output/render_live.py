@@ -161,11 +161,11 @@ def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
 
 def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:
     """Frames, innermost first, the user's highlighted; libraries' frames below the user's innermost one are counted."""
-    first = next((index for index, frame in enumerate(frames) if frame.is_users), len(frames))
+    first = next((index for index, frame in enumerate(frames) if frame.is_user_code), len(frames))
     width = min(max((len(printable(frame.function)) for frame in frames), default=0), _MAX_NAME_WIDTH)
     hidden = 0
     for index, frame in enumerate(frames):
-        if index > first and not frame.is_users and not all_frames:
+        if index > first and not frame.is_user_code and not all_frames:
             hidden += 1
             continue
         yield from _hidden_line(hidden)
@@ -174,7 +174,7 @@ def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Li
         name = printable(frame.function).ljust(width)
         yield (
             Span(f"{'':{_INDENT}}{mark} "),
-            Span(name, "python" if frame.is_users else "dim"),
+            Span(name, "python" if frame.is_user_code else "dim"),
             Span("  "),
             *frame_place(frame),
         )

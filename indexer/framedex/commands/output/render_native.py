@@ -100,7 +100,9 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
     """The frames, innermost first. Callers of Python that are libraries are counted."""
     frames = stack.frames
     innermost = next((index for index, frame in enumerate(frames) if isinstance(frame, LiveFrame)), len(frames))
-    first = next((i for i, frame in enumerate(frames) if isinstance(frame, LiveFrame) and frame.is_users), len(frames))
+    first = next(
+        (i for i, frame in enumerate(frames) if isinstance(frame, LiveFrame) and frame.is_user_code), len(frames)
+    )
     hidden = 0
     for index, frame in enumerate(frames):
         if not all_frames and index > innermost and _is_hidden(frame, is_outward=index > first):
@@ -121,7 +123,7 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
 def _is_hidden(frame: NativeFrame | LiveFrame, *, is_outward: bool) -> bool:
     """Whether a caller of Python code is left out: the interpreter, and libraries' Python below the user's."""
     if isinstance(frame, LiveFrame):
-        return is_outward and not frame.is_users
+        return is_outward and not frame.is_user_code
     return frame.module is not None and is_python_binary(frame.module.path)
 
 
@@ -132,7 +134,7 @@ def _hidden_line(hidden: int) -> Iterator[Line]:
 
 def _frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:
     if isinstance(frame, LiveFrame):
-        mark, style = ">" if is_first else " ", "python" if frame.is_users else "dim"
+        mark, style = ">" if is_first else " ", "python" if frame.is_user_code else "dim"
         yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_place(frame))
         return
     for found in names[frame]:
@@ -174,5 +176,5 @@ def _stack_document(stack: MergedStack, names: NamedFrames) -> dict[str, Any]:
 
 def _frame_documents(frame: NativeFrame | LiveFrame, names: NamedFrames) -> list[dict[str, Any]]:
     if isinstance(frame, LiveFrame):
-        return [{"language": "python", **asdict(frame), "is_users": frame.is_users}]
+        return [{"language": "python", **asdict(frame), "is_users": frame.is_user_code}]
     return [frame_document(found) for found in names[frame]]
