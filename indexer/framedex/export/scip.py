@@ -76,7 +76,7 @@ def _occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Funct
 
 def _symbol(calls: CallGraph, function: Function) -> bytes:
     """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
-    callers = sorted(calls.callers(function).items(), key=lambda item: -item[1].calls)
+    callers = sorted(calls.callers(function).items(), key=lambda item: (-item[1].calls, item[0]))
     lines = [
         f"- `{site.path}:{site.line}` (`{site.function}`): {_format_amount(weights)}"
         for site, weights in callers
@@ -103,7 +103,7 @@ _Key = TypeVar("_Key")
 _SIMPLE_IDENTIFIER = re.compile(r"[A-Za-z0-9_+$-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Function:
     """A function: its name and first line. If that is unknown, `path` is its binary or boundary, and `line` is 0."""
 
@@ -112,7 +112,7 @@ class Function:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class FunctionLine:
     """A line of a file; `function` is the function that contains it."""
 
@@ -195,7 +195,7 @@ class CallGraph:
             for step, function in zip(path_steps, functions[:-1], strict=True):
                 if (step.path, step.line) == (line.location.path, line.location.line):
                     self._reached_boundaries.setdefault(function, set()).add(boundary)
-        for site, function in found:
+        for site, function in sorted(found):
             _add(self._sites.setdefault(site, {}), function, sample.weights)
             _add(self._callers.setdefault(function, {}), site, sample.weights)
 
