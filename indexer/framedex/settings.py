@@ -25,7 +25,7 @@ _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _MAX_FILE_BYTES = 1 << 20  # bytes
 _MAX_PARSE_STEPS = 10_000_000
-"""The maximum number of steps that tomllib may take for the keys of a file: see `_steps`."""
+"""The maximum number of steps that tomllib may take for the keys of a file: see `_estimate_parse_steps`."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # Every spelling of the key `tool.framedex` in TOML contains one of these: `tool.framedex`, `[tool]`, `tool = {`.
@@ -113,7 +113,7 @@ def setting_keys() -> list[str]:
 
 
 class _SettingsReader:
-    """The values of one source, and the problems found in them."""
+    """Reads the values of one file or of an editor's settings, and collects their problems."""
 
     def __init__(self, folder: Path, origin: str, is_user_owned: bool) -> None:
         self._folder, self._origin, self._is_user_owned = folder, origin, is_user_owned
@@ -236,11 +236,11 @@ class _SettingsReader:
         try:
             return Path(os.path.normpath(self._folder / Path(value).expanduser()))
         except RuntimeError:  # the user's home folder is unknown
-            self._report_wrong_value(key, "write out the home folder")
+            self._report_wrong_value(key, "write the full path instead of ~")
             return None
 
     def _component(self, key: str) -> str:
-        """A component name unchanged; a folder (`../xla`, `/src/xla`) as an absolute path."""
+        """The key with a folder (`../xla`, `/src/xla`) made absolute; a component's name is unchanged."""
         return os.path.normpath(self._folder / key) if "/" in key or key in (".", "..") else key
 
     def _report_unknown_keys(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
@@ -249,7 +249,7 @@ class _SettingsReader:
         ]
 
     def _report_wrong_value(self, key: str, remedy: str) -> None:
-        self.problems.append(f"{self._origin}: the value of {key} is not understood; {remedy}.")
+        self.problems.append(f"{self._origin}: the value of {key} is invalid; {remedy}.")
 
 
 _READERS: Mapping[str, Callable[[_SettingsReader, Settings, object], Settings]] = {
@@ -269,7 +269,7 @@ def _unknown_key_problem(origin: str, key: str, known: Sequence[str]) -> str:
     prefix, _, name = key.rpartition(".")
     near = nearest_name(name, known)
     advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
-    return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
+    return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is not a setting; {advice}"
 
 
 def _is_template(text: str) -> bool:
@@ -284,7 +284,7 @@ def _is_template(text: str) -> bool:
 
 
 def _is_web_address(template: str) -> bool:
-    """Whether a link leads to a web page, and not to a file or to a program's URL scheme."""
+    """Whether a link opens a web page, not a file or the URL scheme of another program."""
     return template.lower().startswith(("https://", "http://"))
 
 
@@ -323,4 +323,4 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
         values = values.get(name) if isinstance(values, Mapping) else None
     if values is None or isinstance(values, Mapping):
         return values, []
-    return None, [f"{file}: the value of tool.framedex is not understood; write a table [tool.framedex]."]
+    return None, [f"{file}: the value of tool.framedex is invalid; write a table [tool.framedex]."]

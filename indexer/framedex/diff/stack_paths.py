@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.diff.model import PathFrame
-from framedex.model.path_trees import PathTrees, function_key, name_in_any_build
+from framedex.model.path_trees import PathTrees, function_key, strip_build_numbers
 
 if TYPE_CHECKING:
     from framedex.diff.model import PathFrame
@@ -29,7 +29,7 @@ def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
     trees = PathTrees(function_key)
     for each in below:
         trees.add_path(each.path, each.calls)
-    return trees.cut(limit=sys.maxsize)[0]
+    return trees.truncate(limit=sys.maxsize)[0]
 
 
 def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode]) -> tuple[PathFrame, ...]:
@@ -51,7 +51,7 @@ class _PathNode:
 def _annotate(root: PathNode) -> _PathNode:
     found: dict[int, _PathNode] = {}
     for node in reversed(_all_frames(root)):  # callees before their callers
-        key = name_in_any_build(node.function), node.language
+        key = strip_build_numbers(node.function), node.language
         below = tuple(found[id(each)] for each in node.callees)
         ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((node.function,))
         found[id(node)] = _PathNode(node, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))

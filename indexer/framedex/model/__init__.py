@@ -2,7 +2,7 @@
 
 Creating a frozen dataclass takes 0.3 to 0.5 ms, so each module has the types of related answers. `capture.py` has the
 recorded content and its batches, `rows.py` the rows of the index, `traces.py` a call with its stack. `LocationEvidence`
-is the evidence for a location, `LinkEvidence` the evidence for a cause.
+says how a location is known, `LinkEvidence` how the cause of a call is known.
 """
 
 from typing import TYPE_CHECKING

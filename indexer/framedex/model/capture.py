@@ -13,7 +13,7 @@ from framedex.model.locations import Language
 from framedex.model.metadata import Metadata
 from framedex.model.rows import MergeOutcome, StopReasons
 
-if TYPE_CHECKING:  # readers of the index do not need numpy, which is slow to import
+if TYPE_CHECKING:  # slow to import, and not needed to read an index
     import numpy as np
     import numpy.typing as npt
 
@@ -280,8 +280,8 @@ class CallBatch:
     is negative if there is none. `links` are rows (call, thread, chain, index in `LinkEvidence`). `chains` are new in
     this batch and numbered like `kinds`. Threads are indices into the capture's threads.
 
-    If a capture is continued, batches that end at or before `CaptureWriter.rows` need only `first`, `kind` (for its
-    length), `kinds` and `chains`. One batch has to end exactly there.
+    To continue a stored capture, its first `CaptureWriter.rows` calls are passed again. Batches of these calls need
+    only `first`, `kind` (for its length), `kinds` and `chains`, and one batch has to end exactly there.
     """
 
     first: int

@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LaunchInfo:
-    """Data that `framedex run` wrote into the capture: an id of the run, and the program's arguments.
+    """The data that `framedex run` adds to a capture: an id of the run, and the program's arguments.
 
     `cell` is the recorded notebook cell, None for a program. `packages` has the program's installed versions of Python,
     jax, jaxlib and torch_xla.
@@ -33,8 +33,8 @@ class ImportOrigin:
     """The origin of a capture that `framedex import` stored: another recorder's file, or a shared capture.
 
     `format` is the name of the file format, `origin` the path of the file, `content` its SHA-256 in hex. `value` is the
-    chosen value that weighs the profile, None if none was chosen. `folders` are possible bases of relative file names.
-    `is_of_samples`: its calls are samples, as in all formats except shared captures.
+    sample value that the user chose as the weight of the profile; None without a choice. `folders` are possible bases
+    of relative file names. `is_of_samples`: its calls are samples, as in all formats except shared captures.
     """
 
     format: str

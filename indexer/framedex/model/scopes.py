@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CaptureScope(enum.Enum):
-    """The captures that count if several match a query."""
+    """The captures that an answer covers if several match a query."""
 
     LATEST = "latest"
     """The captures of the latest matching run; a run is one `framedex run`."""

@@ -1,7 +1,7 @@
 """The signature of a program: types, names and attributes of its arguments and results, and its constants.
 
 JAX stores StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO describes. Shardings use Shardy's encoding
-(`SdyBytecode`). Unknown parts are shown as their bytes, which still show whether two are equal.
+(`SdyBytecode`). Unknown parts are shown as their bytes, so that two signatures can still be compared.
 """
 
 from __future__ import annotations
@@ -23,11 +23,8 @@ MAX_VALUES = 8
 MAX_CONSTANTS = 200
 """The maximum number of constants listed separately."""
 
-_MAX_DEPTH, _MAX_PARTS, _MAX_PART_CHARACTERS = (
-    20,
-    100,
-    200,
-)  # of nested attributes, which may repeat each other many times
+# Limits for nested attributes, which may repeat each other many times.
+_MAX_DEPTH, _MAX_PARTS, _MAX_PART_CHARACTERS = 20, 100, 200
 _ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
 _BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
 _COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
@@ -287,7 +284,7 @@ class _ValueFormatter:
         texts = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
             code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
-            # A container has the numbers of its elements, which change with the lines of a program.
+            # A container refers to its elements by number, and these numbers change with the lines of a program.
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
                 texts.add(self.text(number))

@@ -97,7 +97,11 @@ def frame_labels(frame: FrameRow) -> list[str]:
 
 def recorded_labels(frame: FrameRow) -> list[str]:
     """The recorded text of a frame's line, if the line was changed or removed since."""
-    return recorded_text_labels(frame.location) if frame.location is not None and frame.stated is None else []
+    return (
+        recorded_text_labels(frame.location)
+        if frame.location is not None and frame.location_without_file is None
+        else []
+    )
 
 
 def _header(trace: Trace) -> Iterator[str]:
@@ -146,8 +150,8 @@ def _function(frame: FrameRow) -> str:
 
 def _place(frame: FrameRow) -> str:
     labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
-    if frame.stated is not None:
-        return f"at {printable(frame.stated)}{labels}"
+    if frame.location_without_file is not None:
+        return f"at {printable(frame.location_without_file)}{labels}"
     if frame.location is not None:
         return f"at {_target(frame.location)}{labels}"
     return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"

@@ -100,8 +100,8 @@ def _frame(frame: FrameRow, uri_of: Uri) -> str:
 
 def _place(frame: FrameRow, uri_of: Uri) -> str:
     place = frame.location
-    if frame.stated is not None:
-        text = _code(frame.stated)
+    if frame.location_without_file is not None:
+        text = _code(frame.location_without_file)
         is_there = place is not None and file_exists(place.path)
         return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:

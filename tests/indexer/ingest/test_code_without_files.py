@@ -54,8 +54,8 @@ def recorded(python: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 def shown(frame: FrameRow) -> str:
-    assert frame.location is not None or frame.stated is not None
-    return frame.stated or f"{frame.location.path}:{frame.location.line}"  # type: ignore[union-attr]
+    assert frame.location is not None or frame.location_without_file is not None
+    return frame.location_without_file or f"{frame.location.path}:{frame.location.line}"  # type: ignore[union-attr]
 
 
 def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
@@ -70,7 +70,10 @@ def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
 
 def test_two_texts_that_differ_in_one_line_are_two_frames(recorded: Recorded) -> None:
     written = [frame for put in range(len(recorded.calls)) for frame in recorded.frames(put)]
-    assert {frame.stated for frame in written if frame.function.name == "written"} == {"<string>:3", "<string>:4"}
+    assert {frame.location_without_file for frame in written if frame.function.name == "written"} == {
+        "<string>:3",
+        "<string>:4",
+    }
 
 
 def test_built_in_modules_resolve_to_their_source_files(recorded: Recorded) -> None:

@@ -195,8 +195,11 @@ def _frame_line(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
     labels = frame_labels(frame)
-    if frame.stated is not None:
-        return (Span(name, frame.function.language.value), *stated_line(frame.stated, frame.location, labels))
+    if frame.location_without_file is not None:
+        return (
+            Span(name, frame.function.language.value),
+            *stated_line(frame.location_without_file, frame.location, labels),
+        )
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *location_line(frame.location, labels))
     place = Span(_binary_address(frame), "dim", elastic=True)

@@ -180,7 +180,7 @@ def _join_run(
     number = arguments.get("instance")
     described = by_number.get(number, ()) if isinstance(number, int) else ()
     if not described:
-        # A site named by the run itself was certain at run time, although its description is not in the capture.
+        # A site that the run itself names was certain at run time, even if the capture does not describe the site.
         named = arguments.get("site")
         return (
             _build_join(SiteEvidence.EXACT, [named])

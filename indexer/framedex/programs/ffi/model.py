@@ -24,7 +24,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class FfiHandler:
-    """The native function of a target's stage, and the function it was built from, if known."""
+    """The native function of a target's stage, and the author's function inside it, if known."""
 
     stage: str
     function: FunctionRow
