@@ -104,7 +104,7 @@ def open_counted_index(
             with index.reading():
                 yield index
         else:
-            with _restrict(index, wanted) as narrow, narrow.reading():
+            with _restrict_to_captures(index, wanted) as narrow, narrow.reading():
                 yield narrow
 
 
@@ -123,7 +123,7 @@ def open_whole_runs(
     with open_index(path) as index:
         captures = [capture for capture in index.captures() if capture.calls]
         if isinstance(wanted, tuple):
-            with _restrict(index, wanted) as narrow:
+            with _restrict_to_captures(index, wanted) as narrow:
                 yield narrow, narrow.answer_of()
             return
         if not captures:
@@ -137,7 +137,7 @@ def open_whole_runs(
         if wanted is CaptureScope.ALL or len(of_run) == len(captures):
             yield index, replace(index.answer_of(), counted=wanted)
             return
-        with _restrict(index, [capture.id for capture in of_run]) as narrow:
+        with _restrict_to_captures(index, [capture.id for capture in of_run]) as narrow:
             yield narrow, replace(narrow.answer_of(), counted=wanted, has_later=captures[-1].run != latest)
 
 
@@ -153,7 +153,7 @@ def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line
 
 
 @contextmanager
-def _restrict(index: Index, captures: Collection[int]) -> Iterator[Index]:
+def _restrict_to_captures(index: Index, captures: Collection[int]) -> Iterator[Index]:
     """The index restricted to these captures. Raises FramedexError if one of them is missing."""
     from framedex.index.opening import find_captures
 
@@ -190,7 +190,7 @@ class TimeOffset(click.ParamType[int]):
 
 
 _PATTERN = re.compile(r"[*?[]")
-_MAX_THREADS = 20  # in the message about an unknown thread
+_MAX_THREADS = 20  # number of threads listed in the message about an unknown thread
 
 _FILTER_OPTIONS = (
     click.option(

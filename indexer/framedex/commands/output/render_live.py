@@ -176,7 +176,7 @@ def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Li
             Span(f"{'':{_INDENT}}{mark} "),
             Span(name, "python" if frame.is_user_code else "dim"),
             Span("  "),
-            *frame_place(frame),
+            *frame_location_line(frame),
         )
     yield from _hidden_line(hidden)
 
@@ -186,7 +186,7 @@ def _hidden_line(hidden: int) -> Iterator[Line]:
         yield text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
-def frame_place(frame: LiveFrame) -> Line:
+def frame_location_line(frame: LiveFrame) -> Line:
     """The line of a frame, with a link to its file if it exists."""
     if not frame.file.startswith("/"):
         return stated_line(f"{frame.file}:{frame.line}", None, ())
@@ -243,7 +243,7 @@ def _crash_lines(look: Look) -> Iterator[Line]:
 
 def _step_place(step: Step, look: Look) -> Iterator[Line]:
     if step.line is not None:
-        place = (Span(f"{'':{_INDENT}}"), *frame_place(step.line))
+        place = (Span(f"{'':{_INDENT}}"), *frame_location_line(step.line))
         yield (*place, Span(f" in {printable(step.line.function)}", "dim"))
         if text := _source_text(step.line, look):
             yield text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")

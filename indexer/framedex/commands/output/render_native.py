@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import (
-    frame_place,
+    frame_location_line,
     open_call_lines,
     process_lines,
     thread_name,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from framedex.live.native.stacks import ProcessStacks, ThreadStack
     from framedex.live.native.unwinding import NativeFrame
 
-_MAX_THREAD_IDS = 4  # in the heading of threads with the same stack
+_MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 
 
 def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
@@ -135,7 +135,7 @@ def _hidden_line(hidden: int) -> Iterator[Line]:
 def _frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:
     if isinstance(frame, LiveFrame):
         mark, style = ">" if is_first else " ", "python" if frame.is_user_code else "dim"
-        yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_place(frame))
+        yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_location_line(frame))
         return
     for found in names[frame]:
         yield from found_frame_lines(found)

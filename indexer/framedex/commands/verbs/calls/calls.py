@@ -78,11 +78,11 @@ def calls(
         hidden_calls = 0
         if not show_all and not as_json and wanted == CallFilter():
             work_calls = index.calls.count(replace(wanted, works_only=True))
-            if work_calls:  # otherwise only queries, waits and destructors exist
+            if work_calls:  # there are programs, transfers or errors, not only queries
                 wanted, total, hidden_calls = replace(wanted, works_only=True), work_calls, total - work_calls
         if (not limit or limit > _BATCH_SIZE) and is_output_live():
             index.set_progress_listener(SilentProgress())
-        found = shown.record(_find_latest(index, wanted, limit))
+        found = shown.record(_find_latest_calls(index, wanted, limit))
         if as_json:
             document = {**answer_document(answer), "total": total}
             print_json_list(document, "calls", _call_documents(index, found, with_lines=bool(stack)))
@@ -100,7 +100,7 @@ def calls(
         note(f"{words.count(hidden_calls, 'other call')} not shown (queries, waits and destructors); --all shows them.")
 
 
-def _find_latest(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:
+def _find_latest_calls(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:
     """The latest `limit` calls (0: all) that pass the filter, by their start; a large limit is read lazily."""
     if 0 < limit <= _BATCH_SIZE:
         return index.calls.find(wanted, limit)
@@ -142,7 +142,7 @@ def _with_object_names(index: Index, grouped: Iterator[RepeatedCalls]) -> Iterat
 def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLines:
     """A function that returns the lines below a call: its Python line, or every frame of its stack."""
     if stack == "line":
-        return lambda calls: _python_lines_below(index, calls)
+        return lambda calls: _python_line_of_call(index, calls)
 
     from framedex.commands.output.render_trace import dispatch_lines, folded_frames
 
@@ -157,6 +157,6 @@ def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLin
     return lambda _calls: frames
 
 
-def _python_lines_below(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
+def _python_line_of_call(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
     lines = index.calls.python_lines(calls)
     return lambda call: (python_line(lines.get(call.id), _INDENT),)

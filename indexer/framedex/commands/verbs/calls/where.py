@@ -152,7 +152,9 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
         found = found or [file for file in path_resolver.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
-            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give a longer part of the path.")
+            raise FramedexError(
+                f"Several recorded files end with {path}:\n{listed}", "Specify a longer part of the path."
+            )
         if found:
             return found[0]
     for name in names:

@@ -60,7 +60,7 @@ def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, 
 
 _HEADS = ("time", "%", "waits", "longest", "for", "thread")
 _NUMBERS = 4  # the first columns, which are right-aligned
-_MAX_STEPS = 8  # rounds shown of the loop with the longest duration
+_MAX_STEPS = 8  # steps printed of the longest loop
 _MAX_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from framedex.live.targets import Target
 
 _INTERVAL_S = 1.0
-_MAX_RANKS = 16  # of a job that are printed
+_MAX_RANKS = 16  # maximum number of ranks printed
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # cursor to the first row, erase the screen and what has scrolled out of it
 
 
@@ -63,20 +63,20 @@ def live(
         _show_native(index_path, look_at(target), all_frames=all_frames, as_json=as_json)
         return
     if as_json:
-        print_json(_document(target, job))
+        print_json(_live_document(target, job))
         return
     if once or not sys.stdout.isatty():
-        print_lines(_lines(target, job, all_frames=all_frames))
+        print_lines(_live_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
         while True:
-            lines = tuple(_lines(target, job, all_frames=all_frames))
+            lines = tuple(_live_lines(target, job, all_frames=all_frames))
             click.echo(_CLEAR, nl=False)
             print_lines(lines)
             time.sleep(_INTERVAL_S)
 
 
-def _lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
+def _live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
         return look_lines(look_at(target), all_frames=all_frames)
     from framedex.commands.output.render_ranks import rank_look_lines
@@ -84,7 +84,7 @@ def _lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Itera
     return rank_look_lines(_look_at_ranks(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
 
 
-def _document(target: Target, job: RunningJob | None) -> dict[str, Any]:
+def _live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
     from framedex.live.documents import look_document
 
     if job is None:

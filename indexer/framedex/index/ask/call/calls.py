@@ -191,7 +191,7 @@ class Calls:
                 listed.append(f"{'':8}  and {words.count(len(ranked) - _MAX_CANDIDATES, 'more function')}")
             raise FramedexError(
                 "\n".join([f"'{name}' matches several called functions:", *listed]),
-                "Give a longer part of the name.",
+                "Specify a longer part of the name.",
             )
         return self._find_latest_of_boundaries(matching)
 
