@@ -65,7 +65,7 @@ def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> M
     return MergedFlameGraph(merged, *shares)
 
 
-def change_kind(before: int, after: int) -> str:
+def classify_change(before: int, after: int) -> str:
     """Return how a number of a node changed: `went`, `less`, `same`, `more` or `came`."""
     less, more = sorted((before, after))
     if more <= _CHANGE_RATIO * less:

@@ -1,7 +1,7 @@
 """Merge the stack paths below a line in two recordings into one tree, with forks and joins.
 
 Frames are matched by function name, so moved lines and other jaxlib builds are not differences. An inserted frame is a
-difference, the frames below it are not. For display, frames in sequence without a fork form one run.
+difference, but the frames below it are not. For display, consecutive frames without a fork form one run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PathNode:
-    """A frame of a tree: `functions` are the runtime functions below it, `keys` all frames from it on."""
+    """A frame of a tree, with the data of the frames below it.
+
+    `functions` are the runtime functions below it, `keys` the keys of this frame and of all frames below it.
+    """
 
     node: PathNode
     key: _Key
@@ -84,7 +87,7 @@ def _merge(before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[
 
 
 def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[_MergedNode]:
-    """Yield the next frames at one depth: common frames first, then those of one side, until both sides join again."""
+    """Yield the frames at one depth: shared frames, then frames of one recording until both recordings join again."""
     right = {each.key: each for each in after}
     for one in before:
         if other := right.get(one.key):
@@ -111,7 +114,7 @@ def _branch(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
 
 
 def _differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:
-    """Return the frames of one recording only, and their callers."""
+    """Return the frames that only one recording has, and the callers of these frames."""
     found: list[PathFrame] = []
     kept_depth = -1  # the depth of a kept frame, whose caller must be kept too
     for frame in reversed(list(frames)):

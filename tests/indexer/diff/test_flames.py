@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.diff.flames import NodeShare, change_kind, merge_flames
+from framedex.diff.flames import NodeShare, classify_change, merge_flames
 from framedex.model import FlameGraph, FlameKind, FlameNode
 
 
@@ -57,4 +57,4 @@ def test_no_graphs_merge_into_an_empty_graph() -> None:
     ],
 )
 def test_changes_below_a_factor_of_two_count_as_unchanged(before: int, after: int, said: str) -> None:
-    assert change_kind(before, after) == said
+    assert classify_change(before, after) == said
