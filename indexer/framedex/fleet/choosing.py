@@ -1,4 +1,4 @@
-"""Select captures of a store by job, rank, id or day."""
+"""Filter the captures of a store by job, rank, id or day."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class CaptureFilter:
     since: str | None = None
 
     def __post_init__(self) -> None:
-        for told in (self.day, self.since):
-            if told is not None:
-                check_day(told)
+        for day in (self.day, self.since):
+            if day is not None:
+                check_day(day)
 
     def rows(self, connection: StoreConnection) -> list[dict[str, Any]]:
         """Return the rows of the matching captures in a store, ordered by start time.
@@ -44,7 +44,7 @@ class CaptureFilter:
         columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
         found = connection.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
-        ids = {_id(told, [row["capture"] for row in rows], connection) for told in self.captures}
+        ids = {_id(prefix, [row["capture"] for row in rows], connection) for prefix in self.captures}
         job = None if self.job is None else to_storable(self.job)
         chosen = [
             row

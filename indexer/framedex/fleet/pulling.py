@@ -44,8 +44,8 @@ def pull_captures(
                     how = (captures, None, (), roots, progress, rules, None, origin)
                     done = import_file(store, Path(file.name), *how)
             except UNSOUND as error:
-                said = f"The store's data of capture {row['capture']} is inconsistent: {error}."
-                done = FramedexError(said, connection.remedy(row["capture"]))
+                message = f"The store's data of capture {row['capture']} is inconsistent: {error}."
+                done = FramedexError(message, connection.remedy(row["capture"]))
             except FramedexError as error:
                 done = FramedexError(f"Capture {row['capture']} was not pulled. {error.message}", error.remedy)
             except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from framedex.fleet.identities import frame_ids, id_of, stack_id
+from framedex.fleet.identities import frame_ids, hash_values, stack_id
 from framedex.index.file.paths import is_framedex_hook, is_installed
 from framedex.index.file.values import to_signed, to_storable
 from framedex.model import Language
@@ -58,7 +58,7 @@ class StackTables:
             if key not in of_stacks:
                 continue
             rows = [_row(depth, record) for depth, record in enumerate(records)]
-            description = id_of(key, *rows)
+            description = hash_values(key, *rows)
             known = sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
             found[description] = [{"id": key, **row, "known": known, "description": description} for row in rows]
         return found

@@ -1,4 +1,4 @@
-"""Detect ranks of one machine that did not run at the same time, so they cannot have waited for one another."""
+"""Detect ranks of one machine that ran one after the other, so they cannot have waited for one another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
     for place, machine in enumerate(members.machines):
         if len(calls.sequences[place].start):
             by_machine[machine].append(place)
-    apart = []
+    sentences = []
     for places in by_machine.values():
         groups = _groups(places, calls)
         if len(groups) > 1:
@@ -31,10 +31,12 @@ def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
             ]
             more = " and so on" if len(ranks) > _MAX_LISTED else ""
             host = printable(members.members[places[0]].host)
-            apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}.")
-    yield from apart[:_MAX_LISTED]
-    if len(apart) > _MAX_LISTED:
-        yield f"The same holds for {words.count(len(apart) - _MAX_LISTED, 'other host')}."
+            sentences.append(
+                f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}."
+            )
+    yield from sentences[:_MAX_LISTED]
+    if len(sentences) > _MAX_LISTED:
+        yield f"The same holds for {words.count(len(sentences) - _MAX_LISTED, 'other host')}."
 
 
 def _groups(ranks: list[int], calls: JobCalls) -> list[list[int]]:
