@@ -16,7 +16,7 @@ _CHUNK_CHARACTERS = 1 << 20
 MAX_VALUE_CHARACTERS = 256 << 20
 """The maximum number of characters of one value."""
 MAX_MEMORY_BYTES = 2 << 30
-"""The maximum estimated size of one value as Python values, in bytes: larger than those of real profiles."""
+"""The maximum estimated memory of one parsed value, in bytes. Values of real profiles are smaller."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -64,7 +64,7 @@ class _TruncatedError(ValueError):
 
 
 class _TextBuffer:
-    """A buffer over the characters of a file. It drops consumed characters."""
+    """A buffer over the characters of a file, which drops consumed characters."""
 
     def __init__(self, source: Source) -> None:
         self._pieces = self._decode_pieces(source)

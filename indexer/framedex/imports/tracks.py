@@ -1,4 +1,4 @@
-"""Collects the tracks and threads of a Perfetto trace, which packets describe anywhere in the file."""
+"""Collects the tracks and threads of a Perfetto trace. The packets that describe them may be anywhere in the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tracks:
     tracks: dict[Hashable, _Track] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # of threads, by id
 
-    def learn(self, packet: Message, sequence: int) -> None:
+    def add_descriptions(self, packet: Message, sequence: int) -> None:
         """Add the descriptions in a packet: threads of a process, a track, or the thread of a sequence."""
         for thread in map(Message, Message(packet.content(_PROCESSES)).contents(2)):
             self._name(thread.integer(1), thread.text(2))
@@ -39,7 +39,7 @@ class Tracks:
             self._name(thread.integer(2), thread.text(5))
         if _THREAD in packet:
             thread = Message(packet.content(_THREAD))
-            self.tracks[of_sequence(sequence)] = _Track(0, thread.integer(2), thread.text(5))
+            self.tracks[default_track(sequence)] = _Track(0, thread.integer(2), thread.text(5))
             self._name(thread.integer(2), thread.text(5))
 
     def thread(self, track: Hashable) -> tuple[int, str]:
@@ -60,6 +60,6 @@ class Tracks:
             self.names[tid] = name
 
 
-def of_sequence(sequence: int) -> Hashable:
-    """The default track of a sequence, for its events without a track."""
+def default_track(sequence: int) -> Hashable:
+    """The number of the default track of a sequence, for its events without a track."""
     return ("sequence", sequence)

@@ -82,10 +82,14 @@ class CaptureEncoder:
         capture = stream.capture
         joins = parse_ffi_joins(capture)
         sites = stream.sites if isinstance(stream, SharedStream) else name_sites(capture, joins)
-        frames = tuple(tuple(map(tables.frame, group)) for group in self._names.frames())
+        frames = tuple(tuple(map(tables.convert_frame, group)) for group in self._names.frames())
         shared_sites = tuple(
             SharedSite(
-                site.key, site.target, tuple(map(tables.frame, site.frames)), site.user_frame, site.from_metadata
+                site.key,
+                site.target,
+                tuple(map(tables.convert_frame, site.frames)),
+                site.user_frame,
+                site.from_metadata,
             )
             for site in sites
         )
@@ -140,7 +144,7 @@ class CaptureEncoder:
         return tuple(
             SharedPhase(
                 *(phase.kind, phase.name, phase.thread, phase.start, phase.duration),
-                tuple(map(self._tables.frame, phase.frames)),
+                tuple(map(self._tables.convert_frame, phase.frames)),
                 phase.is_last,
             )
             for phase in phases
@@ -149,7 +153,7 @@ class CaptureEncoder:
     def _collect_handler(self, entry: int) -> None:
         handler = self._names.handler(entry)
         if handler is not None:
-            made_from = None if handler.implementation is None else self._tables.frame(handler.implementation)
+            made_from = None if handler.implementation is None else self._tables.convert_frame(handler.implementation)
             self._handlers[entry] = SharedHandler(entry, handler.signature, made_from)
 
     def _collect_stored(self, arguments: Mapping[str, Any]) -> None:
@@ -172,7 +176,7 @@ class CaptureEncoder:
             self._memories |= {} if memory is None else {optimized: memory}
 
     def _build_program(self, size: int, program: Program) -> SharedProgram:
-        path = self._tables.path
+        path = self._tables.number_path
         lines = tuple(
             SharedOps(
                 op.kind, op.name, tuple((path(frame.path), frame.line, frame.function) for frame in op.frames), count

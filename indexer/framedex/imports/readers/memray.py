@@ -19,14 +19,14 @@ _ALLOCATIONS, _BYTES = ValueType("allocations", "count"), ValueType("memory", "b
 _MAX_DIGITS = 18
 
 
-def fits_csv(head: bytes) -> bool:
+def matches_csv(head: bytes) -> bool:
     """Whether the first line names memray's columns."""
     return head.startswith(",".join(_COLUMNS).encode())
 
 
 def read_csv(source: Source, builder: ProfileBuilder) -> None:
     """Read the allocations. Raises ValueError as `ImportFormat.read` does."""
-    builder.weigh(WeightRules([_ALLOCATIONS, _BYTES], builder.wanted))
+    builder.set_weight_rules(WeightRules([_ALLOCATIONS, _BYTES], builder.wanted))
     try:
         for number, row in enumerate(csv.reader(source.lines())):
             if number and row:
@@ -42,9 +42,9 @@ def _add_row(builder: ProfileBuilder, row: list[str]) -> None:
     frames = []
     for part in filter(None, trace.split("|")):
         function, file, line = _split(part)
-        frames.append(builder.frame(build_imported_frame(function, file, line)))
-    thread = builder.thread(_parse_number(tid), "" if name.startswith("0x") else name)
-    builder.sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
+        frames.append(builder.add_frame(build_imported_frame(function, file, line)))
+    thread = builder.add_thread(_parse_number(tid), "" if name.startswith("0x") else name)
+    builder.add_sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
 
 
 def _split(part: str) -> tuple[str, str, int]:
@@ -60,7 +60,7 @@ def _parse_number(text: str) -> int:
     return int(text)
 
 
-def fits_gprof2dot(head: bytes) -> bool:
+def matches_gprof2dot(head: bytes) -> bool:
     """Whether the JSON begins like gprof2dot's own format."""
     return head.lstrip().startswith(b'{"version": 0, "costs"')
 
@@ -71,13 +71,13 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
     values: list[ValueType] = []
     for key, value in members(source):  # first pass: functions and costs come after the events
         if key == "functions":
-            functions.append(builder.frame(build_imported_frame(_text(value, "name"), _text(value, "module"))))
+            functions.append(builder.add_frame(build_imported_frame(_text(value, "name"), _text(value, "module"))))
         elif key == "costs":
             values.append(ValueType(_text(value, "description").lower(), _text(value, "unit")))
     if not values:
         raise ValueError("it has no costs")
-    builder.weigh(WeightRules(values, builder.wanted))
-    thread = builder.thread()
+    builder.set_weight_rules(WeightRules(values, builder.wanted))
+    thread = builder.add_thread()
     for key, value in members(source):
         if key == "events":
             chain, cost = _numbers(value, "callchain"), _numbers(value, "cost")
@@ -85,7 +85,7 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
                 raise ValueError("an event has the wrong number of costs")
             if not all(0 <= each < len(functions) for each in chain):
                 raise ValueError(f"an event refers to a missing function: the file has {len(functions)}")
-            builder.sample([functions[each] for each in chain], thread, cost)
+            builder.add_sample([functions[each] for each in chain], thread, cost)
 
 
 def _numbers(event: Any, key: str) -> list[int]:

@@ -28,7 +28,7 @@ _THREAD_IDS = ("thread_id", "tid", "thread id")
 _THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes are fields of a profile, with a sample type or a sample."""
     seen = set()
     try:
@@ -96,7 +96,7 @@ def read(source: Source, builder: ProfileBuilder) -> None:
     if not types:
         raise ValueError("it has no sample types")
     names, usual = [value.name for value in types], tables.text(tables.default_type)
-    builder.weigh(WeightRules(types, builder.wanted, names.index(usual) if usual in names else -1))
+    builder.set_weight_rules(WeightRules(types, builder.wanted, names.index(usual) if usual in names else -1))
     stacks = _StackConverter(tables, builder)
     with source.open() as file:
         for number, content in stream_fields(file):
@@ -149,11 +149,11 @@ class _StackConverter:
         for location in locations:
             found = self._frames.get(location)
             if found is None:
-                found = self._frames[location] = tuple(map(self._builder.frame, self._at(location)))
+                found = self._frames[location] = tuple(map(self._builder.add_frame, self._frames_at(location)))
             frames += found
         return frames
 
-    def _at(self, identifier: int) -> list[NativeFrame | ImportedFrame]:
+    def _frames_at(self, identifier: int) -> list[NativeFrame | ImportedFrame]:
         """The frames at a location, with inlined frames, innermost first."""
         location = self._tables.locations.get(identifier)
         if location is None:
@@ -202,4 +202,4 @@ def _add(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, 
             name = text
         elif key:
             labels[key] = text or number
-    builder.sample(stacks.frames(sample.integers(1)), builder.thread(tid, name), values, labels)
+    builder.add_sample(stacks.frames(sample.integers(1)), builder.add_thread(tid, name), values, labels)

@@ -8,7 +8,7 @@ from typing import Any
 
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.jsonstream import members
-from framedex.imports.names import build_imported_frame, frame_of_text, thread_id, thread_of_text
+from framedex.imports.names import build_imported_frame, parse_frame, parse_thread_id, parse_thread_label
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame
@@ -19,7 +19,7 @@ _UNITS = {"seconds": _SCALE, "milliseconds": 1_000_000, "microseconds": 1_000, "
 _THREAD = re.compile(r'(?:Process (?P<pid>\d+) )?Thread (?P<tid>(?:0x)?[\da-f]+)(?: "(?P<name>.*)")?$')
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes name speedscope's schema, or have its shared frames."""
     if not head.lstrip().startswith(b"{"):
         return False
@@ -32,9 +32,9 @@ def read(source: Source, builder: ProfileBuilder) -> None:
     for shared in (True, False):  # frames may come after the profiles that refer to them
         for key, value in members(source):
             if shared and key == "shared":
-                profiles.take_frames(value)
+                profiles.read_frames(value)
             elif shared and key == "profiles":
-                profiles.take_begin(value)
+                profiles.read_begin(value)
             elif not shared and key == "profiles":
                 profiles.add(value)
 
@@ -50,17 +50,17 @@ class _ProfileReader:
         self._value: ValueType | None = None
         self._begin: float | None = None  # earliest begin of all profiles, in ns
 
-    def take_frames(self, shared: Any) -> None:
+    def read_frames(self, shared: Any) -> None:
         """Read the shared frames."""
         for each in _list(_read_field(shared, "frames")):
             name, file, line = _text(_read_field(each, "name")), each.get("file"), each.get("line")
             is_told = isinstance(file, str) and file
-            if not is_told and thread_of_text(name) is not None:
+            if not is_told and parse_thread_label(name) is not None:
                 self._threads.add(len(self._frames))
             number = line if type(line) is int and 0 < line < 1 << 31 else 0
-            self._frames.append(build_imported_frame(name, file, number) if is_told else frame_of_text(name))
+            self._frames.append(build_imported_frame(name, file, number) if is_told else parse_frame(name))
 
-    def take_begin(self, profile: Any) -> None:
+    def read_begin(self, profile: Any) -> None:
         """Note the begin of a profile, if its unit is a time."""
         scale = _UNITS.get(_text(_read_field(profile, "unit")))
         if scale is not None:
@@ -74,13 +74,13 @@ class _ProfileReader:
         if self._value is None:
             self._value = value
             # A weight in time has no count: each counts as one sample.
-            self._builder.weigh(WeightRules([value], self._builder.wanted))
+            self._builder.set_weight_rules(WeightRules([value], self._builder.wanted))
         if value != self._value:
-            self._builder.leave_out("profile", f"in another unit than '{self._value.unit}'")
+            self._builder.count_skipped("profile", f"in another unit than '{self._value.unit}'")
             return
         match = _THREAD.match(str(profile.get("name", "")))
         name = (match["name"] or "") if match else str(profile.get("name", ""))
-        thread = self._builder.thread(thread_id(match["tid"]) if match else 0, name)
+        thread = self._builder.add_thread(parse_thread_id(match["tid"]) if match else 0, name)
         scale = _UNITS.get(unit, 1)
         of_type = {"sampled": self._sampled_spans, "evented": self._event_spans}.get(profile.get("type"))
         if of_type is None:
@@ -92,9 +92,9 @@ class _ProfileReader:
             frames = [self._frame(frame) for frame in reversed(stack[first:])]
             start_ns = round(start * scale - (self._begin or 0)) if unit in _UNITS else 0
             if 0 < weight * scale <= 0.5:
-                self._builder.leave_out("sample", "whose weight rounds to zero")
+                self._builder.count_skipped("sample", "whose weight rounds to zero")
                 continue
-            self._builder.sample(frames, thread, [round(weight * scale)], start=start_ns)
+            self._builder.add_sample(frames, thread, [round(weight * scale)], start=start_ns)
 
     def _sampled_spans(self, profile: Any) -> Iterator[tuple[list[Any], float, float]]:
         samples, weights = _list(_read_field(profile, "samples")), _list(_read_field(profile, "weights"))
@@ -130,7 +130,7 @@ class _ProfileReader:
             raise ValueError(f"it refers to frame {number!r} of {len(self._frames)}")
         found = self._numbers.get(number)
         if found is None:
-            found = self._numbers[number] = self._builder.frame(self._frames[number])
+            found = self._numbers[number] = self._builder.add_frame(self._frames[number])
         return found
 
 
