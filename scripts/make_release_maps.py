@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from framedex.model import SourceMapInfo
-from framedex.sources import extract_files, language_of, learn_macros
+from framedex.sources import extract_files, find_macros, language_of
 from framedex.sources.release_maps import (
     ReleasedFile,
     ReleaseMap,
@@ -180,7 +180,7 @@ def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, Releas
     found: dict[str, ReleasedFile] = {}
     for of_release in reversed(list(zip(*trees, strict=True))):
         places = sorted({_place(path, content) for tree in of_release for path, content in tree.items()})
-        macros = learn_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
+        macros = find_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
         unread = [str(folder / place) for place in places if place not in found]
         for file in extract_files(unread, macros):
             found[os.path.relpath(file.path, folder)] = build_released_file(file, Path(file.path).read_bytes())

@@ -210,12 +210,12 @@ def _refresh(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any
 def _fetch(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.sources.fetching.cache import SourceCache
     from framedex.sources.fetching.fetch import fetch_sources
-    from framedex.sources.fetching.suppliers import supplier_at
+    from framedex.sources.fetching.suppliers import open_supplier
     from framedex.sources.fetching.wanted import named_commit
 
     wanted = named_commit(request["component"], request["commit"])
     on_wait = partial(progress.note, f"Waiting for another process that fetches {wanted.component}")
-    folder = fetch_sources(SourceCache.default(), wanted, [supplier_at(request["address"])], progress, on_wait)
+    folder = fetch_sources(SourceCache.default(), wanted, [open_supplier(request["address"])], progress, on_wait)
     return {"folder": str(folder)}
 
 

@@ -1,4 +1,4 @@
-"""What every package uses.
+"""Modules that every package uses.
 
 - `errors.py`, `words.py`, `plaintext.py`: errors with a remedy, phrases, and text from recordings made harmless
 - `folders.py`, `regularfile.py`, `interpreters.py`, `web.py`, `progress.py`: the user's folders, foreign files,

@@ -119,7 +119,7 @@ def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> 
         return error.strerror or str(error)
     if isinstance(error, subprocess.TimeoutExpired):
         return f"it took more than {words.duration(round(error.timeout * 1e9))}"
-    return "its output is not that of a Python interpreter"
+    return "it does not answer like a Python interpreter"
 
 
 def unusable_interpreter_error(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:

@@ -79,7 +79,7 @@ class CodeObject:
 class NativeFrame:
     """One native frame: an index into `Capture.modules` (-1: outside every module) and a byte offset from its base.
 
-    The offset is that of the return address, so use `offset - 1` to look up the calling instruction.
+    The offset points to the return address, so use `offset - 1` to look up the calling instruction.
     """
 
     module: int

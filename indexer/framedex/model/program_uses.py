@@ -24,7 +24,7 @@ class Compilation:
 class ProgramRuns:
     """The runs of a program from one line; `total_duration` is in ns.
 
-    A call may return before its program ends: the duration is that of the calls.
+    A call may return before its program ends: the duration is the time in the calls.
     """
 
     line: PythonLine | None

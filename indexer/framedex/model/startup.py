@@ -15,7 +15,7 @@ PHASE_DESCRIPTIONS = ("process", "phase")
 
 
 class PhaseKind(enum.Enum):
-    """A kind of phase that framedex's hooks in Python time; the names are those of the recording."""
+    """A kind of phase that framedex's hooks in Python time; the values are the names in recordings."""
 
     PROCESS = "process"  # until the hooks are installed
     IMPORT = "import"

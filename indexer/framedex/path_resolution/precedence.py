@@ -81,9 +81,10 @@ class PathResolver:
         self._found: TextCache[tuple[str, bool], tuple[str, ...]] = TextCache()
 
     def files(self, name: str, *, is_shortened: bool = False) -> tuple[str, ...]:
-        """Return the possible files of a path: several if it is ambiguous, those of source maps if none is local.
+        """Return the possible files of a path: several if it is ambiguous.
 
-        `is_shortened`: the path may be only the end of a path, so a file at it is one candidate among others.
+        Files of source maps are returned only if no local file matches. `is_shortened`: the path may be only the end of
+        a path, so a file at it is one candidate among others.
         """
 
         def found() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that made it.
+"""MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that created it.
 
 The outermost name is the name of the op. A name directly around a line is the name of the line's function. A call site
 is a line and the lines that called it. JAX omits frames of its own files, and frames beyond the ten innermost

@@ -118,7 +118,7 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
 
 
 def _subject(change: CompileChange) -> str:
-    """The differing item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
+    """The changed item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
     return change.parameter.replace("'", '"') or change.what
 
 
@@ -134,7 +134,7 @@ def change_text_with_advice(change: CompileChange) -> str:
     return f"{change_text(change)}; {advice}" if advice else change_text(change)
 
 
-_OF_JAX = " of JAX"  # ends the names of functions that JAX creates, as framedex_native/ffi/trace_keys.py writes them
+_OF_JAX = " of JAX"  # the suffix that framedex_native/ffi/trace_keys.py adds to the names of functions that JAX creates
 
 
 def _advice(change: CompileChange) -> str:

@@ -59,7 +59,7 @@ from typing import TYPE_CHECKING
 from framedex.base.plaintext import printable
 from framedex.base.words import duration
 from framedex.model import Language, SectionKind
-from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.captures import truncation_reason, unmerged_reason
 from framedex.texts.places import location_labels, recorded_text_labels
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ def _header(trace: Trace) -> Iterator[str]:
     yield f"capture: {printable(trace.capture.path)}"
     yield f"command: {printable(trace.capture.command)}"
     yield f"thread: {printable(call.thread)}"
-    if reason := why_unmerged(trace):
+    if reason := unmerged_reason(trace):
         yield f"unmerged: {reason}"
-    if reason := why_cut_off(trace):
+    if reason := truncation_reason(trace):
         yield f"cut off: {reason}"
     for dispatch in trace.dispatched:
         if dispatch.location is not None:

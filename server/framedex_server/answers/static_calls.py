@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from framedex.base.plaintext import printable
 from framedex.path_resolution.files import file_exists
-from framedex.texts.places import caller_doubt
+from framedex.texts.places import caller_uncertainty
 from framedex_server.answers.session import Session
 from framedex_server.markup import shorten
 
@@ -71,7 +71,9 @@ def static_callers(
     calls = []
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
-        item = _item(session, each.name, each.location, each.end_line, MARK + caller_doubt(each), definition.origin)
+        item = _item(
+            session, each.name, each.location, each.end_line, MARK + caller_uncertainty(each), definition.origin
+        )
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)

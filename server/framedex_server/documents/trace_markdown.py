@@ -15,7 +15,7 @@ from framedex.base.plaintext import printable, truncate
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
 from framedex.texts.calls import arguments_text, error_headline, outcome_text
-from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.captures import truncation_reason, unmerged_reason
 from framedex.texts.places import cell_name, location_text
 from framedex.texts.traces import frame_labels, recorded_labels
 from framedex_server.markup import Markup, code_span
@@ -54,9 +54,9 @@ def _header(trace: Trace) -> Iterator[str]:
         yield f"- Result: {_code(outcome)}"
     yield f"- Duration: {words.duration(call.duration)}, thread {_code(call.thread)}"
     yield f"- Recorded: call {call.id} of {_code(trace.capture.command)}, {words.clock(trace.capture.started)}"
-    if reason := why_unmerged(trace):
+    if reason := unmerged_reason(trace):
         yield f"- Not merged: {_code(reason)}"
-    if reason := why_cut_off(trace):
+    if reason := truncation_reason(trace):
         yield f"- Cut off: {_code(reason)}"
 
 

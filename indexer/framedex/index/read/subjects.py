@@ -1,8 +1,8 @@
-"""The subject of a query: a file, a line or a capture, with its reader, and the captures that answers about it cover.
+"""The subject of a query: a file, a line or a capture, with its reader and the captures that the answer covers.
 
-Line numbers are those of the current file, in queries and in results. A line's frames are those of the same line in
-each recorded state of the file. They are looked up at each query, because a cached result must depend on the state of
-the file.
+Line numbers refer to the current file, in queries and in results. A line has the frames of the same line in each
+recorded state of the file. These frames are looked up at each query, because a cached result must depend on the state
+of the file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # imports the extractor, which most queries do not need
 
 
 _MAX_STATES = 128
-"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit.
+"""The maximum number of file states whose lines are mapped to current ones, latest first.
 
-Calls of earlier states do not count on any line.
+Each costs some ms after an edit. Calls of earlier states are not counted on any line.
 """
 
 _OTHER_STATES = 0
-"""Id for the only state of a file, or for all frames whose state is not one of the file's own states."""
+"""The id for the only state of a file, or for all frames that belong to none of the file's own states."""
 
 
 _PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
@@ -37,7 +37,7 @@ _PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
 
 
 def program_runs_query(condition: str) -> str:
-    """Return a query for the latest run of each program that has `program_frames fr` which match a condition."""
+    """Return a query for the latest run of each program with `program_frames fr` that match a condition."""
     return " UNION ALL ".join(
         f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN programs p ON p.id = l.program"
         f" WHERE {condition} AND p.run > 0"
@@ -46,7 +46,7 @@ def program_runs_query(condition: str) -> str:
 
 
 def _compilations_query(condition: str, captures: str) -> str:
-    """Return a query for the compilations, in captures that match a condition, of programs as `program_runs_query`."""
+    """Return a query for the compilations of those programs, in captures that match a condition."""
     return " UNION ALL ".join(
         f"SELECT 1 FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
         f" ON c.program = l.program WHERE {condition} AND c.capture {captures}"
@@ -74,7 +74,7 @@ class RecordedState:
 
     def to_nearest_recorded(self, line: int) -> int:
         """Return the recorded number of a current line, or of the nearest position if it did not exist."""
-        return line if self.lines is None else self.lines.backward(line).line
+        return line if self.lines is None else self.lines.map_to_old(line).line
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class FileQuery:
     path: str
 
     def restrict_to_latest_run(self) -> Self:
-        """Restrict the file to the latest run that executed or compiled code in it, if only latest runs count."""
+        """Restrict the file to the latest run that executed or compiled code in it, if the scope is the latest run."""
         programs = program_runs_query("fr.file = ?1")
         query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
         return replace(self, reader=self.reader.restrict_to_latest_run(query, self.id))
@@ -158,7 +158,7 @@ class FileQuery:
     def _own_states(self) -> Sequence[tuple[int, FileState]]:
         """Return the recorded states of a file of the user's program, the latest first; none for other files.
 
-        Of more than `_MAX_STATES` only one more is returned.
+        At most `_MAX_STATES` plus one are returned.
         """
         query = (
             "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
@@ -209,10 +209,10 @@ class LineQuery(FileQuery):
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The current lines whose frames count for this one.
+        """The current lines whose frames count for this line.
 
-        This is the line itself if it has frames, otherwise the lines of its statement that have some. A call over
-        several lines is one statement, and its frames are on the line of the callee's name.
+        This is the line itself if it has frames, otherwise the lines of its statement that have frames. A call that
+        spans several lines is one statement, and its frames are on the line of the callee's name.
         """
         return tuple(dict.fromkeys(each.current for each in self._find_counted_lines())) or (self.line,)
 
@@ -222,7 +222,7 @@ class LineQuery(FileQuery):
 
     @property
     def spans_several_lines(self) -> bool:
-        """Whether frames of several lines of one file state count, as for a statement over several lines."""
+        """Whether frames on several lines of one file state count, as for a statement that spans several lines."""
         states = [each.state for each in self._find_counted_lines()]
         return len(states) > len(set(states))
 
@@ -321,12 +321,12 @@ def answer_of_everything(reader: Reader) -> AnswerScope:
 
 
 def answer_of_file(file: FileQuery) -> AnswerScope:
-    """Return the captures that answers about the file cover."""
+    """Return the captures that an answer about the file covers."""
     return _build_subject_answer(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
 
 
 def answer_of_line(line: LineQuery) -> AnswerScope:
-    """Return the captures that answers about the line cover."""
+    """Return the captures that an answer about the line covers."""
     if line.capture is not None:
         return _build_answer(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.condition('line_calls')}"
@@ -334,7 +334,7 @@ def answer_of_line(line: LineQuery) -> AnswerScope:
 
 
 def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
-    """Return the captures that answers about the functions cover; the reader must be restricted to them."""
+    """Return the captures that an answer about the functions covers; the reader must be restricted to their run."""
     return _build_subject_answer(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
 
 

@@ -35,7 +35,7 @@ class FfiHandler:
 
 @dataclass(frozen=True, slots=True)
 class FfiRegistration:
-    """A registration of a target for a platform, with its program line, if the program made it."""
+    """A registration of a target for a platform, with its program line, if the program itself registered it."""
 
     platform: str
     api_version: int

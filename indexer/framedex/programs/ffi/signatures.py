@@ -1,6 +1,6 @@
 """Signatures of FFI handlers, and explanations of the calls that do not match them.
 
-The signature comes from the template arguments of the handler's C++ type. Its tags are those of xla/ffi/api/api.h
+The signature comes from the template arguments of the handler's C++ type. Its tags are defined in xla/ffi/api/api.h
 (`ArgTag`, `RetTag`, `AttrTag` and their optional and remaining forms). dtypes are the numbers of XLA_FFI_DataType,
 ranks those of `Buffer<dtype, rank>`.
 

@@ -41,7 +41,7 @@ from framedex.sources.source_map import MalformedError, SourceMapError, is_insid
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
 _MAX_CACHED_FILES = 512  # parsed files to cache
-_REMEDY = "Install framedex again; frames are without the links that it gives until then."
+_REMEDY = "Install framedex again. Until then, frames have no links from release maps."
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -64,7 +64,7 @@ def find_release_maps() -> Path:
 
 
 def without_development(releases: Iterable[str]) -> list[str]:
-    """The releases, without JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
+    """The releases without builds of JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
     return [each for each in releases if ".dev" not in each]
 
 
@@ -91,7 +91,7 @@ class ReleaseMaps:
         self._known = sorted({*known_releases(), *self.releases}, key=_version_numbers)
 
     def may_define(self, short_name: str) -> bool:
-        """Whether a map may define this short name: other names are not worth parsing."""
+        """Whether a map may define this short name. If false, no file needs to be parsed."""
         return self._opened.names.may_define(short_name)
 
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
@@ -112,10 +112,14 @@ class ReleaseMaps:
         if self.releases[-release] in (version, version.partition("+")[0]):
             return ReleaseMap(self._opened, info, -release, is_nearest=False)
         return ReleaseMap(
-            self._opened, info, -release, is_nearest=True, beyond=self._find_beyond(found, version, -release)
+            self._opened,
+            info,
+            -release,
+            is_nearest=True,
+            opposite_release=self._find_opposite_release(found, version, -release),
         )
 
-    def _find_beyond(self, component: MapComponent, version: str, nearest: int) -> int | None:
+    def _find_opposite_release(self, component: MapComponent, version: str, nearest: int) -> int | None:
         """The number of the release on the other side of an unknown version; None if it is the newest or the oldest."""
         numbers = [number for number, info in enumerate(component.infos) if info is not None]
         is_later = [_version_order(self.releases[number]) > _version_order(version) for number in numbers]
@@ -125,7 +129,7 @@ class ReleaseMaps:
         return min(others, key=lambda number: abs(number - nearest), default=None)
 
     def _position(self, version: str) -> int:
-        """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
+        """The position of a version among the known releases of jaxlib, at which an unknown one would be inserted."""
         return bisect_left(self._known, _version_numbers(version), key=_version_numbers)
 
 
@@ -135,7 +139,7 @@ class ReleaseMap:
     `info` has its commit, `release` the version of jaxlib. `is_nearest`: it is not the requested release. Paths are
     relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
 
-    `beyond` is the number of the release on the other side of the requested one, if that is between two releases.
+    `opposite_release` is the number of the release on the other side of the requested one; None if there is none.
     """
 
     def __init__(
@@ -145,10 +149,10 @@ class ReleaseMap:
         release: int,
         *,
         is_nearest: bool,
-        beyond: int | None = None,
+        opposite_release: int | None = None,
     ) -> None:
         self.info = info
-        self._beyond = beyond
+        self._opposite_release = opposite_release
         self.release = opened.content.releases[release]
         self.is_nearest = is_nearest
         self._opened, self._release = opened, release
@@ -157,7 +161,7 @@ class ReleaseMap:
     def definitions(
         self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp"
     ) -> list[tuple[str, Definition]]:
-        """The definitions that `match` could choose for a symbol, without their calls, in order of path.
+        """The definitions that `match_symbol` could choose for a symbol, without their calls, in order of path.
 
         `short_name` and `key` (`key_of`) are the symbol's own. Without a key, all definitions of the short name are
         returned.
@@ -173,10 +177,10 @@ class ReleaseMap:
         """Whether the releases on both sides of the requested one have this definition, on the same lines."""
         with self._opened.converting_errors():
             number = self._number(path)
-            if number is None or self._beyond is None:
+            if number is None or self._opposite_release is None:
                 return False
             lines = definition.line, definition.end_line
-            return self._opened.versions(number).has_same_definition(self._release, self._beyond, lines)
+            return self._opened.versions(number).has_same_definition(self._release, self._opposite_release, lines)
 
     def calls_in_bodies(self, short_name: str, is_member: bool, limit: int, longest: int) -> list[Counter[str]]:
         """The names called by each C++ function, method and macro of a short name, with their counts.
@@ -251,7 +255,7 @@ class ReleaseMap:
     def _path(self, number: int) -> str:
         path = self._opened.content.paths[number]
         if not is_inside(path):
-            raise MalformedError("a path leads elsewhere")
+            raise MalformedError("a path leads out of the repository")
         return path
 
 
@@ -279,8 +283,12 @@ def _converting_errors(path: Path) -> Iterator[None]:
         raise SourceMapError(f"The release maps {path} cannot be read: {problem}.", _REMEDY) from error
     except NotReleaseMapError as error:
         version = str(error)
-        told = f"are of version {version}, this framedex reads version {FORMAT_VERSION}" if version else "are none"
-        raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
+        problem = (
+            f"are of version {version}, this framedex reads version {FORMAT_VERSION}"
+            if version
+            else "have an unknown format"
+        )
+        raise SourceMapError(f"The release maps {path} {problem}.", _REMEDY) from error
     except (MalformedError, IndexError, ValueError, RecursionError, zlib.error) as error:
         raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
 
@@ -332,7 +340,7 @@ class CombinedMaps:
         ]
 
     def _prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
-        """The prefix of a definition's path, which says whether its line is the same in both neighbouring releases."""
+        """The prefix of a definition's path, which shows whether its line is the same in both neighbouring releases."""
         if not info.is_nearest or not self._is_release_known:
             return info.prefix
         is_unchanged = self._query_maps(partial(source_map.is_unchanged, path, definition))

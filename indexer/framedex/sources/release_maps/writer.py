@@ -39,7 +39,7 @@ from framedex.sources.release_maps.versions import (
     kind_number,
 )
 
-_TEXT_SEPARATOR = "\0"  # separates two texts
+_TEXT_SEPARATOR = "\0"  # the separator of texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class ReleasedFile:
 
 
 def build_released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
-    """The release map data of a file with this text, without mere declarations: they have no code of their own."""
+    """The release map data of a file with this text, without declarations, which have no code."""
     starts, lines = line_starts(text), text.decode(errors="replace").split("\n")
     rows = [row for row in file.definitions if row[2] in KINDS]
     return ReleasedFile(file.language, [(row, _find_calls(row, text, starts, lines)) for row in rows])
@@ -125,7 +125,7 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
         steps = differences(numbers[definition] for definition, _ in version)
         columns += [step % len(numbers) for step in steps], differences(line for _, line in version)
     if len(versions) >= ABSENT or any(_TEXT_SEPARATOR in text for text in texts):
-        raise ValueError("a file has too many versions, or a text that is none")
+        raise ValueError("a file has too many versions, or a text with a NUL")
     return b"".join(map(pack, columns))
 
 
@@ -181,7 +181,7 @@ def _number(texts: Mapping[str, int], text: str | None) -> int:
 
 
 _MAX_DICTIONARY_BYTES = 1 << 15  # the window of zlib, in bytes
-_MIN_REFERENCE_BYTES = 4  # bytes of a text worth a reference
+_MIN_REFERENCE_BYTES = 4  # the minimum length of a text in the dictionary, in bytes
 
 
 @dataclass(frozen=True, slots=True)

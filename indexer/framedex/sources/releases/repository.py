@@ -57,12 +57,12 @@ class PublishedFile:
     revision: str
 
 
-def published(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
+def find_published_file(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
     """The public repository file of a recorded path, from the components that were recorded with it.
 
-    None if it belongs to none of the components, or if the commit is unknown.
+    None if no component contains the path, or if the commit is unknown.
     """
-    found = _find_installed_path(recorded, builds) or compiled_from(recorded)
+    found = _find_installed_path(recorded, builds) or find_compiled_source(recorded)
     if found is None:
         return None
     component, path = found
@@ -70,7 +70,7 @@ def published(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
     return PublishedFile(component, path, build.revision) if build else None
 
 
-def compiled_from(recorded: str) -> tuple[str, str] | None:
+def find_compiled_source(recorded: str) -> tuple[str, str] | None:
     """The component and the repository path of a C or C++ file, from its path at compile time.
 
     None if the path is not recognised.
@@ -88,7 +88,7 @@ def compiled_from(recorded: str) -> tuple[str, str] | None:
     return None
 
 
-def installed_from(path: str) -> tuple[str, str] | None:
+def find_installed_source(path: str) -> tuple[str, str] | None:
     """The component and the repository path of a Python file of jax or jaxlib, from its installation path.
 
     Windows paths are supported. None for any other file and for generated files.
@@ -193,7 +193,7 @@ def parse_address(url: str, links: Mapping[str, str] | None = None) -> PublicLin
             return _build_public_line(component, groups.get("commit") or "", path, groups.get("line"), url)
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets without a host
+    except ValueError:  # malformed brackets in the host
         return None
     if "@" in parts.netloc:  # a password, or a name that looks like another host: no public page has one
         return None

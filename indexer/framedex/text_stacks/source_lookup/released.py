@@ -20,7 +20,7 @@ from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
 from framedex.sources.releases.builds import XLA_NAMESPACES, release_commits
-from framedex.sources.releases.repository import compiled_from, installed_from, public_url, url_template
+from framedex.sources.releases.repository import find_compiled_source, find_installed_source, public_url, url_template
 from framedex.sources.releases.statements import FileReleases, StatedReleases
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ def _file_name_how(release: PlacedRelease, is_of_frame: bool) -> LocationEvidenc
 
 def _in_repository(path: str) -> tuple[str, str] | None:
     """Return the component (xla, jax or jaxlib) and the path in its repository; None for any other file."""
-    found = compiled_from(path) or installed_from(path)
+    found = find_compiled_source(path) or find_installed_source(path)
     return found if found is not None and found[0] in _COMPONENTS else None
 
 

@@ -25,7 +25,7 @@ from framedex.path_resolution.files import FoundFile, file_exists, find_file
 from framedex.path_resolution.moved_files import common_tail
 from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
 from framedex.sources.releases.repository import REPOSITORIES, PublicLine
-from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_in_path
+from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_version_in_path
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -80,7 +80,7 @@ class VersionChecks:
         stack: dict[str, list[QuotedLocation]] = defaultdict(list)
         distrusted = set()
         together = list(frames)
-        self._pythons = frozenset(filter(None, (python_in_path(said.path) for said, _ in together)))
+        self._pythons = frozenset(filter(None, (python_version_in_path(said.path) for said, _ in together)))
         for said, paths in together:
             for path in paths:
                 stack[path].append(said)
@@ -170,7 +170,7 @@ class VersionChecks:
 
         Its package may then have another version too, unless the text states the version.
         """
-        here, named = python_in_path(path), python_in_path(quoted.path)
+        here, named = python_version_in_path(path), python_version_in_path(quoted.path)
         versions = {named} if named else self._pythons if quoted.path.startswith("<") else ()
         if not here or not versions or here in versions:
             return False
@@ -261,7 +261,7 @@ class VersionChecks:
                     continue
                 if any(_check_fit(outline, other) is OutlineMatch.CONTRADICTS for other in self._stack.get(path, ())):
                     continue
-                moved = map_lines(_decode(content), now).forward(quoted.line)
+                moved = map_lines(_decode(content), now).map_to_new(quoted.line)
                 if moved.line == quoted.line and not moved.is_gone:
                     yield Location(path, quoted.line, LocationEvidence.FOLLOWED)
                 else:
@@ -435,7 +435,7 @@ class _Change:
         """Return the current location of an old line."""
         if self.lines is None:
             return Location(file, line, LocationEvidence.EXACT)
-        moved = self.lines.forward(line)
+        moved = self.lines.map_to_new(line)
         if moved.line == line and not moved.is_gone:
             return Location(file, line, LocationEvidence.FOLLOWED)
         stale = Staleness.GONE if moved.is_gone else Staleness.MOVED
