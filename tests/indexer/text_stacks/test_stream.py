@@ -215,7 +215,7 @@ def test_cached_lines_change_no_note(seed: int) -> None:
     texts = [text.text.encode() for text in corpus()] + [path.read_bytes() for path in SAMPLES]
     chosen = chance.sample(texts, 30)
     log = b"".join(with_other_digits(text, chance) for _ in range(4) for text in chosen)
-    remembering, forgetful = AnnotatedLog(Told()), AnnotatedLog(Told(), most_kept=-1)
+    remembering, forgetful = AnnotatedLog(Told()), AnnotatedLog(Told(), cache_bytes=-1)
     assert b"".join([*remembering.annotate(log), *remembering.finish()]) == b"".join(
         [*forgetful.annotate(log), *forgetful.finish()]
     )

@@ -27,7 +27,7 @@ from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFr
 _LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 
 
-class _LinePairs:
+class _TwoLineFrames:
     """The common base: a margin, and a last frame whose location may be on the next line."""
 
     place: re.Pattern[str]
@@ -59,7 +59,7 @@ class _LinePairs:
         return (line[start:].rstrip(), start) if start is not None else ("", 0)
 
 
-class GoPairs(_LinePairs):
+class GoStacks(_TwoLineFrames):
     """Parser of goroutine stacks; one object per text."""
 
     is_rare = True
@@ -100,7 +100,7 @@ class GoPairs(_LinePairs):
         return ParsedLine(StackFormat.GO, (frame_of_match(StackFormat.GO, number, match, shift=start),))
 
 
-class RustPairs(_LinePairs):
+class RustStacks(_TwoLineFrames):
     """Parser of panics and captured backtraces; one object per text."""
 
     is_rare = True
@@ -150,7 +150,7 @@ class RustPairs(_LinePairs):
         return ParsedLine(StackFormat.RUST, (replace(frame, function="") if frame.function == "<unknown>" else frame,))
 
 
-class JuliaPairs(_LinePairs):
+class JuliaStacks(_TwoLineFrames):
     """Parser of error stacks, and of signal dumps, whose frames name C files too; one object per text."""
 
     is_rare = True
@@ -181,7 +181,7 @@ class JuliaPairs(_LinePairs):
         return ParsedLine(StackFormat.JULIA, (frame,))
 
 
-class EuStackPairs(_LinePairs):
+class EuStacks(_TwoLineFrames):
     """Parser of eu-stack output for a process or a core file; one object per text."""
 
     is_rare = True

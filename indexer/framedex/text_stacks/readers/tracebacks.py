@@ -51,7 +51,7 @@ class FileLines:
         """Return a heading, a frame, or the exception below the frames."""
         if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._parse_frame(number, line)
-        # PyTorch prints the origin of an exception above the native frames, see `numbered`.
+        # PyTorch prints the origin of an exception above the native frames: see `numbered_frames.py`.
         if "(most recent call " in line and line.rstrip().endswith(":") and "Exception raised from " not in line:
             title = line.strip(" +|\r")
             if title.startswith("Traceback for thread"):

@@ -127,13 +127,13 @@ class ReleasedSources:
         self.assumed = ""
         """The release assumed for frames without any evidence; empty if there are no such frames."""
 
-    def learn_functions(self, names: Iterable[str]) -> None:
+    def set_function_names(self, names: Iterable[str]) -> None:
         """Set the names of functions in all frames of the text."""
         self._has_whole_text, self._files = True, None
         known = filter(self.may_define_function, dict.fromkeys(names))
         self._functions = tuple(islice(known, _MAX_FUNCTIONS))
 
-    def learn_release(self, path: str) -> None:
+    def infer_release(self, path: str) -> None:
         """Infer the installed jaxlib from a path in a frame: the program ran with the jaxlib in the same folder."""
         if "/jax" not in path or self._installed_version or not (found := _INSTALLED.match(path)):
             return
@@ -306,12 +306,12 @@ class ReleasedSources:
     def _report_problem(self, error: SourceMapError) -> None:
         self.problem = f"{error.message} {error.remedy}".strip()
 
-    def _query_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
+    def _query_maps(self, query: Callable[[], _Answer]) -> _Answer | None:
         """Return the answer of the maps; None if they are damaged, which is reported in `problem`."""
         from framedex.sources.source_map import SourceMapError
 
         try:
-            return ask()
+            return query()
         except SourceMapError as error:
             self._report_problem(error)
             return None
