@@ -1,6 +1,6 @@
 """SCIP index for static tools (https://github.com/scip-code/scip, `scip.proto` defines the field numbers).
 
-The documents are the files below the current folder. A line on a stack refers to the function called there. The
+The documents are the files below the current folder. A line on a stack refers to the function that it called. The
 program's line refers to the boundary function. Each reference has the number of calls and their duration. Functions
 outside the folder are external symbols. Interpreter and glue frames are skipped.
 """
@@ -50,31 +50,31 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     for path, sites in documents.items():
         relative = PurePosixPath(path).relative_to(root)
         named = text(1, relative.as_posix()) + text(4, _LANGUAGES.get(relative.suffix, ""))
-        file.write(message(_DOCUMENT, named + _document(calls, path, sites) + integer(6, _UTF8)))
+        file.write(message(_DOCUMENT, named + _encode_document(calls, path, sites) + integer(6, _UTF8)))
     for function in calls.functions(None):
-        file.write(message(_EXTERNAL, _symbol(calls, function)))
+        file.write(message(_EXTERNAL, _encode_symbol(calls, function)))
 
 
-def _document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
+def _encode_document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
     """Return the occurrences in a file and the symbols defined in it."""
     ranges = LineRanges(Path(path))
     functions = calls.functions(path)
     encoded = b""
     for function in functions:
         if function.line:
-            encoded += message(2, _occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
+            encoded += message(2, _encode_occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
     for site in sites:
         for function, weights in calls.callees(site).items():
             documentation = f"At run time: {_format_amount(weights)}."
-            encoded += message(2, _occurrence(calls, ranges, site.line, function) + text(4, documentation))
-    return encoded + b"".join(message(3, _symbol(calls, function)) for function in functions)
+            encoded += message(2, _encode_occurrence(calls, ranges, site.line, function) + text(4, documentation))
+    return encoded + b"".join(message(3, _encode_symbol(calls, function)) for function in functions)
 
 
-def _occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
+def _encode_occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
     return packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
 
 
-def _symbol(calls: CallGraph, function: Function) -> bytes:
+def _encode_symbol(calls: CallGraph, function: Function) -> bytes:
     """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
     callers = sorted(calls.callers(function).items(), key=lambda item: (-item[1].calls, item[0]))
     lines = [
@@ -181,7 +181,7 @@ class CallGraph:
         return PurePosixPath(path).is_relative_to(self._root)
 
     def _add_sample(self, sample: Sample) -> None:
-        """Count the edges of a sample's stack; a line that appears more than once counts once."""
+        """Count the call edges of a sample's stack; a line that appears more than once counts once."""
         kind = sample.kind
         steps = [self._content.step(number) for number in self._content.steps(kind)]
         boundary = Function(kind.function, kind.boundary, 0)

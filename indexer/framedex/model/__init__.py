@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Waits,
         WaitsAndLoops,
     )
-    from framedex.model.functions import CallEdge, CompiledFunction, FunctionMark, MatchingFunctions
+    from framedex.model.functions import CallEdge, CompiledFunction, FunctionCallTotals, MatchingFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileProblem,
@@ -205,7 +205,7 @@ __all__ = [
     "FrameStep",
     "FramesBySource",
     "Function",
-    "FunctionMark",
+    "FunctionCallTotals",
     "FunctionRow",
     "FunctionTotals",
     "HandlerOrigin",
@@ -341,7 +341,7 @@ __getattr__ = export_lazily(
             "WaitsAndLoops",
             "Waits",
         ),
-        "functions": ("CallEdge", "FunctionMark", "CompiledFunction", "MatchingFunctions"),
+        "functions": ("CallEdge", "FunctionCallTotals", "CompiledFunction", "MatchingFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileProblem",

@@ -22,7 +22,7 @@ class CallEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionMark:
+class FunctionCallTotals:
     """The totals of the calls through a function: `duration` in ns, None if it is not known separately."""
 
     name: str

@@ -168,7 +168,7 @@ def test_functions_by_name_come_from_the_latest_run_with_a_match(indexed: Path) 
         (function,) = functions
         assert asked.callers(function.id) == alone.functions.callers(function.id)
         assert asked.callees(function.id) == alone.functions.callees(function.id)
-        assert asked.mark(function.id) == alone.functions.mark(function.id)
+        assert asked.call_totals(function.id) == alone.functions.call_totals(function.id)
 
 
 def test_the_latest_capture_is_by_time_in_any_order_of_indexing(

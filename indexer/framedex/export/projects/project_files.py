@@ -25,7 +25,7 @@ _INEXPRESSIBLE = re.compile(r"[;\[\]\\\x00-\x1f\x7f]|\$<|\$\w*\{")
 
 
 def cmakelists_text(project: Project, output: Path) -> str:
-    """Return the file's text, for the folder `output`; files that are `is_unspeakable` are left out."""
+    """Return the file's text, for the folder `output`; files that are `is_inexpressible` are left out."""
     files = _expressible(project.tree.files)
     languages = "C CXX" if any(map(is_c, files)) else "CXX"
     parts = partition_targets(files)
@@ -49,7 +49,7 @@ def cmakelists_text(project: Project, output: Path) -> str:
         lines += ["", *_format_library(target)]
     lines += [
         "",
-        "# A target of headers alone names no language of its own.",
+        "# A target with only headers needs an explicit linker language.",
         *_format_call("set_target_properties", [target.name for target in parts], "", "PROPERTIES LINKER_LANGUAGE CXX"),
     ]
     if cuda := [path for path in files if path.lower().endswith(".cu")]:

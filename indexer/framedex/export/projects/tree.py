@@ -271,7 +271,7 @@ def _choose_folders(served: Served, included: dict[str, Counter[str]]) -> list[s
 
 
 def _find_served_headers(folder: str, included: Iterable[str]) -> set[str]:
-    """Return the wanted headers in a folder."""
+    """Return the headers in a folder that `#include` lines name."""
     try:
         with os.scandir(folder) as entries:
             first = {entry.name for entry in entries}

@@ -110,7 +110,7 @@ def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
         yield _FindingGroup(
-            Finding(kind, severity, f"answered {message_with_code(error, message)}", function, count, call), stack
+            Finding(kind, severity, f"returned {message_with_code(error, message)}", function, count, call), stack
         )
 
 
@@ -219,7 +219,7 @@ def _find_lifetime_violations(reader: Reader, capture: CaptureRow) -> Iterator[_
         rule = RULES_BY_NAME[kind]
         message = rule.format_message(noun, earlier)
         if error > 0:
-            message += f", and answered {error_name(error)}"
+            message += f", and returned {error_name(error)}"
         finding = Finding(kind, rule.severity, message, function, 1, call, earlier_call)
         yield _FindingGroup(finding, stack, names=[(call, f"{noun}#{number}")])
 
@@ -248,7 +248,7 @@ def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_FindingG
                     Severity.WARNING if is_leak else Severity.NOTE,
                     RULES_BY_NAME["leak"].format_message(noun)
                     if is_leak
-                    else f"created {words.add_article(noun)} that was still there when the recording ended",
+                    else f"created {words.add_article(noun)} that still existed when the recording ended",
                     names[boundary],
                     0,
                     call,

@@ -94,7 +94,7 @@ def has_other_arguments(found: Iterable[Difference]) -> bool:
 
 
 def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> bool:
-    """Return whether one of two programs is a pass of a derivative that the other one is not.
+    """Return whether the programs are of different passes of a derivative, or only one is of a derivative.
 
     JAX names the arguments of a function, but not those of programs that it derives from its trace. It names the
     results of a backward pass, but not those of a forward pass.
@@ -222,13 +222,13 @@ def _compare_donations(before: CompileNote, after: CompileNote) -> Iterator[Diff
 def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: bool) -> Iterator[Difference]:
     """Yield differences in the facts that JAX's tracing cache compares besides types and static arguments.
 
-    With arguments of new types (`has_new_types`), the parameters of a primitive follow from these.
+    If arguments have new types (`has_new_types`), these explain changed parameters of a primitive.
     """
     old, new = before.keys or (), after.keys or ()
     for subject, was, now in _compare_keys(old, new, "structure"):
         yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "container"):
-        if _NOT_GIVEN not in (was, now):  # otherwise the number of arguments, or a name, tells it
+        if _NOT_GIVEN not in (was, now):  # otherwise the number or the names of arguments differ too
             yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "static data"):
         yield ChangeCause.STATIC_DATA, _ChangeSubject(subject), was, now

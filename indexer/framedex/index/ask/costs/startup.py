@@ -25,7 +25,7 @@ from framedex.model import (
 MAX_CANDIDATES = 20
 """The maximum number of programs whose first runs are compared."""
 
-_MIN_PREPARATION_SHARE = 0.5  # of the longest one: a program in a loop that took less is not taken for the step
+_MIN_PREPARATION_SHARE = 0.5  # of the longest preparation: a program in a loop that took less is not the step
 _PARTS = {
     PhaseKind.IMPORT: StartupPart.IMPORTS,
     PhaseKind.BACKEND: StartupPart.BACKENDS,
@@ -48,7 +48,10 @@ class _Call(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A piece of time of the start; `node` is 0 if no Python is known. `times` is 0 for the rest of another piece."""
+    """A piece of the start-up time; `node` is 0 without a known Python line.
+
+    `times` is the number of events in it, 0 if another piece counts the event.
+    """
 
     part: StartupPart
     name: str
@@ -59,7 +62,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _FirstStep:
-    """The first step, at its end, and the program that it runs; without a run, `call` is None."""
+    """The first step: its program's function, its thread and end, and the call that runs it; None if it never ran."""
 
     function: str
     thread: int
@@ -178,7 +181,10 @@ def _read_calls(reader: Reader, capture: int, step: _FirstStep) -> Iterator[_Cal
 
 
 def _calls_outside(calls: Iterable[_Call], phases: Sequence[Phase]) -> Iterator[_Call]:
-    """Yield the calls that begin outside of all phases, until the next phase: phases contain the other time."""
+    """Yield the calls that begin outside of all phases.
+
+    Each ends at the next phase, which counts the time from there.
+    """
     outermost = iter([phase for phase in phases if phase.parent is None])
     phase = next(outermost, None)
     for call in calls:

@@ -33,7 +33,7 @@ MAX_TARGETS = 5
 _MAX_LINES = 20
 
 _MAX_UNSURE = 50
-"""Limit of unsure callers; with more, a library has the name too."""
+"""Limit of uncertain callers. With more of them, a library probably defines the name too."""
 
 
 def static_callees(line: LineQuery) -> list[StaticCall]:
@@ -92,7 +92,7 @@ def find_line_map_since_parse(file: FileQuery) -> LineMap | None:
 
 
 def static_callers(line: LineQuery, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
-    """Return the definitions that may call the function around the line, the surest first.
+    """Return the definitions that may call the function around the line, the most certain first.
 
     The `recorded` callers are left out. Calls with more than `MAX_TARGETS` possible targets are left out and counted.
     """
