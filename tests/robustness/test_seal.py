@@ -31,7 +31,7 @@ def test_a_changed_byte_of_a_name_is_detected_until_the_index_is_rebuilt(project
     assert was_changed(project.index)
     assert was_changed(project.index), "and again, without another look at all of it"
     with Store(project.index) as store:
-        assert store.is_doubtful
+        assert store.was_changed_outside
         find_sources(store, SilentProgress())
         store.seal()
     assert was_changed(project.index), "what is written on top of it makes it no better"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from framedex.base.errors import raise_if_no_descriptor
 from framedex.base.nativepart import _call_stream, _native
-from framedex.captures.metadata import add_end, read_end, read_metadata
+from framedex.captures.metadata import add_program_end, read_metadata, read_program_end
 from framedex.captures.state import convert_read_errors
 from framedex.captures.stored_files import find_digest, read_digests
 from framedex.model import (
@@ -104,7 +104,7 @@ class CaptureStream:
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
         has_all_calls = not (metadata.selected_by or self._native.stops["reasons"])
-        metadata = add_end(metadata, read_end(path), has_all_calls=has_all_calls)
+        metadata = add_program_end(metadata, read_program_end(path), has_all_calls=has_all_calls)
         self.capture = _build_capture(path, metadata, self._native.definitions())
 
     @property

@@ -52,7 +52,7 @@ def import_file(
     without any change if the file cannot be read completely.
     """
     copy = copied_file(file, captures, value, folders, origin)
-    with copy as store_file, _blame_shared_file(file), store.transaction():
+    with copy as store_file, _report_shared_file(file), store.transaction():
         stored = store_file()  # only one process writes an index at a time
         report = ingest_captures(store, [stored.folder], roots, progress, rules=rules, debuginfod=debuginfod)
         for _, error in report.refused:
@@ -64,7 +64,7 @@ def import_file(
 
 
 @contextmanager
-def _blame_shared_file(file: Path) -> Iterator[None]:
+def _report_shared_file(file: Path) -> Iterator[None]:
     """Report content that the index cannot store as damage of the shared file: a context manager."""
     try:
         yield

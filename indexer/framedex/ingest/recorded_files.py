@@ -77,7 +77,7 @@ class RecordedPaths:
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
-        if is_process_path(path):  # Bazel's builds record paths below the compiler's working folder, which is not ours
+        if is_process_path(path):  # Bazel records paths below the compiler's working folder
             return to_storable(os.path.normpath(path))
         return to_storable(os.path.realpath(self._moves.current_path(path)))
 
@@ -105,7 +105,7 @@ class RecordedPaths:
 
 
 class StoredPrograms:
-    """The files kept beside a capture's calls, by their names in the calls; None if missing or changed.
+    """The files stored beside a capture's calls, by their names in the calls; None if missing or changed.
 
     It has the same methods as a shared capture's stream.
     """

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.base.regularfile import host_name
 from framedex.captures.hang_reports import read_hang_report
-from framedex.captures.metadata import ProgramEnd, read_end
+from framedex.captures.metadata import ProgramEnd, read_program_end
 from framedex.live.crashes import read_crash
 from framedex.live.memory import ProcessMemory
 from framedex.live.model import (
@@ -106,7 +106,7 @@ def _read_streams(capture: Path | None) -> tuple[dict[int, ThreadCalls], str]:
 
 
 def _read_end(target: Target) -> ProgramEnd | None:
-    return None if target.capture is None else read_end(target.capture)
+    return None if target.capture is None else read_program_end(target.capture)
 
 
 def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:

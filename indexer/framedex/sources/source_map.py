@@ -243,7 +243,7 @@ def decode_file(value: object) -> ExtractedFile:
     _check(isinstance(value, list) and len(value) == 7, "it is not the entry of a file")
     assert isinstance(value, list)
     path, language, content, errors, strings, definitions, calls = value
-    _check(is_inside(path), "its path leads out of the repository")
+    _check(is_path_in_repository(path), "its path leads out of the repository")
     _check(language in _LANGUAGES if isinstance(language, str) else False, "its language is unknown")
     _check(isinstance(content, str) and re.fullmatch(r"[0-9a-f]{16}", content), "its hash is invalid")
     _check(type(errors) is int and 0 <= errors < _MAX_NUMBER, "its number of errors is invalid")
@@ -259,7 +259,7 @@ def decode_file(value: object) -> ExtractedFile:
     return ExtractedFile(path, language, 0, 0, signed, errors, rows, ())
 
 
-def is_inside(path: object) -> bool:
+def is_path_in_repository(path: object) -> bool:
     """Whether this is a valid path of a source map: inside the repository."""
     return isinstance(path, str) and len(path) < 4096 and _is_text(path) and is_safe_relative_path(path)
 

@@ -282,7 +282,7 @@ class _Parser:
         for token in self._tokens():
             if self._is_complete:
                 break
-            if not self._take(token):
+            if not self._consume(token):
                 return _UNKNOWN
         if not self._words or self._words[0] in ("auto", "decltype"):
             return _UNKNOWN
@@ -305,11 +305,11 @@ class _Parser:
         if text[position:].strip():
             yield ""
 
-    def _take(self, token: str) -> bool:
+    def _consume(self, token: str) -> bool:
         """Consume a token; return whether it was understood."""
         first = token[:1]
         if token == "const":
-            return self._take_const()
+            return self._consume_const()
         if token in ("*", "&", "&&"):
             self._layers.append(token)
             return bool(self._words) and not self._is_named
@@ -322,19 +322,19 @@ class _Parser:
             self._arguments = split_parameters(token[1:-1])
             return bool(self._words) and not self._is_named
         if first == "(":
-            return self._take_group(token[1:-1].strip())
+            return self._consume_group(token[1:-1].strip())
         if first == "[":
-            return self._take_array()
-        return bool(first) and self._take_word(token)
+            return self._consume_array()
+        return bool(first) and self._consume_word(token)
 
-    def _take_const(self) -> bool:
+    def _consume_const(self) -> bool:
         if not self._layers:
             self._is_const = True
         elif self._layers[-1] == "*":
             self._layers.append("const")
         return True
 
-    def _take_word(self, word: str) -> bool:
+    def _consume_word(self, word: str) -> bool:
         if word in IGNORED_WORDS:
             return True
         if not self._words:
@@ -346,7 +346,7 @@ class _Parser:
         was_named, self._is_named = self._is_named, True
         return not was_named  # with a third word, one of the words is a macro
 
-    def _take_group(self, inside: str) -> bool:
+    def _consume_group(self, inside: str) -> bool:
         """Consume `(*)`, `(&name)` or `(C::*)` of a declarator, or the parameters of a function."""
         if not self._words or self._words[0] == "decltype":
             return False
@@ -359,7 +359,7 @@ class _Parser:
         self._is_complete = True
         return True
 
-    def _take_array(self) -> bool:
+    def _consume_array(self) -> bool:
         # A parameter of array type is a pointer to its first element.
         self._layers += ["*"] if self._inner_layers is None else ["[]", *self._inner_layers]
         self._is_complete = True

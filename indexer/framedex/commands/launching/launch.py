@@ -30,7 +30,7 @@ from framedex.captures import (
     read_metadata,
     write_cells,
     write_digests,
-    write_end,
+    write_program_end,
 )
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.options import HangPolicy, check_mock
@@ -173,7 +173,7 @@ def _write_process_end(captures: Iterable[Path], process: int, status: int) -> N
     for capture in captures:
         with suppress(OSError, FramedexError):  # without the signal, `check` knows only which calls had not returned
             if read_metadata(capture).pid == process:
-                write_end(capture, status)
+                write_program_end(capture, status)
 
 
 def _store_binary_copies(captures: Iterable[Path]) -> None:

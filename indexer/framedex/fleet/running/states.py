@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.captures.folders import captures_within
-from framedex.captures.metadata import read_end, read_metadata
+from framedex.captures.metadata import read_metadata, read_program_end
 from framedex.fleet.origin import Origin, job_size
 from framedex.live.waits import call_frames, innermost_line
 
@@ -155,7 +155,7 @@ def _read_state(rank: int, capture: Path, metadata: Metadata) -> RankState:
     except FramedexError as error:
         return RankState(rank, capture, host, RankActivity.UNREADABLE, None, problem=error.message)
     calls = sum(thread.calls for thread in threads)
-    end = read_end(capture)
+    end = read_program_end(capture)
     ended = end.ended_unix_ns if end is not None else None
     to_unix = (metadata.started_unix_ns or 0) - (metadata.started_clock_ns or 0)
 

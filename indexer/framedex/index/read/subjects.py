@@ -314,31 +314,31 @@ class CaptureQuery:
         return build_capture(found)
 
 
-def answer_of_everything(reader: Reader) -> AnswerScope:
+def scope_of_everything(reader: Reader) -> AnswerScope:
     """Return the captures in scope."""
     counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.ALL
-    return _build_answer(reader, counted)
+    return _build_scope(reader, counted)
 
 
-def answer_of_file(file: FileQuery) -> AnswerScope:
+def scope_of_file(file: FileQuery) -> AnswerScope:
     """Return the captures that an answer about the file covers."""
-    return _build_subject_answer(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
+    return _build_subject_scope(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
 
 
-def answer_of_line(line: LineQuery) -> AnswerScope:
+def scope_of_line(line: LineQuery) -> AnswerScope:
     """Return the captures that an answer about the line covers."""
     if line.capture is not None:
-        return _build_answer(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
+        return _build_scope(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.condition('line_calls')}"
-    return _build_subject_answer(line.reader, totals, program_lines=line.condition("fr"))
+    return _build_subject_scope(line.reader, totals, program_lines=line.condition("fr"))
 
 
-def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
+def scope_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
     """Return the captures that an answer about the functions covers; the reader must be restricted to their run."""
-    return _build_subject_answer(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
+    return _build_subject_scope(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
 
 
-def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:
+def scope_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:
     """Return the capture, and whether others have calls of a boundary function."""
     others = reader.row(
         "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
@@ -347,14 +347,14 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerSco
         capture,
     )
     counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.LATEST
-    return _build_answer(reader, counted, f"p.id = {capture}", is_about_location=True, has_others=others is not None)
+    return _build_scope(reader, counted, f"p.id = {capture}", is_about_location=True, has_others=others is not None)
 
 
-def _build_subject_answer(reader: Reader, totals: str, *parameters: object, program_lines: str = "") -> AnswerScope:
+def _build_subject_scope(reader: Reader, totals: str, *parameters: object, program_lines: str = "") -> AnswerScope:
     """Return the answer's captures; `totals` has the subject's calls, `program_lines` selects `program_frames fr`."""
     run = reader.scope.run
     if not run:
-        return answer_of_everything(reader)
+        return scope_of_everything(reader)
 
     def is_any(rows: str) -> bool:
         return reader.row(f"SELECT 1 FROM {rows} LIMIT 1", *parameters) is not None
@@ -366,7 +366,7 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
         others = others or is_any(f"({_compilations_query(program_lines, f'NOT {of_run}')})")
         is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
         is_compiled = not is_passed and is_any(f"({_compilations_query(program_lines, of_run)})")
-    return _build_answer(
+    return _build_scope(
         reader,
         CaptureScope.LATEST,
         f"p.run = {run}",
@@ -376,7 +376,7 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
     )
 
 
-def _build_answer(
+def _build_scope(
     reader: Reader,
     counted: CaptureScope,
     condition: str = "true",

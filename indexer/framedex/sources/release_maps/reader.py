@@ -36,7 +36,7 @@ from framedex.sources.release_maps.format import (
 )
 from framedex.sources.release_maps.versions import FileVersions
 from framedex.sources.releases import known_releases
-from framedex.sources.source_map import MalformedError, SourceMapError, is_inside
+from framedex.sources.source_map import MalformedError, SourceMapError, is_path_in_repository
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
@@ -205,7 +205,7 @@ class ReleaseMap:
             if number is None:
                 return {}
             versions = self._opened.versions(number)
-            return WrittenCalls(versions.calling(self._release), partial(self._calls, versions))
+            return WrittenCalls(versions.functions_with_calls(self._release), partial(self._calls, versions))
 
     def _calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
         with self._opened.converting_errors():
@@ -254,7 +254,7 @@ class ReleaseMap:
 
     def _path(self, number: int) -> str:
         path = self._opened.content.paths[number]
-        if not is_inside(path):
+        if not is_path_in_repository(path):
             raise MalformedError("a path leads out of the repository")
         return path
 
@@ -313,7 +313,7 @@ _Answer = TypeVar("_Answer")
 class MapQuery(Protocol):
     """Runs a query on maps; returns None if they are damaged."""
 
-    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None:
+    def __call__(self, query: Callable[[], _Answer]) -> _Answer | None:
         """The result of the query; None if the maps are damaged."""
 
 

@@ -91,7 +91,7 @@ class FileVersions:
         """The definitions with this look-up key, without their calls."""
         return [self._definition(number, line) for number, line in self._find_key(release, key)]
 
-    def calling(self, release: int) -> dict[Span, tuple[int, int]]:
+    def functions_with_calls(self, release: int) -> dict[Span, tuple[int, int]]:
         """The functions and lambdas with calls, by their lines; the values are arguments of `calls`."""
         return {
             (line, line + self._lengths[number]): (number, line)

@@ -133,7 +133,7 @@ def _update_index(
             report = rebuild_index(path, wanted, roots, progress, writer_patience(), settings.path_map, debuginfod)
         else:
             with use_rebuilt_index(path, named, settings, lambda: Store(path, writer_patience())) as store:
-                if store.is_doubtful:
+                if store.was_changed_outside:
                     print_error(changed_index_error(path))
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)

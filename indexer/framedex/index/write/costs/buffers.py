@@ -33,7 +33,7 @@ from framedex.index.write.tree import Integers
 from framedex.programs.objects.table import parse_address
 from framedex.programs.sizes import size_on_device
 
-# Functions that record the size of the buffer that they make.
+# Functions whose calls record the size of the new buffer.
 _SIZED_FUNCTIONS = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
 _DEFAULT_MEMORY_FUNCTION = "PJRT_Device_DefaultMemory"
 
@@ -156,7 +156,7 @@ class Buffers:
 
     address: Integers
     created_at: Integers
-    created_by: Integers  # the calls that made them
+    created_by: Integers  # the calls that created them
 
 
 @dataclass(frozen=True, slots=True)
