@@ -42,7 +42,7 @@ def main() -> None:
     if missing := sorted(_REQUIRED_FILES - found):
         sys.exit(f"sdist: {archive} lacks {', '.join(missing)}: see sdist.exclude in pyproject.toml")
     if junk := sorted(found - _ALLOWED):
-        sys.exit(f"sdist: {archive} has {', '.join(junk)}, which builds nothing: see sdist.exclude in pyproject.toml")
+        sys.exit(f"sdist: {archive} has {', '.join(junk)}, which no build needs: see sdist.exclude in pyproject.toml")
     print(f"sdist: {archive} ({archive.stat().st_size / 1e6:.1f} MB)")
 
 
