@@ -28,7 +28,9 @@ def run(data: bytes) -> None:
     noted = _streamed(data, len(data) or 1, notes)
     assert noted == _streamed(data, 61, _TellingNotes()), "the notes depend on the pieces in which a log arrives"
     twice = _streamed(data * 2, 2 * len(data) or 1, _TellingNotes())
-    assert twice == _streamed(data * 2, 2 * len(data) or 1, _TellingNotes(), cache_bytes=-1), "a cache changes the notes"
+    assert twice == _streamed(data * 2, 2 * len(data) or 1, _TellingNotes(), cache_bytes=-1), (
+        "a cache changes the notes"
+    )
     if _is_plain(text):
         missing = {_without_address(frame) for frame in frames if frame.format not in _WHOLE_ONLY} - notes.told
         assert not missing, f"found only when read as a whole: {missing}"
