@@ -113,9 +113,9 @@ def library_lines(
 ) -> list[Figure]:
     """Count the calls in libraries whose line is found without debug information.
 
-    Fetches the libraries of lines/libraries.toml and builds them with clang and gcc (an hour, once). Every call
-    counts, with or without a known definition of its caller: direct calls and calls through the PLT in the machine
-    code, and calls in stacks recorded where a workload allocates or frees memory.
+    Fetches the libraries of lines/libraries.toml and builds them with clang and gcc (an hour, once). Every call counts,
+    with or without a known definition of its caller. The calls are direct calls and PLT calls in the machine code, and
+    calls in stacks recorded at allocations of a workload.
     """
     selection = Selection(cache, names, compiler, level, held_out, processes, only_built)
     answers: list[Answer] = []
@@ -349,9 +349,9 @@ _NOT_DEFINED = ("no definition", "several definitions", "class only")
 def text_lines(cache: Path, names: tuple[str, ...]) -> list[Figure]:
     """Count the calls in crash texts that lead to the right line, in the builds of `library-lines`.
 
-    Every call of the recorded stacks becomes a text of two frames: with an offset in the stripped library, as
-    AddressSanitizer prints it without a symbolizer, and by names alone, as absl prints it. Only the sources are
-    indexed. "As recorded" counts the lines that a capture of the same call would have.
+    Every call of the recorded stacks becomes two texts with two frames each. One has offsets in the stripped library,
+    as AddressSanitizer prints them without a symbolizer. The other has only names, as absl prints them. Only the
+    sources are indexed. "As recorded" counts the lines that a capture of the same call would have.
     """
     table = Table(
         "library", "build", "text", "calls", "with a line", "right", "among them", "single", "as recorded", "ms"

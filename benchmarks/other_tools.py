@@ -1,10 +1,10 @@
-"""Cost of a stack with the tools that users have today, on the same JAX program as framedex, and their stacks.
+"""Cost and quality of a stack, of framedex and of other tools, on the same JAX program.
 
-Two programs run on the mock TPU, each with four changes of language on its stack:
-  standing  copies an array of 256 MiB byte by byte into the device, so that it is nearly always inside
-            PJRT_Client_BufferFromHostBuffer. py-spy dump, pystack and gdb look at it from outside.
-  looping   puts a small array again and again. Tools that watch a whole run (framedex, memray, py-spy record) are
-            charged for the time that the loop loses, divided by the number of their stacks.
+Two programs run on the mock TPU. On their stacks, the language changes four times.
+  standing  copies an array of 256 MiB byte by byte into the device, so it is nearly always inside
+            PJRT_Client_BufferFromHostBuffer. py-spy dump, pystack and gdb read its stack from outside.
+  looping   puts a small array on the device repeatedly. framedex, memray and py-spy record observe the whole run. Their
+            cost per stack is the slowdown of the loop, divided by the number of their stacks.
 """
 
 from __future__ import annotations

@@ -200,10 +200,10 @@ def _callees_in_build(build: Build, batch: Sequence[DrawnCall]) -> tuple[list[in
 
 
 def _without_partial_functions(frames: list[list[Any]]) -> list[list[Any]]:
-    """Drop the frame of a whole function around its own part.
+    """Drop the frame of a function around a part of the same function.
 
-    GCC splits functions (`-fpartial-inlining`) and may inline the rest back: as a function of the same name, called on
-    the line of the whole one's name, where no call is written.
+    GCC splits functions (`-fpartial-inlining`) and may inline the parts again. Such a part appears as a function of the
+    same name, called on the line of the function's name, where the source has no call.
     """
     while len(frames) > 1 and frames[-2][0] == frames[-1][0] and frames[-1][2] == frames[-1][3]:
         frames = frames[:-1]

@@ -137,7 +137,7 @@ def _find_paths(observed: Sequence[ObservedFunction], book: GuidebookData) -> li
     versions: dict[str, list[ObservedFunction]] = defaultdict(list)
     for each in observed:
         if each.paths:
-            versions[run_setup(book.runs[each.run]).calls_from].append(each)
+            versions[run_setup(book.runs[each.run]).framework_name].append(each)
     shown = []
     for framework, group in versions.items():
         trees = PathTrees()
