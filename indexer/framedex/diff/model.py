@@ -144,10 +144,10 @@ class Differences:
 
 def describe_side(index: Index, answer: AnswerScope) -> DiffSide:
     """Describe an index that is restricted to the captures of one side."""
-    return DiffSide(str(index.path), answer, _versions(index, answer))
+    return DiffSide(str(index.path), answer, _recorded_versions(index, answer))
 
 
-def _versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
+def _recorded_versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
     """Return the recorded versions by name: packages, the plug-in, and its API."""
     found: dict[str, dict[str, None]] = {}
     for capture in answer.captures:

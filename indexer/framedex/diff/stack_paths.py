@@ -91,25 +91,27 @@ def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNo
     right = {each.key: each for each in after}
     for one in before:
         if other := right.get(one.key):
-            yield _MergedNode(_branch(depth, one.node, one.node.calls, other.node.calls), one.callees, other.callees)
+            yield _MergedNode(
+                _build_path_frame(depth, one.node, one.node.calls, other.node.calls), one.callees, other.callees
+            )
     removed = [each for each in before if each.key not in right]
     added = [each for each in after if each.key not in {one.key for one in before}]
     for each in list(added):
         if rejoined := [one for one in removed if one.key in each.keys]:
             added.remove(each)
             removed = [one for one in removed if one not in rejoined]
-            yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), rejoined, each.callees)
+            yield _MergedNode(_build_path_frame(depth, each.node, 0, each.node.calls), rejoined, each.callees)
     for each in removed:
         rejoined = [one for one in added if one.key in each.keys] or [
             one for one in added if one.functions & each.functions
         ]
         added = [one for one in added if one not in rejoined]
-        yield _MergedNode(_branch(depth, each.node, each.node.calls, 0), each.callees, rejoined)
+        yield _MergedNode(_build_path_frame(depth, each.node, each.node.calls, 0), each.callees, rejoined)
     for each in added:
-        yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), (), each.callees)
+        yield _MergedNode(_build_path_frame(depth, each.node, 0, each.node.calls), (), each.callees)
 
 
-def _branch(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
+def _build_path_frame(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
     return PathFrame(depth, node.function, node.language, node.place, before, after)
 
 
@@ -138,25 +140,25 @@ class FrameRun:
 
 def split_runs(branches: Sequence[PathFrame]) -> list[FrameRun]:
     """Return the runs of a tree, callers before their callees."""
-    parents = _parents(branches)
+    parents = _caller_positions(branches)
     callees = Counter(parents)
     forks: list[int] = []
     found: list[tuple[int, list[PathFrame]]] = []
     for branch, parent in zip(branches, parents, strict=True):
         is_only = parent >= 0 and callees[parent] == 1
         forks.append(forks[parent] + (not is_only) if parent >= 0 else 0)
-        if is_only and _mark(branches[parent]) == _mark(branch):
+        if is_only and _run_mark(branches[parent]) == _run_mark(branch):
             found[-1][1].append(branch)
         else:
             found.append((forks[-1], [branch]))
-    return [FrameRun(number, _mark(frames[0]), tuple(frames)) for number, frames in found]
+    return [FrameRun(number, _run_mark(frames[0]), tuple(frames)) for number, frames in found]
 
 
-def _mark(branch: PathFrame) -> str:
+def _run_mark(branch: PathFrame) -> str:
     return " " if branch.is_shared else "-" if branch.before else "+"
 
 
-def _parents(branches: Sequence[PathFrame]) -> list[int]:
+def _caller_positions(branches: Sequence[PathFrame]) -> list[int]:
     """Return the position of each frame's caller; -1 for the outermost."""
     parents = []
     callers: list[int] = []

@@ -64,18 +64,18 @@ class _Profile:
         """Copy all calls into the columns of their threads."""
         for event in read_events(self._content.calls):
             if isinstance(event, CallEnd):
-                self._thread(event.thread).end(event.time)
+                self._find_thread(event.thread).end(event.time)
             else:
-                self._begin(event)
+                self._begin_call(event)
 
-    def _begin(self, event: CallBegin) -> None:
+    def _begin_call(self, event: CallBegin) -> None:
         kind = event.kind
         if kind.id not in self._kinds:
             stack = self._tables.intern_stack(self._content.steps(kind))
             self._kinds[kind.id] = stack, self._tables.intern_text(kind.function), self._marker_data(kind)
         stack, name, fields = self._kinds[kind.id]
         data = f'{{"type": "call", "call": {event.call}, "arguments": {json.dumps(event.arguments)}{fields}'
-        self._thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
+        self._find_thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
 
     def _marker_data(self, kind: KindRow) -> str:
         """Return the marker data shared by all calls of a kind, as JSON object members with a leading comma."""
@@ -87,7 +87,7 @@ class _Profile:
         }
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items() if value)
 
-    def _thread(self, thread: int) -> Thread:
+    def _find_thread(self, thread: int) -> Thread:
         if thread not in self._threads:
             row = self._content.thread(thread)
             self._threads[thread] = Thread(row, self._content.start_unix_ns(row.capture) - self._began, self._overflow)
@@ -210,14 +210,14 @@ class ProfileTables:
             inlineDepth=[0] * len(steps),
             category=[PYTHON if step.is_python else NATIVE if step.module else OTHER for step in steps],
             subcategory=[0] * len(steps),
-            func=[self._function(step) for step in steps],
+            func=[self._number_function(step) for step in steps],
             nativeSymbol=empty,
             innerWindowID=empty,
             line=[step.line or None for step in steps],
             column=empty,
         )
 
-    def _function(self, step: ExportedFrame) -> int:
+    def _number_function(self, step: ExportedFrame) -> int:
         path = step.path or step.defined_in
         key = step.name, step.url or path, step.first_line, step.module, step.is_python
         return self._functions.setdefault(key, len(self._functions))

@@ -186,7 +186,7 @@ class CallGraph:
         steps = [self._content.step(number) for number in self._content.steps(kind)]
         boundary = Function(kind.function, kind.boundary, 0)
         path_steps = [step for step in steps[:-1] if step.is_code and (step.path or step.module)]
-        functions = [*map(self._function, path_steps), boundary]
+        functions = [*map(self._build_function, path_steps), boundary]
         self._functions.update(dict.fromkeys(functions))
         found = {(_call_site(step), function) for step, function in zip(path_steps, functions[1:], strict=True)}
         line = self._content.line(kind)
@@ -196,16 +196,16 @@ class CallGraph:
                 if (step.path, step.line) == (line.location.path, line.location.line):
                     self._reached_boundaries.setdefault(function, set()).add(boundary)
         for site, function in sorted(found):
-            _add(self._sites.setdefault(site, {}), function, sample.weights)
-            _add(self._callers.setdefault(function, {}), site, sample.weights)
+            _add_weights(self._sites.setdefault(site, {}), function, sample.weights)
+            _add_weights(self._callers.setdefault(function, {}), site, sample.weights)
 
-    def _function(self, step: ExportedFrame) -> Function:
+    def _build_function(self, step: ExportedFrame) -> Function:
         if not step.is_python and step.name in self._boundaries:
             return Function(step.name, self._boundaries[step.name], 0)
         return Function(step.name, step.defined_in or step.path or step.module, step.first_line)
 
 
-def _add(table: dict[_Key, CallWeights], key: _Key, weights: CallWeights) -> None:
+def _add_weights(table: dict[_Key, CallWeights], key: _Key, weights: CallWeights) -> None:
     table[key] = table.get(key, CallWeights()) + weights
 
 

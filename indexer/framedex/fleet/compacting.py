@@ -115,12 +115,12 @@ class _DayCompactor:
         tables = (*PART_TABLES, "stacks", "frames")
         for folder in (*(f"{table}/{self._partition}" for table in tables), captures_folder(self._rows[0].day)):
             self._root.clean(folder)
-        groups = self._groups()
+        groups = self._group_captures()
         if self._is_done(groups):
             return
         settled = []
         for group in groups:
-            name = self._name(group)
+            name = self._part_name(group)
             if name != group[0].part:
                 self._write_calls(group, name)
                 self._write_segments(group, name)
@@ -128,7 +128,7 @@ class _DayCompactor:
         self._write_stacks()
         self._commit(settled)
 
-    def _groups(self) -> list[list[CommittedCapture]]:
+    def _group_captures(self) -> list[list[CommittedCapture]]:
         """Group the captures by their future parts. A large part stays a group of its own."""
         whole = fully_counted_parts(self._rows)
         calls: dict[str, int] = {}
@@ -148,7 +148,7 @@ class _DayCompactor:
             held += row.calls
         return [*groups, group] if group else groups
 
-    def _name(self, group: Sequence[CommittedCapture]) -> str:
+    def _part_name(self, group: Sequence[CommittedCapture]) -> str:
         """Return the part of these captures, if it has no others; otherwise the name of a new part."""
         part = group[0].part
         if len(group) == group[0].shared_by and all(row.part == part for row in group):
@@ -160,7 +160,7 @@ class _DayCompactor:
         """Whether all files are merged already, judged by their names."""
         tables = (f"stacks/{self._partition}", f"frames/{self._partition}")
         return (
-            all(self._name(group) == group[0].part for group in groups)
+            all(self._part_name(group) == group[0].part for group in groups)
             and len({row.file for row in self._rows}) == 1
             and all(len(self._root.names(table)) <= 1 for table in tables)
         )
@@ -244,7 +244,7 @@ class _DayCompactor:
             for row in read_rows(self._root, file, CAPTURES)
         }
         rows: list[dict[str, Any]] = []
-        for old, new in zip(sorted(self._rows, key=_key), sorted(settled, key=_key), strict=True):
+        for old, new in zip(sorted(self._rows, key=_capture_key), sorted(settled, key=_capture_key), strict=True):
             if (row := present_rows.get((old.file, old.capture))) is None:
                 raise MissingDataError(
                     f"{self._root.url(old.file)} changed during the compaction.", remedy(self._root, old)
@@ -265,7 +265,7 @@ class _DayCompactor:
         self._root.put(file, self._file)
 
 
-def _key(row: CommittedCapture) -> tuple[int, str]:
+def _capture_key(row: CommittedCapture) -> tuple[int, str]:
     return row.started, row.capture
 
 

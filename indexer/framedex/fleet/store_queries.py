@@ -108,11 +108,11 @@ class StoreConnection:
         with self._converting_errors("Invalid query"):
             try:
                 with self._quarantining():
-                    return self._answer(text)
+                    return self._run_in_thread(text)
             except ForeignFilesError:
-                return self._answer(text)
+                return self._run_in_thread(text)
 
-    def _answer(self, text: str) -> QueryResult:
+    def _run_in_thread(self, text: str) -> QueryResult:
         """Run a query in a thread. DuckDB would block Ctrl-C in the main thread."""
 
         def answer() -> QueryResult:
@@ -250,9 +250,9 @@ class StoreConnection:
         for table in _CALL_TABLES:
             if self._root.is_irregular(f"{table}/{part}"):
                 return f"{self._root.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
-            columns = _columns(table)
+            columns = _column_types(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
-            text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
+            text = f"SELECT {selected} FROM {self._parquet_sql([f'{table}/{part}'])}"
             reason = ""
             try:
                 described = self._connection.execute(f"DESCRIBE {text}").fetchall()
@@ -289,7 +289,7 @@ class StoreConnection:
         counting = [(row.capture, place.url(row.file), row.part) for row in self._current_captures.values()]
         if counting:
             connection.executemany("INSERT INTO files.counted VALUES (?, ?, ?)", counting)
-        columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.FILE_COLUMNS)
+        columns = ", ".join(f'"{name}"' for name, _ in _column_types("captures") if name not in schema.FILE_COLUMNS)
         connection.execute(
             f"CREATE TABLE captures AS SELECT {columns} FROM files.captures SEMI JOIN files.counted c"
             " ON captures.capture = c.capture AND filename = c.file"
@@ -299,7 +299,7 @@ class StoreConnection:
 
     def _read(self, table: str, names: list[str]) -> None:
         """Read the rows of these files with the files' addresses. Leave out files that are not store files."""
-        definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
+        definition = ", ".join(f'"{name}" {kind}' for name, kind in _column_types(table))
         self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
         irregular = {name for name in names if self._root.is_irregular(name)}  # DuckDB would block on a pipe
         self.left_out += [f"{self._root.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
@@ -319,8 +319,8 @@ class StoreConnection:
 
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
-            columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-            files = self._files(names, "filename = true")
+            columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
+            files = self._parquet_sql(names, "filename = true")
             try:
                 self._connection.execute(f"INSERT INTO files.{table} SELECT {columns}, filename FROM {files}")
             except duckdb.OutOfMemoryException as error:
@@ -328,27 +328,27 @@ class StoreConnection:
 
     def _selection_sql(self, table: str, rows: Sequence[CommittedCapture]) -> str:
         """Return SQL for these captures' rows of a table. Parts in which all captures count need no filter."""
-        columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
+        columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
         whole = sorted({row.part for row in rows} & self._whole_parts)
         others = [row for row in rows if row.part not in self._whole_parts]
         views = []
         if whole:
-            views.append(f"SELECT {columns} FROM {self._files([f'{table}/{part}' for part in whole])}")
+            views.append(f"SELECT {columns} FROM {self._parquet_sql([f'{table}/{part}' for part in whole])}")
         if others:
             urls = {self._root.url(f"{table}/{row.part}"): row.part for row in others}
             parts = ", ".join(f"({_quote(url)}, {_quote(part)})" for url, part in sorted(urls.items()))
-            files = self._files([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
+            files = self._parquet_sql([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
             views.append(
                 f"SELECT {columns} FROM {files} f SEMI JOIN (SELECT c.capture, p.url FROM files.counted c"
                 f" JOIN (VALUES {parts}) p(url, part) ON c.part = p.part) c"
                 " ON f.filename = c.url AND f.capture = c.capture"
             )
         if not views:
-            nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
+            nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _column_types(table))
             views.append(f"SELECT {nothing} WHERE false")
         return " UNION ALL ".join(views)
 
-    def _files(self, names: list[str], more: str = "") -> str:
+    def _parquet_sql(self, names: list[str], more: str = "") -> str:
         listed = ", ".join(_quote(self._root.url(name)) for name in names)
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
@@ -389,7 +389,7 @@ _QUERY_ERRORS = (
 )
 
 
-def _columns(table: str) -> list[tuple[str, str]]:
+def _column_types(table: str) -> list[tuple[str, str]]:
     """Return the columns of a table with their DuckDB types."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "bool": "BOOLEAN"}
     fields = getattr(schema, table.upper())

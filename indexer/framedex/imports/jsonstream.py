@@ -22,7 +22,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
-def members(source: Source) -> Iterator[tuple[str, Any]]:
+def read_members(source: Source) -> Iterator[tuple[str, Any]]:
     """Yield the members of the object in a file. An array member yields each element with the name of the member.
 
     If the file holds an array, its elements have an empty name. The end of that array may be missing, since programs

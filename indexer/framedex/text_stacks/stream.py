@@ -214,7 +214,7 @@ class AnnotatedLog:
             if note:
                 pieces += text[shown:stop], note
                 shown = stop
-            if not self._knows_names and self._memory.names_met > _NAMES_BEFORE_LOADING:
+            if not self._knows_names and self._memory.names_seen > _NAMES_BEFORE_LOADING:
                 self._learn_names()
         self._skip_lines(text, counted, len(text))
         yield b"".join(pieces)
@@ -226,7 +226,7 @@ class AnnotatedLog:
     def _learn_names(self) -> None:
         names = self._skip_rules.names() if self._skip_rules is not None else None
         if names is not None:
-            self._memory.know_names(names)
+            self._memory.set_known_names(names)
             self._knows_names = True
             self._paths.clear()
 
@@ -237,7 +237,7 @@ class AnnotatedLog:
             if is_new and self._skip_rules is not None and self._skip_rules.depends_on_name(frame):
                 self._paths.add(path)
                 if self._skip_rules.is_unresolvable(path):
-                    self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
+                    self._memory.add_missing_path(path.encode("utf-8", "surrogateescape"))
 
     def _limit_cache(self) -> None:
         if self._memory.weight > self._max_cached or len(self._states) > _MAX_SITUATIONS:

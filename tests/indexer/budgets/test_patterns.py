@@ -72,7 +72,7 @@ def test_a_missing_line_matches_only_patterns_without_a_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (":12", "no file"),
         ("12", "line without a file"),
@@ -81,6 +81,6 @@ def test_a_missing_line_matches_only_patterns_without_a_file() -> None:
         ("a/..:step", "not a file"),
     ],
 )
-def test_a_malformed_pattern_is_reported(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_malformed_pattern_is_reported(text: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         Pattern.parse(text)

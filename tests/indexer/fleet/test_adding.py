@@ -333,11 +333,11 @@ def test_a_capture_without_calls_is_stored(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["4000000000000000000-2096-10-02-is in the future"])
 @pytest.mark.parametrize(
-    ("started", "day", "told"),
+    ("started", "day", "expected"),
     [(4 * 10**18, "2096-10-02", "is in the future"), ((1 << 63) - 1, "1970-01-01", "missing or impossible")],
 )
 def test_a_wrong_clock_is_reported_and_hides_no_other_capture(
-    started: int, day: str, told: str, tmp_path: Path
+    started: int, day: str, expected: str, tmp_path: Path
 ) -> None:
     wrong = copy_capture(job()[0], tmp_path)
     metadata = wrong / "capture.json"
@@ -347,7 +347,7 @@ def test_a_wrong_clock_is_reported_and_hides_no_other_capture(
     add_to_store(store, wrong, *job())
 
     ((said,),) = run_query(store, f"SELECT problems FROM captures WHERE day = '{day}'")
-    assert told in said
+    assert expected in said
     with StoreConnection(StoreRoot(str(store))) as connection:
         answer = connection.query(PREPARED_QUERIES["slowest"].sql)
     of_captures = {row[answer.columns.index("capture")] for row in answer.rows}
@@ -382,7 +382,7 @@ def test_folders_that_are_not_stores_are_not_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("", "'' is not a valid store address"),
         ("nowhere://x", "nowhere"),
@@ -390,11 +390,13 @@ def test_folders_that_are_not_stores_are_not_changed(tmp_path: Path) -> None:
         ("/proc/framedex/x", "cannot be created"),
     ],
 )
-def test_invalid_addresses_are_reported_with_a_remedy(address: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_addresses_are_reported_with_a_remedy(
+    address: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(FramedexError) as caught:
         add_to_store(address, job()[0])
-    assert told in str(caught.value) and caught.value.remedy
+    assert expected in str(caught.value) and caught.value.remedy
 
 
 def test_the_verb_reports_the_outcome_of_each_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

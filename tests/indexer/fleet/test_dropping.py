@@ -202,7 +202,7 @@ DEEP = "[" * 200_000
 
 @pytest.mark.exhaustive(keep=["{"])
 @pytest.mark.parametrize(
-    "told",
+    "expected",
     [
         "{",
         DEEP,
@@ -210,9 +210,9 @@ DEEP = "[" * 200_000
         json.dumps({"before": None, "job": None, "generation": True}),
     ],
 )
-def test_a_malformed_drop_is_reported(told: str, store: Path) -> None:
+def test_a_malformed_drop_is_reported(expected: str, store: Path) -> None:
     (store / "drops").mkdir()
-    (store / "drops" / "x.json").write_text(told)
+    (store / "drops" / "x.json").write_text(expected)
     with pytest.raises(FramedexError, match="is not a valid record of a drop"):
         run_query(store, "SELECT 1")
     (refused, *_) = add_to_store(store, *captures().values())

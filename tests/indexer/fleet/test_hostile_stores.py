@@ -123,7 +123,7 @@ def test_a_row_of_another_capture_is_quarantined(store: Path) -> None:
 
 @pytest.mark.exhaustive(keep=["day-../../../outside-its day differs"])
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "expected"),
     [
         ("day", "../../../outside", "its day differs"),
         ("day", "2026-11-23", "its day differs"),
@@ -132,7 +132,7 @@ def test_a_row_of_another_capture_is_quarantined(store: Path) -> None:
     ],
 )
 def test_a_row_with_a_foreign_path_is_quarantined_and_the_path_unused(
-    column: str, value: str, said: str, store: Path, tmp_path: Path
+    column: str, value: str, expected: str, store: Path, tmp_path: Path
 ) -> None:
     before = content(store)
     folder = next((store / "captures").glob("day=*"))
@@ -150,7 +150,7 @@ def test_a_row_with_a_foreign_path_is_quarantined_and_the_path_unused(
     assert [*outside.iterdir()] == [left]
     assert content(store) == before
     with StoreConnection(StoreRoot(str(store))) as connection:
-        assert len(connection.left_out) == 1 and said in connection.left_out[0]
+        assert len(connection.left_out) == 1 and expected in connection.left_out[0]
 
 
 def test_files_of_another_schema_are_quarantined(store: Path) -> None:
@@ -220,8 +220,8 @@ def test_captures_with_foreign_call_files_are_quarantined(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])
-def test_a_store_without_permission_is_reported(mode: int, told: str) -> None:
+@pytest.mark.parametrize(("mode", "expected"), [(0o555, "written"), (0o000, "read")])
+def test_a_store_without_permission_is_reported(mode: int, expected: str) -> None:
     """Run as another user if modes do not restrict this one, in a folder open to all."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -250,7 +250,7 @@ def test_a_store_without_permission_is_reported(mode: int, told: str) -> None:
         assert len(lines) == 4, done.stderr
         assert lines[0] == "[(2,)]" or mode == 0
         for line in lines[1 if mode else 0 :]:
-            assert f"cannot be {told}" in line or "cannot be cleaned" in line
+            assert f"cannot be {expected}" in line or "cannot be cleaned" in line
             assert "Permission denied" in line
         assert content(store) == before
 

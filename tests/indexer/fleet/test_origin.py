@@ -24,7 +24,7 @@ def test_the_recorder_stores_the_job_variables_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "expected"),
     [
         ({}, ("", None)),
         ({"SLURM_JOB_ID": "71", "SLURM_PROCID": "3"}, ("71", 3)),
@@ -38,10 +38,10 @@ def test_the_recorder_stores_the_job_variables_only() -> None:
         ({"FRAMEDEX_RANK": "9" * 5000}, ("", None)),
     ],
 )
-def test_the_environment_defines_job_and_rank(variables: dict[str, str], told: tuple[str, int | None]) -> None:
+def test_the_environment_defines_job_and_rank(variables: dict[str, str], expected: tuple[str, int | None]) -> None:
     origin = Origin.from_metadata(Metadata.parse(json.dumps({"job": variables})))
 
-    assert (origin.job, origin.rank) == told
+    assert (origin.job, origin.rank) == expected
 
 
 @pytest.mark.parametrize(

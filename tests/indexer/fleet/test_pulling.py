@@ -175,7 +175,7 @@ def test_captures_are_selected_by_job_rank_id_or_day(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "expected"),
     [
         (("--job", "none"), "None of the 2 captures in the store matches"),
         (("--capture", "x"), "no capture whose id begins"),
@@ -183,10 +183,10 @@ def test_captures_are_selected_by_job_rank_id_or_day(
         (("--day", "yesterday"), "is not a date"),
     ],
 )
-def test_an_empty_selection_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
+def test_an_empty_selection_is_refused(chosen: Sequence[str], expected: str, store: Path, tmp_path: Path) -> None:
     done = framedex(*PULL, store, "-o", tmp_path / "index.db", *chosen)
 
-    assert done.exit_code == 1 and said in done.stderr
+    assert done.exit_code == 1 and expected in done.stderr
 
 
 def test_a_job_with_an_undecodable_name_is_pulled_and_dropped_by_its_displayed_name(tmp_path: Path) -> None:
@@ -234,14 +234,15 @@ def test_a_killed_pull_leaves_no_partial_index(moment: str, store: Path, tmp_pat
 
 @pytest.mark.exhaustive(keep=["name-calls/1"])
 @pytest.mark.parametrize(
-    ("column", "told"), [("name", "calls/1"), ("name", "capture.json"), ("data", b"no batch"), ("capture", "f" * 32)]
+    ("column", "expected"),
+    [("name", "calls/1"), ("name", "capture.json"), ("data", b"no batch"), ("capture", "f" * 32)],
 )
-def test_an_inconsistent_segment_is_reported(column: str, told: object, tmp_path: Path) -> None:
+def test_an_inconsistent_segment_is_reported(column: str, expected: object, tmp_path: Path) -> None:
     add_to_store(tmp_path / "store", job()[0])
     (file,) = (tmp_path / "store" / "segments").rglob("*.parquet")
     rows = parquet.read_table(file, partitioning=None)
     place = rows.schema.get_field_index(column)
-    values = pa.array([told] * len(rows), rows.schema.field(column).type)
+    values = pa.array([expected] * len(rows), rows.schema.field(column).type)
     parquet.write_table(rows.set_column(place, column, values), file)
 
     done = framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db")

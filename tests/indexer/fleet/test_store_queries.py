@@ -184,7 +184,7 @@ def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None
 
 @pytest.mark.exhaustive(keep=["two", "drop", "file"])
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
         pytest.param("SELECT 1; SELECT 2", "single SELECT", id="two"),
         ("COPY (SELECT 1) TO 'x.csv'", "single SELECT"),
@@ -196,10 +196,10 @@ def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None
         ("SELEC 1", "SELEC"),
     ],
 )
-def test_a_query_reads_only_the_store(sql: str, told: str, store: Path) -> None:
+def test_a_query_reads_only_the_store(sql: str, expected: str, store: Path) -> None:
     with pytest.raises(FramedexError) as caught:
         run_query(store, sql)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
 
 
 def test_a_long_query_is_interrupted(store: Path) -> None:

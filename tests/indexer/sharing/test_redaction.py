@@ -28,7 +28,7 @@ from tests.indexer.sharing.project import CONSTANT, FUNCTION, ORGANISATION, SCOP
 _GIVEN = (STATIC, "--dataset")
 
 
-def _said(name: str) -> bytes:
+def _read_uncompressed(name: str) -> bytes:
     """All uncompressed bytes of a shared file, with the names of its parts."""
     with zipfile.ZipFile(project().files[name]) as archive:
         return b"\n".join([part.encode() + archive.read(part) for part in archive.namelist()])
@@ -43,7 +43,7 @@ def _forms(secret: str) -> list[bytes]:
 
 @pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
 def test_a_redacted_file_reveals_no_path_and_no_argument(name: str) -> None:
-    said = _said(name)
+    said = _read_uncompressed(name)
     chosen = (SCOPE, CONSTANT) if name != "told" else ()
     places = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
     given = _GIVEN if name != "told" else _GIVEN[1:]  # a source's data is queried with it
@@ -54,7 +54,7 @@ def test_a_redacted_file_reveals_no_path_and_no_argument(name: str) -> None:
 
 def test_a_file_without_redaction_has_all_data() -> None:
     """The same search finds every text in an unredacted file."""
-    said = _said("plain")
+    said = _read_uncompressed("plain")
     assert all(
         secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, SCOPE, CONSTANT, "--dataset")
     )
@@ -62,11 +62,11 @@ def test_a_file_without_redaction_has_all_data() -> None:
 
 def test_names_outside_kept_packages_are_hidden() -> None:
     """With `--keep flax`, all names of the program are hidden: functions, files, programs and scopes; JAX's stay."""
-    said = _said("hidden")
+    said = _read_uncompressed("hidden")
     for name in (FUNCTION, "moonshot", "model train", SCOPE):
         assert name.encode() not in said
     assert b"pxla.py" in said or b"_src/" in said
-    assert FUNCTION.encode() in _said("redacted")
+    assert FUNCTION.encode() in _read_uncompressed("redacted")
 
 
 def test_shapes_numbers_and_lines_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_shapes_numbers_and_lines_are_kept(tmp_path: Path, monkeypatch: pytest.M
         assert "broadcast_in_dim" in told  # a function of JAX, whose name is public
         assert "https://github.com/jax-ml/jax/blob/" in framedex("--index", index, "trace", "40").stdout
     assert "1970" in framedex("--index", "hidden/index.db", "captures").stdout
-    assert b"float32[3,5]" in _said("redacted")
+    assert b"float32[3,5]" in _read_uncompressed("redacted")
 
 
 def test_calls_that_differ_in_numbers_stay_distinct() -> None:

@@ -58,8 +58,8 @@ def estimate_alignment(times: CallTimes, reference: Integers, steps: LoopSteps, 
         sampled = places[
             np.unique(np.linspace(0, len(places) - 1, min(len(places), _MAX_SAMPLED_CALLS)).astype(np.int64))
         ]
-        both = times.times_of(sampled)
-        next_start = times.times_of(np.minimum(sampled + 1, last - 1))[:, ::2]
+        both = times.times_at(sampled)
+        next_start = times.times_at(np.minimum(sampled + 1, last - 1))[:, ::2]
         found += [_align_by_event(event) for event in (both[:, ::2], both[:, 1::2], next_start)]
     known = [each for each in found if each is not None]
     waited = [each for each in known if each.is_synchronized and _is_confirmed_by_clocks(each, times, machines)]

@@ -155,8 +155,8 @@ def _differences_of_rank(
             Severity.NOTE if is_meant else severity,
             (members.members[position].rank,),
             first.description,
-            step=None if steps is None else _step_of(first, steps, family, calls),
-            steps=() if steps is None else _steps_of(differences, steps, family, calls),
+            step=None if steps is None else _affected_step(first, steps, family, calls),
+            steps=() if steps is None else _affected_steps(differences, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
@@ -173,15 +173,15 @@ def _call_at(position: int, start: int, family: RankFamily, calls: JobCalls) -> 
     return int(calls.sequences[position].call[matched[start]]) if start < len(matched) and matched[start] >= 0 else None
 
 
-def _steps_of(
+def _affected_steps(
     differences: Sequence[SequenceDifference], steps: LoopSteps, family: RankFamily, calls: JobCalls
 ) -> tuple[int, ...]:
     """Return the steps with differences, sorted."""
-    found = {_step_of(each, steps, family, calls) for each in differences}
+    found = {_affected_step(each, steps, family, calls) for each in differences}
     return tuple(sorted(step for step in found if step is not None))
 
 
-def _step_of(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
+def _affected_step(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
     """Return the step of a difference.
 
     Extra calls before the first call of a step belong to the step before it, unless they equal that first call.

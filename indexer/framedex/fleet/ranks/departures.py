@@ -124,7 +124,7 @@ class SequenceComparer:
         elif not mine:
             kind, description = (
                 Kind.MISSING_CALL,
-                f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
+                f"{_calls_text(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
                 f" {'it' if len(theirs) == 1 else 'them'} here.",
             )
         elif compiled := [each for each in mine if each.creates_program]:
@@ -140,7 +140,7 @@ class SequenceComparer:
         elif not theirs:
             kind, description = (
                 Kind.EXTRA_CALL,
-                f"{_calls(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
+                f"{_calls_text(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
                 f" {'it' if len(mine) == 1 else 'them'} here.",
             )
         else:
@@ -186,7 +186,7 @@ def _call_text(token: CallToken) -> str:
     return f"{token.function} at {token.line_key}"
 
 
-def _calls(tokens: Sequence[CallToken]) -> str:
+def _calls_text(tokens: Sequence[CallToken]) -> str:
     more = len(tokens) - 1
     return _call_text(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
 

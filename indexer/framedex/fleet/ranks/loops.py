@@ -111,9 +111,9 @@ class CallTimes:
         If every rank waited for the work that a call started, the call ends with that work. NaN: the rank did not make
         the call, or it never returned.
         """
-        return self.times_of(np.arange(first, last))
+        return self.times_at(np.arange(first, last))
 
-    def times_of(self, calls: Integers) -> Floats:
+    def times_at(self, calls: Integers) -> Floats:
         """Return the same times for calls at these positions."""
         return np.stack([self.of_row(row, calls) for row in range(len(self.positions))])
 

@@ -65,7 +65,7 @@ def select_members(connection: StoreConnection, job: str) -> Members:
     )
     if not rows:
         raise _unknown_job_error(connection, name)
-    claims = [_claim(*row) for row in rows if row[0] is not None]
+    claims = [_build_claim(*row) for row in rows if row[0] is not None]
     left_out = len(rows) - len(claims)
     by_rank: dict[int, list[_RankClaim]] = defaultdict(list)
     for claim in claims:
@@ -76,7 +76,7 @@ def select_members(connection: StoreConnection, job: str) -> Members:
     if left_out:
         notes.append(f"{words.count(left_out, 'capture')} of the job {'has' if left_out == 1 else 'have'} no rank.")
     findings: list[Finding] = []
-    runs = _runs(by_rank)
+    runs = _split_runs(by_rank)
     if len(runs) > 1:
         notes.append(f"The job ran {words.count(len(runs), 'time')}: only its latest run is compared.")
         chosen = runs[-1]
@@ -89,7 +89,7 @@ def select_members(connection: StoreConnection, job: str) -> Members:
         }
         findings += _find_duplicates(by_rank, chosen)
     kept = [chosen[rank] for rank in sorted(chosen)]
-    findings += [*_missing(kept), *_versions(kept)]
+    findings += [*_find_missing_ranks(kept), *_find_version_differences(kept)]
     whole = [each for each in kept if not each.left_out]
     members = tuple(each.member for each in whole)
     if partly := [each for each in kept if each.left_out]:
@@ -106,10 +106,10 @@ def select_members(connection: StoreConnection, job: str) -> Members:
             f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({words.first_names(damaged, 'rank')})"
         )
         notes.append(f"{lacking}, which may cause differences. The prepared query `problems` has details.")
-    return Members(members, _machines(whole), tuple(findings), tuple(notes))
+    return Members(members, _number_machines(whole), tuple(findings), tuple(notes))
 
 
-def _claim(
+def _build_claim(
     rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str, problems: str
 ) -> _RankClaim:
     versions: dict[str, str] = {}
@@ -130,7 +130,7 @@ def _claim(
     return _RankClaim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
 
 
-def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
+def _split_runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     """Return the runs of a job in order, with one capture per rank; a single empty run if they cannot be told apart.
 
     If all ranks have N captures, the job ran N times, whatever the clocks say. Otherwise a repeated rank begins a new
@@ -150,7 +150,7 @@ def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     return runs if are_apart and len(runs[-1]) >= max(_MIN_RANKS, len(by_rank) / 2) else [{}]
 
 
-def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
+def _number_machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
     """Return the machine number of each capture: equal for the same host name and boot time.
 
     Containers may share a name on many machines, so the boot time must match. Names like `localhost` are ignored.
@@ -214,7 +214,7 @@ def _find_duplicates(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _Ra
             )
 
 
-def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
+def _find_missing_ranks(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield a finding about ranks without a capture, below the job's size or its highest rank."""
     common_size = Counter(each.size for each in kept if each.size is not None).most_common(1)
     size = common_size[0][0] if common_size else 0
@@ -240,7 +240,7 @@ def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
         )
 
 
-def _versions(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
+def _find_version_differences(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield findings about ranks whose package versions differ from those of most ranks."""
     (usual, _), *others = Counter(each.packages for each in kept if each.packages).most_common() or [((), 0)]
     for packages, _ in others:
@@ -251,8 +251,8 @@ def _versions(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
             if dict(packages).get(name) != dict(usual).get(name)
         ]
         message = f"{words.first_names(differing, 'package')}."
-        yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, message, capture=_capture_of(kept, ranks[0]))
+        yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, message, capture=_capture_of_rank(kept, ranks[0]))
 
 
-def _capture_of(kept: Sequence[_RankClaim], rank: int) -> str:
+def _capture_of_rank(kept: Sequence[_RankClaim], rank: int) -> str:
     return next(each.member.capture for each in kept if each.member.rank == rank)

@@ -73,8 +73,8 @@ class RankCalls:
     """The calls of a rank in order. `token` is an index into `JobCalls.tokens`, `call` the number of the call.
 
     `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is the end of the work that the
-    call started, in ns since 1970, if it was before the next call: JAX waits for results outside of calls. It is -1 if
-    the work ended later or the end is unknown.
+    call started, in ns since 1970. It is -1 if the work ended after the next call began, or if the end is unknown. JAX
+    waits for results outside of calls.
     """
 
     token: Integers

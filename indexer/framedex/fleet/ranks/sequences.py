@@ -129,8 +129,8 @@ def _trace_departures(passed: Sequence[dict[int, int]], start: int, other_at: in
 
 def _align_greedily(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences greedily from the front, which is fast for similar sequences."""
-    mine = [_runs(sequence, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
-    theirs = [_runs(reference, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
+    mine = [_hash_runs(sequence, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
+    theirs = [_hash_runs(reference, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
     matched = np.full(len(reference), -1, np.int64)
     departures: list[Departure] = []
     at = other_at = 0
@@ -178,7 +178,7 @@ def _common_prefix_length(one: Integers, other: Integers) -> int:
     return most
 
 
-def _runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
+def _hash_runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
     """Return a hash of the next `length` calls at each place, including the end."""
     padded = np.concatenate([sequence + 2, np.ones(length, np.int64)]).astype(np.uint64)
     runs = np.zeros(len(sequence) + 1, np.uint64)

@@ -121,7 +121,7 @@ def find_delays(
         late = is_known & (losses[row] - common > by_much)
         if np.count_nonzero(late) > _SLOW_STEP_SHARE * np.count_nonzero(is_known) and losses[row, late].sum() >= floor:
             is_slow[row] = True
-            yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
+            yield _build_delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
     unexplained = losses.copy()
     for row, own in departs.items():
         unexplained[row, [step for step in own if step < steps.count]] = 0
@@ -131,7 +131,7 @@ def find_delays(
         ordinary = float(others[int(_RANK_QUANTILE * len(others))]) if len(others) else 0.0
         limit = max(lateness_limit(lateness, floor), _OTHERS_FACTOR * ordinary)
         if (late := np.flatnonzero(is_known & (losses[row] >= limit))).size:
-            yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)
+            yield _build_delay(times, alignment, steps, lateness, row, late, is_steady=False)
 
 
 def lateness_limit(lateness: Lateness, floor: int) -> float:
@@ -139,7 +139,7 @@ def lateness_limit(lateness: Lateness, floor: int) -> float:
     return max(_LARGE_DELAY_SHARE * lateness.step_duration, floor)
 
 
-def _delay(
+def _build_delay(
     times: CallTimes,
     alignment: ClockAlignment,
     steps: LoopSteps,

@@ -50,7 +50,7 @@ def add_time_findings(
         waited = np.where(lateness.losses >= lateness_limit(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
         findings = _set_delays(findings, waited, times, members)
-        clocks = _clocks(times, alignment, members)
+        clocks = _build_clocks(times, alignment, members)
         found += _clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
     anchor = calls.tokens[steps.anchor]
     loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step_duration))
@@ -62,7 +62,7 @@ def add_time_findings(
 
 def _deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Members) -> dict[int, set[int]]:
     """Return the steps in which each rank, by row, makes different calls than the others, intended or not."""
-    rows = _rows(times, members)
+    rows = _rows_by_rank(times, members)
     departs: dict[int, set[int]] = defaultdict(set)
     for each in findings:
         for rank in each.ranks:
@@ -71,7 +71,7 @@ def _deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Mem
     return departs
 
 
-def _rows(times: CallTimes, members: Members) -> dict[int, int]:
+def _rows_by_rank(times: CallTimes, members: Members) -> dict[int, int]:
     return {members.members[place].rank: row for row, place in enumerate(times.positions)}
 
 
@@ -82,7 +82,7 @@ def _add_next_steps(finding: Finding) -> set[int]:
 
 def _set_delays(findings: Sequence[Finding], waited: Floats, times: CallTimes, members: Members) -> list[Finding]:
     """Set the delay of each finding. `waited` is how long the others waited for each rank in each step."""
-    rows = _rows(times, members)
+    rows = _rows_by_rank(times, members)
     updated = []
     for each in findings:
         own = [step for step in _add_next_steps(each) if step < waited.shape[1]]
@@ -111,11 +111,11 @@ def _delay_findings(
         member = members.members[times.positions[delay.row]]
         token = calls.tokens[int(family.reference[delay.position])]
         lost = sum(int(losses[delay.row, step]) for step in left)
-        place = _place_in(delay, left[0], steps)
+        place = _position_in_step(delay, left[0], steps)
         if delay.is_in_call:
             where = f"in {token.function}"
         else:
-            before = Counter(family.reference[max(_place_in(delay, step, steps) - 1, 0)] for step in left)
+            before = Counter(family.reference[max(_position_in_step(delay, step, steps) - 1, 0)] for step in left)
             after = calls.tokens[int(before.most_common(1)[0][0])]
             where = f"between calls at {token.line_key}"
             if after.line_key != token.line_key:
@@ -140,14 +140,14 @@ def _delay_findings(
         )
 
 
-def _place_in(delay: RankDelay, step: int, steps: LoopSteps) -> int:
+def _position_in_step(delay: RankDelay, step: int, steps: LoopSteps) -> int:
     """Return the index, in a step, of the call that corresponds to the call of a delay."""
     of = steps.step_of(delay.position)
     behind = delay.position - int(steps.starts[of]) if of is not None else 0
     return min(int(steps.starts[step]) + behind, int(steps.starts[-1]) - 1)
 
 
-def _clocks(times: CallTimes, alignment: ClockAlignment, members: Members) -> tuple[Clock, ...]:
+def _build_clocks(times: CallTimes, alignment: ClockAlignment, members: Members) -> tuple[Clock, ...]:
     ordered = np.sort(times.base)
     usual = int(ordered[(len(ordered) - 1) // 2])
     ahead = [int(base) - usual + round(offset) for base, offset in zip(times.base, alignment.offset, strict=True)]

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
-from framedex.live.look import look_at
 from framedex.live.model import LiveFrame
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import target_of_capture
 from framedex.live.waits import Wait, WaitKind, innermost_line
 
@@ -25,10 +25,10 @@ def find_current_line(state: RankState) -> tuple[LiveFrame | None, str]:
     The line is None if the process has ended or is on another machine. The function is empty if the line calls none.
     """
     try:
-        look = look_at(target_of_capture(state.capture))
+        snapshot = take_snapshot(target_of_capture(state.capture))
     except FramedexError:
         return None, ""
-    main = look.threads[0] if look.threads and look.may_continue else None
+    main = snapshot.threads[0] if snapshot.threads and snapshot.may_continue else None
     if main is None or main.python is None or not main.python.frames:
         return None, ""
     wait = Wait(WaitKind.UNKNOWN, main)

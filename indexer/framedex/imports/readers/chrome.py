@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.jsonstream import members
+from framedex.imports.jsonstream import read_members
 from framedex.imports.names import build_imported_frame, parse_frame, parse_thread_label
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
@@ -35,10 +35,10 @@ def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the trace events. Raises ValueError as `ImportFormat.read` does."""
     trace = _Trace(builder)
     if source.contains(b'"stackFrames"'):
-        for key, value in members(source):
+        for key, value in read_members(source):
             if key == "stackFrames":
                 trace.read_frames(value)
-    for key, value in members(source):
+    for key, value in read_members(source):
         if key in ("", "traceEvents"):
             trace.add_event(value)
         elif key == "samples":
@@ -83,7 +83,7 @@ class _Trace:
         """Read an event."""
         if not isinstance(event, dict):
             raise ValueError("an event in it is not an object")
-        phase, thread = event.get("ph"), _Thread(_id(event.get("pid")), _id(event.get("tid")))
+        phase, thread = event.get("ph"), _Thread(_parse_id(event.get("pid")), _parse_id(event.get("tid")))
         if phase == "M":
             arguments = event.get("args")
             if event.get("name") == "thread_name" and isinstance(arguments, dict):
@@ -100,7 +100,7 @@ class _Trace:
         if phase == "E":
             self.slices[thread].end(start)
             return
-        frame, outer = self._frame(event), self._find_outer_stack(event)
+        frame, outer = self._number_frame(event), self._find_outer_stack(event)
         if phase == "B":
             self.slices[thread].begin(start, frame, outer)
         else:
@@ -111,7 +111,7 @@ class _Trace:
         if not isinstance(event, dict):
             raise ValueError("a sample in it is not an object")
         if (stack := self._find_outer_stack(event)) >= 0:
-            thread = _Thread(_id(event.get("pid")), _id(event.get("tid")))
+            thread = _Thread(_parse_id(event.get("pid")), _parse_id(event.get("tid")))
             self.samples.append((thread, _nanoseconds(event.get("ts", 0)), stack))
 
     def finish(self) -> None:
@@ -121,19 +121,19 @@ class _Trace:
             self.builder.set_weight_rules(WeightRules([ValueType("samples", "count")], self.builder.wanted))
             first = min((at for _, at, _ in self.samples), default=0)
             for thread, at, stack in self.samples:
-                self.builder.add_sample(self.stacks[stack], self._thread(thread), [1], start=at - first)
+                self.builder.add_sample(self.stacks[stack], self._number_thread(thread), [1], start=at - first)
             return
         for _ in self.samples:
             self.builder.count_skipped("sample", "without a duration, since slices have durations")
         self.builder.set_weight_rules(WeightRules(values, self.builder.wanted))
         first = min(slices.first for slices in self.slices.values() if slices)
         for thread, slices in self.slices.items():
-            add_slices(self.builder, slices, self._thread(thread), self.stacks, first)
+            add_slices(self.builder, slices, self._number_thread(thread), self.stacks, first)
 
-    def _thread(self, thread: _Thread) -> int:
+    def _number_thread(self, thread: _Thread) -> int:
         return self.builder.add_thread(max(thread.tid, 0), self.names.get(thread, ""))
 
-    def _frame(self, event: dict[str, Any]) -> int:
+    def _number_frame(self, event: dict[str, Any]) -> int:
         name = event.get("name")
         frame = parse_frame(name if isinstance(name, str) and name else "slice without a name")
         if event.get("cat") in _FIRST_LINES:
@@ -171,7 +171,7 @@ class _Trace:
         return self.known[key]
 
 
-def _id(value: Any) -> int:
+def _parse_id(value: Any) -> int:
     """Parse the id of a process or thread. Some recorders write it as a string."""
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else 0

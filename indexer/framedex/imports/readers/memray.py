@@ -9,7 +9,7 @@ import csv
 from typing import Any
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.jsonstream import members
+from framedex.imports.jsonstream import read_members
 from framedex.imports.names import build_imported_frame
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
@@ -41,13 +41,13 @@ def _add_row(builder: ProfileBuilder, row: list[str]) -> None:
     allocator, allocations, size, tid, name, trace = row
     frames = []
     for part in filter(None, trace.split("|")):
-        function, file, line = _split(part)
+        function, file, line = _split_frame(part)
         frames.append(builder.add_frame(build_imported_frame(function, file, line)))
     thread = builder.add_thread(_parse_number(tid), "" if name.startswith("0x") else name)
     builder.add_sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
 
 
-def _split(part: str) -> tuple[str, str, int]:
+def _split_frame(part: str) -> tuple[str, str, int]:
     """Split a frame into function, file and line. The file may contain semicolons."""
     function, _, rest = part.partition(";")
     file, _, line = rest.rpartition(";")
@@ -69,18 +69,20 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
     """Read the events. Raises ValueError as `ImportFormat.read` does."""
     functions: list[int] = []
     values: list[ValueType] = []
-    for key, value in members(source):  # first pass: functions and costs come after the events
+    for key, value in read_members(source):  # first pass: functions and costs come after the events
         if key == "functions":
-            functions.append(builder.add_frame(build_imported_frame(_text(value, "name"), _text(value, "module"))))
+            functions.append(
+                builder.add_frame(build_imported_frame(_text_at(value, "name"), _text_at(value, "module")))
+            )
         elif key == "costs":
-            values.append(ValueType(_text(value, "description").lower(), _text(value, "unit")))
+            values.append(ValueType(_text_at(value, "description").lower(), _text_at(value, "unit")))
     if not values:
         raise ValueError("it has no costs")
     builder.set_weight_rules(WeightRules(values, builder.wanted))
     thread = builder.add_thread()
-    for key, value in members(source):
+    for key, value in read_members(source):
         if key == "events":
-            chain, cost = _numbers(value, "callchain"), _numbers(value, "cost")
+            chain, cost = _integers_at(value, "callchain"), _integers_at(value, "cost")
             if len(cost) != len(values):
                 raise ValueError("an event has the wrong number of costs")
             if not all(0 <= each < len(functions) for each in chain):
@@ -88,14 +90,14 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
             builder.add_sample([functions[each] for each in chain], thread, cost)
 
 
-def _numbers(event: Any, key: str) -> list[int]:
+def _integers_at(event: Any, key: str) -> list[int]:
     numbers = event.get(key) if isinstance(event, dict) else None
     if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
         raise ValueError(f"an event has no list of integers in '{key}'")
     return numbers
 
 
-def _text(value: Any, key: str) -> str:
+def _text_at(value: Any, key: str) -> str:
     text = value.get(key) if isinstance(value, dict) else None
     if not isinstance(text, str):
         raise ValueError(f"it has an object without a string in '{key}'")

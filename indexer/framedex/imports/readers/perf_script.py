@@ -96,13 +96,13 @@ class _SampleParser:
         line = line.rstrip()
         heading = _heading(line)
         if heading is not None:
-            self._end()
+            self._add_current_sample()
             self._heading = heading
             single = _frame_of_heading(heading)
             self._frames = [_build_frame(single)] if single is not None else []
         elif not line:
             if self._frames:
-                self._end()
+                self._add_current_sample()
         elif self._heading is not None:
             self._read_after_heading(line)
 
@@ -118,12 +118,12 @@ class _SampleParser:
 
     def finish(self) -> None:
         """Add the last sample."""
-        self._end()
+        self._add_current_sample()
         if self._builder.weighing is None and self._other_events:
             names = ", ".join((_SAMPLES, *self._other_events))
             raise FramedexError(f"It has no event '{self._event}'.", f"Choose one of these: {names}.")
 
-    def _end(self) -> None:
+    def _add_current_sample(self) -> None:
         """Add the current sample."""
         heading, frames = self._heading, self._frames
         self._heading, self._frames = None, []
@@ -139,12 +139,12 @@ class _SampleParser:
             self._builder.count_skipped("sample", f"of an event other than {self._event!r}: choose it with `--value`")
             return
         if self._builder.weighing is None:
-            self._weigh(event, heading["period"])
+            self._set_weights(event, heading["period"])
         numbers = [self._builder.add_frame(frame) for frame in frames]
         thread = self._builder.add_thread(max(int(heading["tid"]), 0), heading["name"])
         self._builder.add_sample(numbers, thread, [1, int(heading["period"] or 1)], start=self._elapsed_ns(heading))
 
-    def _weigh(self, event: str, period: str | None) -> None:
+    def _set_weights(self, event: str, period: str | None) -> None:
         is_time = event in _NANOSECONDS and bool(period)
         values = [ValueType(_SAMPLES, "count"), ValueType(event, "nanoseconds" if is_time else "count")]
         self._builder.set_weight_rules(WeightRules(values, self._builder.wanted, usual=1 if is_time else 0))

@@ -107,7 +107,7 @@ class _FirstPass:
         self.heaps += _HEAP in packet
         self.stack_samples += _STACK_SAMPLE in packet
         if _EVENT in packet:
-            self.slices += _phase(Message(packet.content(_EVENT))) in ("B", "X")
+            self.slices += _event_phase(Message(packet.content(_EVENT))) in ("B", "X")
         if _SYMBOLS in packet:
             module = Message(packet.content(_SYMBOLS))
             for address in map(Message, module.contents(3)):
@@ -194,7 +194,7 @@ class _PacketReader:
         return _check_time(of.time(packet.integer(_TIME), clock))
 
     def _add_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
-        phase = _phase(event)
+        phase = _event_phase(event)
         at = self._event_time(packet, event, sequence)
         if phase not in ("B", "E", "X"):
             return
@@ -207,7 +207,7 @@ class _PacketReader:
         if self._count > MAX_SLICES:
             raise ValueError(f"it has more than {MAX_SLICES:,} slices")
         name = event.text(_NAME) or sequence.text(NAMES, event.integer(_NAME_NUMBER)) or "slice without a name"
-        frame, outer = self._builder.add_frame(parse_frame(name)), self._stack_of(event, sequence)
+        frame, outer = self._builder.add_frame(parse_frame(name)), self._find_stack(event, sequence)
         if phase == "B":
             slices.begin(at, frame, outer)
         else:
@@ -219,7 +219,7 @@ class _PacketReader:
             return _check_time(sequence.thread_time_after(event.signed(1)))
         return _check_time(event.signed(16) * 1000) if 16 in event else self._packet_time(packet, sequence)
 
-    def _stack_of(self, event: Message, sequence: Sequence) -> int:
+    def _find_stack(self, event: Message, sequence: Sequence) -> int:
         """The number of the stack of an event; -1 if it has none."""
         if _INLINE in event:
             frames = self._stacks.resolve_inline(Message(event.content(_INLINE)))
@@ -231,7 +231,7 @@ class _PacketReader:
             place = sequence.entry(SOURCES, event.integer(_SOURCE_NUMBER)) or Message(event.content(_SOURCE))
             located = build_imported_frame(place.text(3), place.text(2), place.integer(4))
             frames = [self._builder.add_frame(located)] if located.function else []
-        return self._number(frames) if frames else -1
+        return self._number_stack(frames) if frames else -1
 
     def _add_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
         """Read Chrome's samples of a thread. Their times are deltas."""
@@ -240,16 +240,16 @@ class _PacketReader:
         track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or default_track(number)
         for place, stack in enumerate(samples.integers(1)):
             at = _check_time(at + (deltas[place] * 1000 if place < len(deltas) else 0))
-            self._add(sequence, stack, self._first_pass.tracks.thread(track), at)
+            self._add_stack_sample(sequence, stack, self._first_pass.tracks.thread(track), at)
         if _TIME not in packet:
             sequence.thread_time = at
 
     def _add_perf_sample(self, packet: Message, sample: Message, sequence: Sequence) -> None:
         tid = sample.integer(3)
         at = self._packet_time(packet, sequence)
-        self._add(sequence, sample.integer(4), (tid, self._first_pass.tracks.names.get(tid, "")), at)
+        self._add_stack_sample(sequence, sample.integer(4), (tid, self._first_pass.tracks.names.get(tid, "")), at)
 
-    def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], time: int) -> None:
+    def _add_stack_sample(self, sequence: Sequence, stack: int, thread: tuple[int, str], time: int) -> None:
         if self._has_slices:
             self._builder.count_skipped("sample", "next to slices: import samples instead with `--value samples`")
             return
@@ -259,14 +259,14 @@ class _PacketReader:
             return
         if len(self._samples) >= 3 * MAX_SLICES:
             raise ValueError(f"it has more than {MAX_SLICES:,} samples")
-        self._samples.extend((time, self._builder.add_thread(*thread), self._number(frames)))
+        self._samples.extend((time, self._builder.add_thread(*thread), self._number_stack(frames)))
 
-    def _number(self, frames: list[int]) -> int:
+    def _number_stack(self, frames: list[int]) -> int:
         """The number of a stack."""
         return self._find_outer_stack.setdefault(tuple(frames), len(self._find_outer_stack))
 
 
-def _phase(event: Message) -> str:
+def _event_phase(event: Message) -> str:
     """The phase of an event, as in Chrome's trace events: `B` and `E` begin and end a slice, `X` is a whole one."""
     found = _TYPES.get(event.integer(9))
     if found is None and not event.integer(9) and 6 in event:

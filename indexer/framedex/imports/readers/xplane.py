@@ -157,9 +157,9 @@ class _PlaneReader:
         if frame.language is Language.PYTHON:  # the line is the first line of the function
             frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
-        slices.add(start, end, self._builder.add_frame(frame), outer, self._labels_of(stats))
+        slices.add(start, end, self._builder.add_frame(frame), outer, self._number_labels(stats))
 
-    def _labels_of(self, stats: dict[str, int | str | bytes]) -> int:
+    def _number_labels(self, stats: dict[str, int | str | bytes]) -> int:
         """The number of the labels of an op: program, op and run; -1 if it lacks any of these."""
         program, op, run = stats.get(_MODULE), stats.get(_OP), stats.get(_RUN)
         if not isinstance(program, str) or not isinstance(op, str) or not isinstance(run, int):

@@ -221,10 +221,10 @@ class Plan:
 
     def is_faithful(self, read: Operation) -> bool:
         """Return whether the content of a read depends only on recorded contents."""
-        return read.inputs[0] not in self._tainted
+        return read.inputs[0] not in self._unfaithful_buffers
 
     @cached_property
-    def _tainted(self) -> frozenset[int]:
+    def _unfaithful_buffers(self) -> frozenset[int]:
         """The buffers that depend on a content that was not recorded."""
         tainted: set[int] = set()
         for each in self.operations:

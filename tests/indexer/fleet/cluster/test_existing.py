@@ -153,7 +153,7 @@ def test_a_worker_with_another_store_is_reported(
 
 @pytest.mark.exhaustive(keep=["another"])
 @pytest.mark.parametrize(
-    ("before", "told"),
+    ("before", "expected"),
     [
         ("import sys; sys.modules['framedex'] = None", f"has no framedex {VERSION}"),
         ("import framedex.base.version as v; v.VERSION = '0.0.1'", f"has framedex 0.0.1, not {VERSION}"),
@@ -161,7 +161,7 @@ def test_a_worker_with_another_store_is_reported(
     ],
     ids=["none", "another", "without duckdb"],
 )
-def test_workers_with_another_framedex_are_reported_before_any_work(before: str, told: str, tmp_path: Path) -> None:
+def test_workers_with_another_framedex_are_reported_before_any_work(before: str, expected: str, tmp_path: Path) -> None:
     with (
         clusters.scheduler() as address,
         clusters.worker(address, tmp_path / "other", "--no-nanny", before=before),
@@ -169,7 +169,7 @@ def test_workers_with_another_framedex_are_reported_before_any_work(before: str,
     ):
         add_on_cluster(address, tmp_path / "store", *job())
 
-    assert told in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
+    assert expected in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
 
 
 @pytest.mark.exhaustive
@@ -205,7 +205,7 @@ def test_a_late_worker_without_framedex_adds_nothing(
 
 @pytest.mark.exhaustive(keep=["tcp://127.0.0.1:1-cannot be reached", "list.json-is not a scheduler file"])
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("tcp://127.0.0.1:1", "cannot be reached"),
         ("nowhere://127.0.0.1:1", "cannot be reached"),
@@ -214,12 +214,12 @@ def test_a_late_worker_without_framedex_adds_nothing(
     ],
 )
 def test_unreachable_schedulers_are_reported(
-    address: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[]")
     of_others = open_clients()
-    refusing = pytest.raises(FramedexError, match=told)
+    refusing = pytest.raises(FramedexError, match=expected)
     with dask.config.set({"distributed.comm.timeouts.connect": "300ms"}), refusing as caught:
         add_on_cluster(address, tmp_path / "store", *job())
     assert caught.value.remedy

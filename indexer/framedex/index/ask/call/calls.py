@@ -165,9 +165,9 @@ class Calls:
     def latest(self, name: str) -> CallRow | None:
         """Return the latest call that a name selects; None if it selects none.
 
-        A name selects the first of these that exists: the boundary function of this name, or the only one whose name
-        ends with it; a function of the user's program; the only boundary function whose name contains it; any function.
-        Raises FramedexError with a list of names if several boundary functions match.
+        A name first selects the boundary function of this name, or the only one whose name ends with it. Next are the
+        user's own functions, then the only boundary function whose name contains it. Any other function is last. Raises
+        FramedexError with a list of names if several boundary functions match.
         """
         from framedex.index.ask.name.functions import match_functions
 

@@ -127,8 +127,8 @@ def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[M
 def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
     """Yield the leading dimension of arguments, such as the batch size, that saves the most memory if halved.
 
-    Its size must identify it. So it is not also the size of an inner dimension of an argument, or of a dimension of
-    weights and states, which are the arguments with the type of a result.
+    Its size must identify it: inner dimensions of arguments have other sizes, and so have all dimensions of weights and
+    states. Weights and states are the arguments with the type of a result.
     """
     results = {each["type"] for each in signature["results"]}
     dimensions = {each["type"]: _parse_dimensions(each["type"]) for each in signature["arguments"]}

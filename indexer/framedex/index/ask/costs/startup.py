@@ -92,13 +92,13 @@ def _read_startup(reader: Reader, capture: int) -> Startup:
     items = [*_phase_items(followed), *_call_items(reader, calls, step)]
     rest = step.end - begin - sum(item.duration for item in items)
     items.append(_Item(StartupPart.OTHER_PYTHON, "", 0, rest))
-    nodes = {item.node for item in items} | ({0} if step.call is None else {_node_of(reader, step.call)})
+    nodes = {item.node for item in items} | ({0} if step.call is None else {_find_node(reader, step.call)})
     lines = lines_of_nodes(reader, nodes)
     return Startup(
         capture=capture,
         duration=step.end - begin,
         function=step.function,
-        line=None if step.call is None else lines.get(_node_of(reader, step.call)),
+        line=None if step.call is None else lines.get(_find_node(reader, step.call)),
         call=0 if step.call is None else step.call.id,
         parts=tuple(_sum_parts(items, lines)),
         traced_lines=tuple(_read_traced_lines(reader, capture, step.end, phases)),
@@ -201,7 +201,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
     kinds: dict[int, list[int]] = {}  # stack, number of calls, duration
     for call in calls:
         if step.call is not None and call.id == step.call.id:
-            yield _Item(StartupPart.FIRST_STEP, step.function, _node_of(reader, call), call.end - call.start)
+            yield _Item(StartupPart.FIRST_STEP, step.function, _find_node(reader, call), call.end - call.start)
         else:
             totals = kinds.setdefault(call.kind, [call.stack, 0, 0])
             totals[1] += 1
@@ -216,7 +216,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
         yield _Item(part, moving.get(kind, ""), nodes.get(stack, 0), duration, times)
 
 
-def _node_of(reader: Reader, call: _Call) -> int:
+def _find_node(reader: Reader, call: _Call) -> int:
     return python_nodes(reader, [call.stack]).get(call.stack, 0)
 
 
