@@ -4,8 +4,8 @@
 - An empty or relative entry of the PATH means the working folder, which may be untrusted. So programs are found only in
   absolute folders. A PATH without absolute entries counts as unset: the system's default folders are searched.
 - A project's settings and links may be untrusted. An editor indexes an opened folder automatically, so a link in it
-  could make the database overwrite any file of the user. So an index may be at only a few paths, unless the command
-  line names it.
+  could make the database overwrite any file of the user. So only a few paths are allowed, unless the command line names
+  the index.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The compiled part of framedex, imported on demand, and the errors if it is missing.
 
-It is built for one kind of system. On other systems, reading an index still works. Modules that need it raise an error
-with a remedy instead of ImportError.
+The native part is built for one kind of system. On other systems, reading an index still works. Modules that need it
+raise an error with a remedy instead of ImportError.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class CachedLineTables:
         except OSError:
             return None
         tables = kept[_CHECKSUM_BYTES:]
-        if not tables or kept[:_CHECKSUM_BYTES] != _checksum(tables):
+        if not tables or kept[:_CHECKSUM_BYTES] != _compute_checksum(tables):
             return None
         with suppress(OSError):
             os.utime(file)  # mark as recently used
@@ -206,7 +206,7 @@ class CachedLineTables:
             descriptor, unfinished = tempfile.mkstemp(dir=file.parent)
             try:
                 with os.fdopen(descriptor, "wb") as opened:
-                    opened.write(_checksum(tables))
+                    opened.write(_compute_checksum(tables))
                     opened.write(tables)
                 Path(unfinished).replace(file)
             except BaseException:
@@ -222,7 +222,7 @@ class CachedLineTables:
         return self._folder / hashlib.sha256(key.encode()).hexdigest()
 
 
-def _checksum(tables: bytes) -> bytes:
+def _compute_checksum(tables: bytes) -> bytes:
     return zlib.crc32(tables).to_bytes(_CHECKSUM_BYTES, "little")
 
 

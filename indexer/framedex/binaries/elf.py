@@ -132,7 +132,7 @@ class Elf:
     @cached_property
     def compiler(self) -> str:
         """The compiler, `clang` or `gcc`, from `.comment`; clang if both appear, as start-up code is from gcc."""
-        content = self._comment
+        content = self._comment_section
         return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
 
     @property
@@ -164,10 +164,12 @@ class Elf:
     @property
     def compilers(self) -> tuple[str, ...]:
         """The compilers that object files record in `.comment`, each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
-        return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment.split(b"\0") if text))
+        return tuple(
+            dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment_section.split(b"\0") if text)
+        )
 
     @cached_property
-    def _comment(self) -> bytes:
+    def _comment_section(self) -> bytes:
         section = self.section(".comment")
         return bytes(self.section_content(section)) if section and section.size <= _MAX_NOTE_BYTES else b""
 

@@ -133,8 +133,8 @@ class CaptureStream:
     def next(self, max_calls: int, until_ns: int = _NO_TIME_LIMIT_NS) -> CallBatch:
         """The next calls by start time, at most `max_calls`; none at the end, or after `until_ns` of CLOCK_MONOTONIC.
 
-        While a capture is being written, a call may be written shortly after another call that started later. So leave
-        the last moments for the next read.
+        While a capture is being written, a call may be written shortly after another call that started later. So do not
+        read the last moments yet: the next read gets them.
         """
         with convert_read_errors():
             native = self._native.next(max_calls, until_ns)

@@ -293,7 +293,7 @@ def _size_kib(state: CaptureState) -> int:
 
 
 def needs_reading(store: Store, state: CaptureState) -> bool:
-    """Return whether a capture is not in the index in this state, unless another process follows it.
+    """Return whether a capture must be read: the index lacks this state, and no other process follows it.
 
     Of several copies of a capture, the indexed path counts.
     """

@@ -20,7 +20,7 @@ from framedex.model.metadata import SHARED_FORMAT
 from framedex.path_resolution.files import PathRule
 from framedex.shared.reading import READ_ERRORS, converting_read_errors
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 
@@ -48,8 +48,8 @@ def import_file(
     """Store a file in the folder `captures`, and read it into the index, in one transaction.
 
     `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies the
-    source of a file that was created here. The other parameters are as for `ingest_captures`. Raises FramedexError
-    without any change if the file cannot be read completely.
+    source of a file that framedex itself created. The other parameters are as for `ingest_captures`. Raises
+    FramedexError without any change if the file cannot be read completely.
     """
     copy = copied_file(file, captures, value, folders, origin)
     with copy as store_file, _report_shared_file(file), store.transaction():

@@ -35,7 +35,7 @@ from framedex.path_resolution.files import PathMap, PathRule, file_exists, usabl
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.sources import find_likely_files, language_of
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 

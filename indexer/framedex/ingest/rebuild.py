@@ -21,7 +21,7 @@ from framedex.ingest.report import IndexingReport, UnreadableCapture
 from framedex.ingest.source_maps import import_map
 from framedex.path_resolution.files import PathRule
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 

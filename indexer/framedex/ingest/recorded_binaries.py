@@ -25,7 +25,7 @@ from framedex.model import BinaryId, FrameRole, Module
 from framedex.path_resolution.files import PathMap
 from framedex.texts.captures import UNNAMED_FRAMES
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 

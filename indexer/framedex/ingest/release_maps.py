@@ -86,7 +86,7 @@ class ReleasedFunctions:
             found = self.run_query(partial(opened.nearest, component, origin.release or opened.releases[-1]))
             if found is not None:
                 build = component, origin.release
-                is_unknown = (*build, "") in revisions  # a version such as 0.4.13+cuda12 leaves it unknown
+                is_unknown = (*build, "") in revisions  # the commit of 0.4.13+cuda12 is unknown
                 is_same = (*build, found.info.commit) in revisions or (is_unknown and not found.is_nearest)
                 maps.append((replace(found.info, is_nearest=not (origin.is_known and is_same)), found))
         return BinarySources(maps, origin, self.run_query) if maps else None

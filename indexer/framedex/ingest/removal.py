@@ -88,7 +88,7 @@ def _removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
             raise FramedexError(
                 f"Capture {capture.id} is being read into the index as it is recorded.", "Stop it first."
             )
-        for folder in (capture.path, removal_path(capture.path)):  # an interrupted removal leaves the second
+        for folder in (capture.path, removal_path(capture.path)):  # an interrupted removal leaves the renamed folder
             if _is_capture(capture, folder):
                 if not is_complete(folder):
                     raise FramedexError(

@@ -190,8 +190,8 @@ class ObjectDescription:
 class Capture:
     """One decoded run.
 
-    `problems` lists the unreadable parts as sentences; the rest is complete. `stops` says why calls after its end are
-    missing.
+    `problems` lists the unreadable parts as sentences; the rest is complete. `stops` has the reasons why calls after
+    its end are missing.
     """
 
     path: Path

@@ -14,7 +14,7 @@ MIN_TEMPORARY_SHARE = 0.1
 """The share of a device's peak above which the temporaries of programs are shown line by line."""
 
 SAME_KEYS = "function, arguments and settings as before"
-"""The description of a recompilation with equal facts, if all facts that JAX's tracing cache compares are known."""
+"""The text for a recompilation if all facts that JAX's tracing cache compares are known and equal."""
 
 
 class ChangeCause(enum.Enum):

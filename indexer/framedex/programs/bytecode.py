@@ -69,8 +69,8 @@ class _Reader:
     data: bytes
     ops: Counter[tuple[int, int]] = field(default_factory=Counter)
     is_truncated: bool = False
-    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # by properties: argument names
-    _constants: Counter[int] = field(default_factory=Counter)  # by properties
+    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # argument names, by properties
+    _constants: Counter[int] = field(default_factory=Counter)  # numbers of constants, by properties
     _module_attributes: int | None = None
     _kinds: dict[int, str] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ MAX_FUSED_OPS = 50
 _MODULE, _BUFFER_ASSIGNMENT = 1, 3  # of HloProto
 _MAX_STEPS = 300_000
 _NEAR_STEPS = 50  # instructions searched for a line
-# Instructions whose result is their operand's memory, and those without memory of their own.
+# Instructions whose result is in their operand's memory, and instructions that need no memory.
 _FORWARDING_OPCODES = frozenset(
     {
         *("bitcast", "get-tuple-element", "tuple", "optimization-barrier", "while", "conditional", "call", "domain"),
@@ -167,7 +167,7 @@ class _Analysis:
             peak_step=peak_step,
             steps=len(self._steps),
             over_time=tuple(_select_points(points)),
-            buffers=tuple(self._describe(origin, sized[origin]) for origin in at_peak[:MAX_BUFFERS]),
+            buffers=tuple(self._build_buffer(origin, sized[origin]) for origin in at_peak[:MAX_BUFFERS]),
         )
 
     # Lifetimes along the schedule
@@ -223,7 +223,7 @@ class _Analysis:
         value = []
         for position, (index, shape) in enumerate(self._leaves[instruction.id]):
             origin = instruction.id, index
-            if self._defines(instruction, origin):
+            if self._defines_buffer(instruction, origin):
                 self._lifetimes[origin] = _Lifetime(step, step)
                 self._shapes[origin] = shape
                 if instruction.opcode == "parameter" and position < len(forwarded) and forwarded[position]:
@@ -235,7 +235,7 @@ class _Analysis:
                 value.append(frozenset())
         return tuple(value)
 
-    def _defines(self, instruction: Instruction, origin: _Origin) -> bool:
+    def _defines_buffer(self, instruction: Instruction, origin: _Origin) -> bool:
         if self._slots is not None:
             return origin in self._slots.defined
         return instruction.opcode not in _FORWARDING_OPCODES and instruction.opcode not in _WITHOUT_MEMORY_OPCODES
@@ -258,11 +258,13 @@ class _Analysis:
         if instruction.opcode == "while":
             carried = operands[0] if operands else ()
             results = [self._follow(computation, [carried], depth + 1) for computation in reversed(called)]
-            return _merge([carried, *results[1:]])  # the condition runs first; its result is not a result of the loop
+            return _merge_values(
+                [carried, *results[1:]]
+            )  # the condition runs first; its result is not a result of the loop
         if instruction.opcode == "conditional":
             branches = zip(called, operands[1:], strict=False)
-            return _merge([self._follow(computation, [operand], depth + 1) for computation, operand in branches])
-        return _merge([self._follow(computation, operands, depth + 1) for computation in called])
+            return _merge_values([self._follow(computation, [operand], depth + 1) for computation, operand in branches])
+        return _merge_values([self._follow(computation, operands, depth + 1) for computation in called])
 
     def _use_operands(self, instruction: Instruction) -> None:
         if instruction.opcode not in _FORWARDING_OPCODES or instruction.opcode in _CALLING_OPCODES:
@@ -339,7 +341,7 @@ class _Analysis:
 
     # Descriptions
 
-    def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
+    def _build_buffer(self, origin: _Origin, size: int) -> ProgramBuffer:
         lifetime, initial = self._lifetimes[origin], origin
         passed: set[_Origin] = set()  # in a damaged program, the carried values of loops may form a cycle
         while initial in self._initial and initial not in passed:
@@ -385,7 +387,7 @@ class _Analysis:
         return buffer
 
 
-def _merge(values: Sequence[_Value]) -> _Value:
+def _merge_values(values: Sequence[_Value]) -> _Value:
     """Return the value that may be any of these values."""
     length = max(map(len, values), default=0)
     return tuple(

@@ -16,7 +16,10 @@ _T = TypeVar("_T")
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return an integer and its end. The trailing zero bits of the first byte are the number of following bytes."""
+    """Return an integer and the position after it.
+
+    The trailing zero bits of the first byte are the number of following bytes.
+    """
     first = data[position]
     if first & 1:
         return first >> 1, position + 1
@@ -28,13 +31,13 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def signed_varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return an integer whose lowest bit is its sign, and its end."""
+    """Return an integer that is stored with its sign in the lowest bit, and the position after it."""
     value, position = varint(data, position)
     return (value >> 1) ^ -(value & 1), position
 
 
 def skip_varints(data: bytes, position: int, count: int) -> int:
-    """Return the end of `count` integers."""
+    """Return the position after `count` integers."""
     for _ in range(count):
         first = data[position]
         position += (first & -first).bit_length() if first else 9
@@ -101,7 +104,7 @@ class ProgramTables:
         return head & 0x7F, position, position + size
 
     def count(self, position: int, end: int) -> tuple[int, int]:
-        """Return the number of following items, each of at least one byte, and its end."""
+        """Return the number of following items, each of at least one byte, and the position after the number."""
         count, position = varint(self.data, position)
         if count > end - position:
             raise ValueError("a list has more items than its section can hold")

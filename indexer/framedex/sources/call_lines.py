@@ -163,7 +163,7 @@ class _Body:
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class with at most its number of parameters.
 
-        Fewer arguments fit because of defaults.
+        Calls may omit arguments with defaults.
         """
         return [
             site

@@ -389,7 +389,7 @@ _MAX_TEMPLATE_DEPTH = 8  # template arguments inside template arguments
 
 
 def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
-    """How much the types of a definition resemble the symbol's: 0 to 2 for each parameter."""
+    """The similarity of a definition's types to the symbol's types: 0 to 2 for each parameter."""
     score = 0.0
     for wanted, written in zip(parameters, _definition_parameters(definition) or (), strict=False):
         left, right = _significant_words(wanted), _significant_words(written.partition("=")[0])

@@ -229,10 +229,10 @@ def encode_file(file: ExtractedFile) -> list[object]:
         found = sorted(json.loads(sites), key=lambda site: site[:2]) if sites else []
         flags = CONST_FLAG * bool(is_const) | BROKEN_FLAG * bool(is_broken)
         row = (number(name), number(key), number(kind), number(parameters), line - before, end_line - line, flags)
-        _append(definitions, (*row, len(found)))
+        _append_row(definitions, (*row, len(found)))
         before = at = line
         for site_line, _, site_kind, callee, *written in found:
-            _append(calls, (site_line - at, number(site_kind), number(callee), number(*written or (None,))))
+            _append_row(calls, (site_line - at, number(site_kind), number(callee), number(*written or (None,))))
             at = site_line
     content = f"{file.content % (1 << 64):016x}"
     return [file.path, file.language, content, file.errors, list(strings), list(definitions), list(calls)]
@@ -325,7 +325,7 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def _append(columns: Sequence[list[int]], row: Sequence[int]) -> None:
+def _append_row(columns: Sequence[list[int]], row: Sequence[int]) -> None:
     for column, value in zip(columns, row, strict=True):
         column.append(value)
 

@@ -103,7 +103,7 @@ class SymbolFacts:
     """Facts about a symbol other than its parameters.
 
     `is_class` returns whether a written type may mean a class. `arguments` has the template arguments of the function
-    and of its classes; `is_template`: there are some.
+    and of its classes; `is_template`: it is not empty.
     """
 
     is_class: Callable[[Type], bool]

@@ -124,7 +124,7 @@ def device_answer_heading(answer: AnswerScope) -> str:
     chosen = [capture for capture in answer.captures if capture.id in answer.on_mock]
     if not chosen:
         return answer_heading(answer)
-    of_some = "" if len(chosen) == len(answer.captures) else f"{_noun(chosen).lower()} {_ids(chosen)} "
+    of_some = "" if len(chosen) == len(answer.captures) else f"{_capture_noun(chosen).lower()} {_format_ids(chosen)} "
     return f"{answer_heading(answer)}, {of_some}on the mock TPU; device times are its CPU's"
 
 
@@ -133,7 +133,7 @@ def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], s
         return "No capture with calls"
     commands = dict.fromkeys(words.command_short(printable(capture.command)) for capture in captures)
     program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
-    return f"{_noun(captures)} {_ids(captures)} of {program}, {words.clock(captures[0].started)}"
+    return f"{_capture_noun(captures)} {_format_ids(captures)} of {program}, {words.clock(captures[0].started)}"
 
 
 def _describe_choice(answer: AnswerScope, remedy: str) -> str:
@@ -152,11 +152,11 @@ def _describe_choice(answer: AnswerScope, remedy: str) -> str:
     return f"{run}of {answer.among} the only one {having}"
 
 
-def _noun(captures: Sequence[CaptureRow]) -> str:
+def _capture_noun(captures: Sequence[CaptureRow]) -> str:
     return "Capture" if len(captures) == 1 else "Captures"
 
 
-def _ids(captures: Sequence[CaptureRow]) -> str:
+def _format_ids(captures: Sequence[CaptureRow]) -> str:
     ids = sorted(capture.id for capture in captures)
     if len(ids) > 2 and ids[-1] - ids[0] == len(ids) - 1:
         return f"{ids[0]} to {ids[-1]}"

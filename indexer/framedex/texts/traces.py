@@ -77,7 +77,7 @@ _OWN_TITLES = {
 
 def format_trace(trace: Trace) -> str:
     """The trace as a document with every frame, ending in a newline."""
-    return "\n".join([*_header(trace), *_sections(trace)]) + "\n"
+    return "\n".join([*_format_header(trace), *_format_sections(trace)]) + "\n"
 
 
 def section_title(section: Section) -> str:
@@ -104,7 +104,7 @@ def recorded_labels(frame: FrameRow) -> list[str]:
     )
 
 
-def _header(trace: Trace) -> Iterator[str]:
+def _format_header(trace: Trace) -> Iterator[str]:
     from framedex.texts.calls import error_headline, values_by_name
 
     call = trace.call
@@ -123,39 +123,39 @@ def _header(trace: Trace) -> Iterator[str]:
         yield f"cut off: {reason}"
     for dispatch in trace.dispatched:
         if dispatch.location is not None:
-            yield f"dispatched from: {_target(dispatch.location)} [{dispatch.how}]"
+            yield f"dispatched from: {_format_target(dispatch.location)} [{dispatch.how}]"
 
 
-def _sections(trace: Trace) -> Iterator[str]:
+def _format_sections(trace: Trace) -> Iterator[str]:
     for section in trace.sections():
         yield ""
         yield f"{section_title(section)}, most recent call last:"
-        yield from _frames(section.frames)
+        yield from _format_frames(section.frames)
 
 
-def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
+def _format_frames(frames: Sequence[FrameRow]) -> Iterator[str]:
     for number, frame in enumerate(frames, 1):
         mark = "P" if frame.function.language is Language.PYTHON else "N"
-        yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
+        yield f"{number:>3} {mark} {_format_function(frame)} {_format_place(frame)}"
         yield from (f"      {label}" for label in recorded_labels(frame))
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"
+                yield f"      or {_format_target(candidate)} [{', '.join(location_labels(candidate))}]"
 
 
-def _function(frame: FrameRow) -> str:
+def _format_function(frame: FrameRow) -> str:
     # The reader takes the first " at " before a path as the end of the name. No real name has one, a hostile one may.
     return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
 
 
-def _place(frame: FrameRow) -> str:
+def _format_place(frame: FrameRow) -> str:
     labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
     if frame.location_without_file is not None:
         return f"at {printable(frame.location_without_file)}{labels}"
     if frame.location is not None:
-        return f"at {_target(frame.location)}{labels}"
+        return f"at {_format_target(frame.location)}{labels}"
     return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
 
 
-def _target(location: Location) -> str:
+def _format_target(location: Location) -> str:
     return f"{printable(location.path)}:{location.line}"

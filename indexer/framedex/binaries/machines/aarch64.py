@@ -49,7 +49,7 @@ class Instruction(NamedTuple):
 
 
 def decode(code: bytes, address: int) -> Iterator[Instruction]:
-    """The instructions of code at an address. An incomplete last one is left out."""
+    """The instructions of code at an address. An incomplete last instruction is left out."""
     for number, word in enumerate(np.frombuffer(code, "<u4", len(code) // 4).tolist()):
         ip = address + 4 * number
         flow, distance = _control_flow(word)
@@ -59,18 +59,18 @@ def decode(code: bytes, address: int) -> Iterator[Instruction]:
 def _control_flow(word: int) -> tuple[int, int | None]:
     """The control flow, and the distance to the target of a direct branch."""
     if word >> 26 & 0x1F == 0x05:
-        return ControlFlow.CALL if word >> 31 else ControlFlow.UNCONDITIONAL_BRANCH, _signed(word, 26) * 4
+        return ControlFlow.CALL if word >> 31 else ControlFlow.UNCONDITIONAL_BRANCH, _sign_extend(word, 26) * 4
     if word >> 25 == 0x2A or word >> 25 & 0x3F == 0x1A:  # b.cond; cbz, cbnz
-        return ControlFlow.CONDITIONAL_BRANCH, _signed(word >> 5, 19) * 4
+        return ControlFlow.CONDITIONAL_BRANCH, _sign_extend(word >> 5, 19) * 4
     if word >> 25 & 0x3F == 0x1B:  # tbz, tbnz
-        return ControlFlow.CONDITIONAL_BRANCH, _signed(word >> 5, 14) * 4
+        return ControlFlow.CONDITIONAL_BRANCH, _sign_extend(word >> 5, 14) * 4
     if word >> 25 == 0x6B:
         return _BRANCH_REGISTER_FLOWS.get(word >> 21 & 7, ControlFlow.NEXT), None
     is_trap = word >> 16 == 0 or word & 0xFFE0001F == 0xD4200000  # udf, brk
     return ControlFlow.EXCEPTION if is_trap else ControlFlow.NEXT, None
 
 
-def _signed(value: int, bits: int) -> int:
+def _sign_extend(value: int, bits: int) -> int:
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> bits - 1 else value
 
@@ -141,7 +141,7 @@ def _adrp_target(instruction: Instruction) -> int | None:
 
 def _adr_operand(word: int) -> int:
     """The signed operand of `adr` and `adrp`."""
-    return _signed((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, 21)
+    return _sign_extend((word >> 5 & 0x7FFFF) << 2 | word >> 29 & 3, 21)
 
 
 def find_constants(instructions: Iterable[Instruction]) -> list[int]:
@@ -170,13 +170,13 @@ def _moved_constant(word: int, wide: int, operand: int) -> int | None:
     if wide == 0b00100101:  # movn
         return ~operand
     if word & 0x7F8003E0 == 0x320003E0:  # orr register, zero, #constant
-        return _bitmask(word)
+        return _decode_bitmask(word)
     is_zero_moved = word & 0x7FFFFFE0 == 0x2A1F03E0
     is_zero_stored = word & 0xBFC0001F == 0xB900001F
     return 0 if is_zero_moved or is_zero_stored else None
 
 
-def _bitmask(word: int) -> int | None:
+def _decode_bitmask(word: int) -> int | None:
     """The lower 32 bits of a repeated pattern of ones ("DecodeBitMasks" in the Arm manual); None if reserved."""
     is_wide, rotation, ones = word >> 22 & 1, word >> 16 & 63, word >> 10 & 63
     length = (is_wide << 6 | ~ones & 63).bit_length() - 1

@@ -158,7 +158,7 @@ class FileQuery:
     def _own_states(self) -> Sequence[tuple[int, FileState]]:
         """Return the recorded states of a file of the user's program, the latest first; none for other files.
 
-        At most `_MAX_STATES` plus one are returned.
+        At most `_MAX_STATES` + 1 states are returned.
         """
         query = (
             "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"

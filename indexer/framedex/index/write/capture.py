@@ -258,7 +258,7 @@ class CaptureWriter:
         return first, last
 
     def _reserve_ids(self, rows: int) -> None:
-        """Reserve ids for this many calls in all. Raises NoRoomError if another capture holds the next ids."""
+        """Reserve ids for this total number of calls. Raises NoRoomError if another capture holds the next ids."""
         last = self._first + rows - 1
         if last <= self._reserved:
             return

@@ -148,7 +148,7 @@ class PathTree:
         Positions of the same depth are yielded together.
         """
         rows = np.zeros((2, 0), np.int64)
-        for level, added in self._climb(np.stack([self.leaf, rank])):
+        for level, added in self._iterate_levels(np.stack([self.leaf, rank])):
             above = np.stack([self.parent[rows[0]], rows[1]])
             rows = np.concatenate([above, added], axis=1)
             rows = rows[:, np.lexsort(rows[::-1])]
@@ -156,7 +156,7 @@ class PathTree:
             if level:
                 yield rows
 
-    def _climb(self, columns: Integers) -> Iterator[tuple[int, Integers]]:
+    def _iterate_levels(self, columns: Integers) -> Iterator[tuple[int, Integers]]:
         """Yield the levels from the deepest one, each with the columns of the items that end there.
 
         The first column has the positions of the items.
@@ -180,7 +180,7 @@ class PathTree:
         count = max(len(boundaries), 1)
         found = []
         rows = np.zeros((len(columns) + 2, 0), np.int64)
-        for level, added in self._climb(np.concatenate([[self.leaf, number], columns])):
+        for level, added in self._iterate_levels(np.concatenate([[self.leaf, number], columns])):
             above = np.concatenate([self.parent[rows[:1]], rows[1:]])
             rows = _merge_rows(np.concatenate([above, added], axis=1), count)
             if level:

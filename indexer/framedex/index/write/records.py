@@ -44,7 +44,7 @@ class FrameRecord:
     is the return address from the module's base, or the instruction's offset in Python code. `location` is as recorded,
     and None unless the exact line is known. `is_returning` marks a Python frame that has ended. `line` is set for a
     Python frame even if it has no file (`<string>`), and is 0 if unknown. `stored_location` is the location that
-    another index stored for a frame without an exact location, and `candidates` are its other possible ones.
+    another index stored for a frame without an exact location, and `candidates` are its other possible locations.
     """
 
     function: FunctionRecord

@@ -23,7 +23,7 @@ def find_run_number(
 ) -> tuple[int, bool]:
     """Return the number of a new capture's run, and whether it replaces the number of the run's other captures.
 
-    `identity`, `started` (Unix time) and `launch` (its launch id) are of the capture. If the number replaces another
+    `identity`, `started` (Unix time) and `launch` (its launch id) describe the capture. If the number replaces another
     one, the totals are stale.
     """
     first = _first_number(started)

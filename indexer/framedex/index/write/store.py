@@ -218,7 +218,7 @@ class Store:
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
         """Empty the index; return the data that is not in captures: the source roots, and the paths of the captures.
 
-        Raises NewerIndexError if a later framedex made the index.
+        Raises NewerIndexError if a newer framedex wrote the index.
         """
         with self.transaction():
             check_not_newer(self._connection, self.path)
@@ -307,7 +307,7 @@ class Store:
         return int(pages * size)
 
     def read_project_moves(self) -> FolderMoves:
-        """Return the moves from the project's former folders to its present folder."""
+        """Return the moves from the project's former folders to its current folder."""
         with translate_errors(self.path):
             return build_project_moves([path for (path,) in self._connection.execute(PROJECT_FOLDERS)])
 

@@ -193,7 +193,7 @@ def _load_dtypes() -> dict[str, str]:
 
 
 _MIN_NAME_SIMILARITY = 0.75  # difflib ratio: allows two swapped letters, or one missing
-_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; the others are the same in JAX
+_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # JAX's names of platforms, by XLA's; all others are equal
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
 # Diagnostics follow each other without a separator.
 _WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")

@@ -103,9 +103,9 @@ class ReleaseMaps:
         found = self._opened.content.components.get(component)
         if found is None:
             return None
-        place = self._position(version)
+        place = self._release_position(version)
         _, release, info = min(
-            (abs(self._position(self.releases[number]) - place), -number, info)
+            (abs(self._release_position(self.releases[number]) - place), -number, info)
             for number, info in enumerate(found.infos)
             if info is not None
         )
@@ -128,7 +128,7 @@ class ReleaseMaps:
         ]
         return min(others, key=lambda number: abs(number - nearest), default=None)
 
-    def _position(self, version: str) -> int:
+    def _release_position(self, version: str) -> int:
         """The position of a version among the known releases of jaxlib, at which an unknown one would be inserted."""
         return bisect_left(self._known, _version_numbers(version), key=_version_numbers)
 
@@ -169,14 +169,14 @@ class ReleaseMap:
         with self._opened.converting_errors():
             return [
                 (self._path(number), definition)
-                for number in self._files(short_name, key, language)
+                for number in self._find_files(short_name, key, language)
                 for definition in self._opened.versions(number).definitions(self._release, short_name)
             ]
 
     def is_unchanged(self, path: str, definition: Definition) -> bool:
         """Whether the releases on both sides of the requested one have this definition, on the same lines."""
         with self._opened.converting_errors():
-            number = self._number(path)
+            number = self._file_number(path)
             if number is None or self._opposite_release is None:
                 return False
             lines = definition.line, definition.end_line
@@ -201,13 +201,13 @@ class ReleaseMap:
     def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function and lambda, read on demand; empty if the file is missing."""
         with self._opened.converting_errors():
-            number = self._number(path)
+            number = self._file_number(path)
             if number is None:
                 return {}
             versions = self._opened.versions(number)
-            return WrittenCalls(versions.functions_with_calls(self._release), partial(self._calls, versions))
+            return WrittenCalls(versions.functions_with_calls(self._release), partial(self._read_calls, versions))
 
-    def _calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
+    def _read_calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
         with self._opened.converting_errors():
             return list(versions.calls(*at))
 
@@ -217,7 +217,7 @@ class ReleaseMap:
         Time, size, hash and columns are 0. Raises SourceMapError if the file is missing.
         """
         with self._opened.converting_errors():
-            number = self._number(path)
+            number = self._file_number(path)
             if number is None:
                 raise MalformedError(f"{path} is missing")
             language = LANGUAGES[self._opened.content.languages[number]]
@@ -237,7 +237,7 @@ class ReleaseMap:
             named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
             return [self._path(number) for number in named if versions(number).exists_in(self._release)]
 
-    def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
+    def _find_files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
         return self._file_numbers(self._opened.names.files(short_name, key, self._release), language)
 
     def _file_numbers(self, numbers: list[int], language: str) -> list[int]:
@@ -246,7 +246,7 @@ class ReleaseMap:
         wanted = range(self._component.first, self._component.end)
         return [number for number in numbers if number in wanted and LANGUAGES[languages[number]] == language]
 
-    def _number(self, path: str) -> int | None:
+    def _file_number(self, path: str) -> int | None:
         paths, end = self._opened.content.paths, self._component.end
         number = bisect_left(paths, path, self._component.first, end)
         is_there = number < end and paths[number] == path and self._opened.versions(number).exists_in(self._release)
@@ -334,12 +334,12 @@ class CombinedMaps:
     def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
         """The definitions with this short name in a language; with a symbol's key, only those that may match it."""
         return [
-            (self._prefix(info, source_map, path, definition) + path, definition)
+            (self._map_prefix(info, source_map, path, definition) + path, definition)
             for info, source_map in self._maps
             for path, definition in self._query_maps(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
-    def _prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
+    def _map_prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
         """The prefix of a definition's path, which shows whether its line is the same in both neighbouring releases."""
         if not info.is_nearest or not self._is_release_known:
             return info.prefix

@@ -77,20 +77,20 @@ def builds_of_paths(seen: Iterable[str], metadata: Metadata) -> list[Build]:
             builds |= dict.fromkeys(_package_builds(site, package, version))
     builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
     if python := release_of_python(metadata.python or ""):
-        builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
+        builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _find_libraries(paths))
     return list(builds)
 
 
 def python_libraries(capture: Capture) -> Collection[str]:
     """The folders of the standard library of a capture's interpreter; several if ambiguous."""
-    return _libraries(_recorded_paths(capture))
+    return _find_libraries(_recorded_paths(capture))
 
 
 def _recorded_paths(capture: Capture) -> Mapping[str, None]:
     return dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
 
 
-def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
+def _find_libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
     """The folders of the standard library; if none was recorded, those that belong to Python's binaries."""
     seen = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
     if seen:

@@ -95,7 +95,7 @@ def find_installed_source(path: str) -> tuple[str, str] | None:
     """
     path = path.replace("\\", "/") if _WINDOWS_PATH.match(path) else path
     found = _SITE.fullmatch(path)
-    return _inside(found["package"], found["folder"], path) if found else None
+    return _path_inside(found["package"], found["folder"], path) if found else None
 
 
 def public_url(
@@ -130,11 +130,11 @@ def _find_installed_path(recorded: str, builds: Sequence[Build]) -> tuple[str, s
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
             continue
-        return _inside(build.component, build.folder, recorded)
+        return _path_inside(build.component, build.folder, recorded)
     return None
 
 
-def _inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
+def _path_inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
     """The component and the repository path of a Python file below the component's folder."""
     inside = path[len(folder) + 1 :]
     is_generated = component == "jaxlib" and inside.startswith("mlir/")
@@ -182,7 +182,7 @@ class PublicLine:
 def parse_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine | None:
     """Parse the public address of a line; None for any other address.
 
-    Recognises the address forms of repository sites, and those of `links`, URL templates by component.
+    Recognises the addresses of repository sites, and the addresses of `links`, URL templates by component.
     """
     if len(url) > _MAX_ADDRESS_LENGTH or not url.startswith(("http://", "https://")):
         return None

@@ -143,7 +143,7 @@ class StatementReader:
             if answer := _ANSWER.match(line):
                 return [(package, answer["version"]) for package in packages]
         if question := _QUESTION.search(line):
-            self._questions = _names(question["package"])
+            self._questions = _split_package_names(question["package"])
         self._has_version = False
         if name := _NAME.match(line):
             self._package_of_record, self._lines_left = name["package"], _MAX_LINES_TO_VERSION
@@ -194,10 +194,10 @@ def _read_within_line(line: str) -> Iterator[tuple[str, str]]:
         return
     found = [
         (name, version)
-        for pattern in _patterns(line)
+        for pattern in _find_patterns(line)
         for match in pattern.finditer(line)
         for version in _versions(match, line)
-        for name in _names(match["package"])
+        for name in _split_package_names(match["package"])
     ]
     if len({version for _, version in found}) > 1 or not _UNAFFECTED_WORDS.search(line):
         yield from found
@@ -213,7 +213,7 @@ def _versions(match: re.Match[str], line: str) -> Iterator[str]:
         end = cell.end()
 
 
-def _patterns(line: str) -> Iterator[re.Pattern[str]]:
+def _find_patterns(line: str) -> Iterator[re.Pattern[str]]:
     if "==" in line:
         yield _FREEZE
     yield _KNOWN
@@ -223,7 +223,7 @@ def _patterns(line: str) -> Iterator[re.Pattern[str]]:
         yield _RECORD
 
 
-def _names(package: str) -> tuple[str, ...]:
+def _split_package_names(package: str) -> tuple[str, ...]:
     """The packages of a name in a sentence: `jax/jaxlib` names two."""
     if package.lower().startswith("jax") and package.lower().endswith("jaxlib"):
         return ("jax", "jaxlib") if len(package) > len("jaxlib") else ("jaxlib",)
@@ -281,7 +281,7 @@ class StatedReleases:
         if change is not None and change[0] == "+":
             self._remove_replaced(change[1])
         for release in self._reader.read(line):
-            if self._add(release) and change == ("-", release.package):
+            if self._add_release(release) and change == ("-", release.package):
                 self._replaced[release.package].add(release.version)
 
     def read_text(self, text: str) -> None:
@@ -315,7 +315,7 @@ class StatedReleases:
                 begin, position = position, _next_line(text, position)
                 yield text[begin : position - 1]
 
-    def _add(self, release: Release) -> bool:
+    def _add_release(self, release: Release) -> bool:
         """Add a release; False if it was already known."""
         versions = self._versions[release.package]
         if release.version in versions or self.count >= _MAX_STATED:
