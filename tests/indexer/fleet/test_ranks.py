@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
@@ -40,7 +41,7 @@ from tests.indexer.fleet.changing import (
     shift_clock,
     slow_down_reads,
 )
-from tests.indexer.fleet.fleets import add_to_store, copy_capture, prepare_equal_stacks
+from tests.indexer.fleet.fleets import add_to_store, copy_capture, prepare_equal_stacks, run_query
 from tests.indexer.fleet.generated import FAULTS, JOB, Job, generate
 from tests.once import made_once
 from tests.running import PROGRAMS, TIMEOUT, mock_environment
@@ -101,6 +102,22 @@ def test_equal_ranks_have_only_the_findings_of_rank_0(healthy: Path) -> None:
     assert not alarms(comparison) and not comparison.notes
     assert [each.ranks for each in comparison.findings] == [(0,)]
     assert comparison.loop is not None and comparison.loop.steps == 60
+
+
+def test_a_secondary_thread_of_rank_0_is_a_note(healthy: Path, tmp_path: Path) -> None:
+    """A thread that reports the progress, on a line that no other rank executes."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    stacks = run_query(store, f"SELECT stack FROM user_lines_readable WHERE line = {job().report_line}")
+
+    def report_on_own_thread(calls: pa.Table) -> pa.Table:
+        is_report = pc.is_in(calls["stack"], pa.array([stack for (stack,) in stacks]))
+        return replace_column(calls, "thread", pc.if_else(is_report, "reporter", calls["thread"]))
+
+    change_calls(store, 0, report_on_own_thread)
+
+    (finding,) = compared(store).findings
+    assert (finding.kind, finding.severity) == (Kind.OTHER_THREAD, Severity.NOTE)
+    assert (finding.ranks, finding.line) == ((0,), job().report_line)
 
 
 def test_a_clock_offset_is_reported_and_makes_no_straggler(healthy: Path, tmp_path: Path) -> None:
