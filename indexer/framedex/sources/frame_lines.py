@@ -185,12 +185,12 @@ def _merge_answers(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) 
     return LineEstimate(LocationEvidence.CANDIDATES if is_disputed else how, lines)
 
 
-def _narrow_lines(found: LineEstimate | None, between: tuple[int, int] | None) -> LineEstimate | None:
+def _narrow_lines(found: LineEstimate | None, line_range: tuple[int, int] | None) -> LineEstimate | None:
     """Put the lines in the range before the others; if no line is in the range, return the range itself."""
-    if between is None or (found is not None and found.how is LocationEvidence.SINGLE):
+    if line_range is None or (found is not None and found.how is LocationEvidence.SINGLE):
         return found
-    first, last = between
+    first, last = line_range
     inside = [line for line in found.lines if first <= line <= last] if found else []
     if found is None or not inside:
-        return LineEstimate(LocationEvidence.BETWEEN, between)
+        return LineEstimate(LocationEvidence.BETWEEN, line_range)
     return LineEstimate(found.how, tuple(dict.fromkeys((*inside, *found.lines))))

@@ -339,14 +339,14 @@ _TEST_PATH = re.compile(
 _OTHER_PLATFORM_PATH = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
 
 
-def _select(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
-    return [c for c in candidates if holds(PurePosixPath(c[0]), c[1])]
+def _select(candidates: Sequence[Candidate], condition: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
+    return [c for c in candidates if condition(PurePosixPath(c[0]), c[1])]
 
 
 def _select_or_keep_all(
-    candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]
+    candidates: Sequence[Candidate], condition: Callable[[PurePosixPath, Definition], bool]
 ) -> list[Candidate]:
-    return _select(candidates, holds) or list(candidates)
+    return _select(candidates, condition) or list(candidates)
 
 
 def _parameters(name: Name) -> tuple[str, ...]:

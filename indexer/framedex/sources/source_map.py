@@ -313,8 +313,8 @@ def _check_columns(columns: object, width: int) -> None:
     _check(all(_are_in_range(column, -_MAX_NUMBER, _MAX_NUMBER) for column in columns), "a number is too large")
 
 
-def _are_in_range(numbers: Sequence[int], low: int, end: int) -> bool:
-    return not numbers or (min(numbers) >= low and max(numbers) < end)
+def _are_in_range(numbers: Sequence[int], first: int, end: int) -> bool:
+    return not numbers or (first <= min(numbers) and max(numbers) < end)
 
 
 def _is_text(text: str) -> bool:

@@ -104,11 +104,11 @@ class ObjectStore:
 
     def find_missing(self, contents: Iterable[str], objects: Sequence[Path] = ()) -> list[str]:
         """Return the ids that the store does not have. Raises GitFailedError if git cannot check them."""
-        asked = "".join(f"{content}\n" for content in contents).encode()
-        told = (
-            self._query("cat-file", "--batch-check=%(objectname)", input_bytes=asked, objects=objects, must=True) or b""
+        names = "".join(f"{content}\n" for content in contents).encode()
+        answer = (
+            self._query("cat-file", "--batch-check=%(objectname)", input_bytes=names, objects=objects, must=True) or b""
         )
-        return [line.split()[0] for line in told.decode().splitlines() if line.endswith(" missing")]
+        return [line.split()[0] for line in answer.decode().splitlines() if line.endswith(" missing")]
 
     def _query(
         self, *arguments: str, input_bytes: bytes = b"", objects: Sequence[Path] = (), must: bool = False
@@ -183,7 +183,7 @@ class Repository:
             except OSError as error:
                 raise GitFailedError(str(error)) from error
         try:
-            said = _read_output(command, timeout_s, report_progress)
+            messages = _read_output(command, timeout_s, report_progress)
         except BaseException:
             _terminate(command)
             raise
@@ -191,7 +191,7 @@ class Repository:
             assert command.stderr is not None
             command.stderr.close()
         if command.wait() != 0:
-            raise GitFailedError(said or f"git {arguments[0]} ended with status {command.returncode}")
+            raise GitFailedError(messages or f"git {arguments[0]} ended with status {command.returncode}")
 
 
 def _open_input(input_bytes: bytes) -> IO[bytes]:
@@ -206,7 +206,7 @@ def _read_output(command: subprocess.Popen[bytes], timeout_s: float | None, repo
     """Read a command's output until it ends, and return all but the progress, on one line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
-    said: deque[str] = deque(maxlen=_LINES)
+    messages: deque[str] = deque(maxlen=_LINES)
     rest = b""
     with selectors.DefaultSelector() as ready:  # `select` does not support descriptors above 1,023
         ready.register(source, selectors.EVENT_READ)
@@ -220,9 +220,9 @@ def _read_output(command: subprocess.Popen[bytes], timeout_s: float | None, repo
                 if match := _PROGRESS.search(text):
                     report_progress(int(match[1]), int(match[2]))
                 elif text and not _IGNORED_OUTPUT.match(text):
-                    said.append(text)
+                    messages.append(text)
             if not piece:
-                return " ".join(dict.fromkeys(said))
+                return " ".join(dict.fromkeys(messages))
 
 
 def _terminate(command: subprocess.Popen[bytes]) -> None:  # noqa: TID251

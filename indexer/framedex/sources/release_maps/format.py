@@ -154,11 +154,11 @@ def _read_sections(sizes: object, data: memoryview) -> dict[str, bytes]:
 
 def _encode_component(component: MapComponent) -> dict[str, object]:
     infos = [encode_header(info) if info else None for info in component.infos]
-    told = next(filter(None, infos))
+    first_info = next(filter(None, infos))
     return {
-        "component": told["component"],
-        "repository": told["repository"],
-        "tool": told["tool"],
+        "component": first_info["component"],
+        "repository": first_info["repository"],
+        "tool": first_info["tool"],
         "commits": [info["commit"] if info else None for info in infos],
         "files": component.end - component.first,
     }
@@ -173,10 +173,10 @@ def _decode_components(found: object, releases: int, files: int) -> Sequence[tup
         _check(isinstance(commits, list) and len(commits) == releases, "a commit is missing")
         _check(type(count) is int and 0 <= count <= files - first, "its number of files is invalid")
         infos = tuple(commit if commit is None else _decode_info(each, commit) for commit in commits)
-        told = next(filter(None, infos), None)
-        if told is None:
+        first_info = next(filter(None, infos), None)
+        if first_info is None:
             raise MalformedError("a component has no release")
-        components.append((told.component, MapComponent(infos, first, first + count)))
+        components.append((first_info.component, MapComponent(infos, first, first + count)))
         first += count
     _check(first == files, "a file has no component")
     return components

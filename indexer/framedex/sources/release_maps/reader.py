@@ -207,9 +207,9 @@ class ReleaseMap:
             versions = self._opened.versions(number)
             return WrittenCalls(versions.functions_with_calls(self._release), partial(self._read_calls, versions))
 
-    def _read_calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
+    def _read_calls(self, versions: FileVersions, definition: tuple[int, int]) -> Sequence[WrittenCall]:
         with self._opened.converting_errors():
-            return list(versions.calls(*at))
+            return list(versions.calls(*definition))
 
     def file(self, path: str, line_ranges: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
         """A file with its definitions and their calls; with `line_ranges`, only the definitions inside them.

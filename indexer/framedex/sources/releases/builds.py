@@ -66,13 +66,13 @@ def find_builds(capture: Capture) -> list[Build]:
     return builds_of_paths(_recorded_paths(capture), capture.metadata)
 
 
-def builds_of_paths(seen: Iterable[str], metadata: Metadata) -> list[Build]:
+def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[Build]:
     """The components of code files, from the files' paths on the recorded machine."""
-    paths = dict.fromkeys(seen)
-    told = metadata.launch.packages if metadata.launch else {}
+    paths = dict.fromkeys(recorded_paths)
+    versions = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
     for site, package in _find_packages(paths):
-        version = told.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
+        version = versions.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_package_builds(site, package, version))
     builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
@@ -147,9 +147,9 @@ def _read_commit_in_package(folder: Path, version: str) -> str | None:
             text = file.read(_MAX_VERSION_FILE_BYTES).decode(errors="replace")
     except (OSError, ValueError):
         return None
-    said = _GIT_HASH.search(text)
+    match = _GIT_HASH.search(text)
     is_same = re.search(rf"['\"]{re.escape(version)}['\"]", text) is not None
-    return said[1] if said and is_same else None
+    return match[1] if match and is_same else None
 
 
 @cache

@@ -68,11 +68,13 @@ def builds_without_root(states: Sequence[RootState], builds: Sequence[Build]) ->
 
 def build_text(build: Build) -> str:
     """The commit of a build as text: `jaxlib 0.10.2 was built from XLA 5a9e73cbd929`."""
-    made = "jaxlib" if build.component == "xla" else build.component
-    said = f"{made} {build.version} was built from"
+    package = "jaxlib" if build.component == "xla" else build.component
+    built = f"{package} {build.version} was built from"
     if not build.revision:
-        return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
-    return f"{said} {COMPONENTS.get(build.component, build.component)} {shorten_revision(build.revision)}"
+        return (
+            f"{built} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
+        )
+    return f"{built} {COMPONENTS.get(build.component, build.component)} {shorten_revision(build.revision)}"
 
 
 def clone_command(build: Build) -> str:

@@ -314,8 +314,8 @@ def _group_by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
     return dict(found)
 
 
-def _find_at(objects: _ByAddress, address: object, time: int, none: int = 0) -> int:
-    """Return the object at a recorded address at a time; `none` if unknown."""
+def _find_at(objects: _ByAddress, address: object, time: int, default: int = 0) -> int:
+    """Return the object at a recorded address at a time; `default` if unknown."""
     born, numbers = objects.get(parse_address(address), ([], []))
     position = bisect_right(born, time)
-    return numbers[position - 1] if position else none
+    return numbers[position - 1] if position else default
