@@ -1,4 +1,4 @@
-"""Diagnose a hang from two looks at a process: the chain of waits from its main thread to the cause."""
+"""Diagnose a hang from two snapshots of a process: the chain of waits from its main thread to the cause."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from framedex.base import words
-from framedex.live.model import GilRole, LiveFrame, Look, ProcessState
+from framedex.live.model import GilRole, LiveFrame, ProcessSnapshot, ProcessState
 from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line, supporting_threads
 
 _NS_PER_S = 1_000_000_000
@@ -37,9 +37,9 @@ class Step:
 class Diagnosis:
     """The verdict with its cause, then the other threads from the cause to the main thread.
 
-    `calls` began in the `seconds` between the two looks; None without a capture. `last_record_ns` is the time of the
-    last call or return on CLOCK_MONOTONIC, None if there is none. Both are about the main thread, and threads that may
-    end its wait.
+    `calls` is the number of calls that began in the `seconds` between the two snapshots; None without a capture.
+    `last_record_ns` is the time of the last call or return on CLOCK_MONOTONIC, None if there is none. Both are about
+    the main thread, and threads that may end its wait.
     """
 
     verdict: Verdict
@@ -50,8 +50,8 @@ class Diagnosis:
     last_record_ns: int | None = None
 
 
-def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
-    """Compare two looks at a process.
+def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> Diagnosis:
+    """Compare two snapshots of a process.
 
     Threads that all wait are a hang after `patience_s` seconds without a call, because a device or another process may
     still wake them. So is a call that keeps other threads from the GIL. Locks in a cycle are a hang at once.
@@ -67,8 +67,8 @@ Judgement = tuple[Verdict, Step, Sequence[Step]]
 
 
 class _HangJudge:
-    def __init__(self, before: Look, after: Look, patience_s: float) -> None:
-        self._look, self._patience_ns = after, patience_s * _NS_PER_S
+    def __init__(self, before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> None:
+        self._snapshot, self._patience_ns = after, patience_s * _NS_PER_S
         self._waits: Mapping[int, Wait] = find_waits(before, after)
         supporting = supporting_threads(self._waits, after.threads[0].tid) if after.threads else set()
         self._supporting = [each for each in after.threads if each.tid in supporting]
@@ -78,18 +78,22 @@ class _HangJudge:
         self.last_record_ns = max(records, default=None)
 
     def judge(self, seconds: float) -> Judgement:
-        look = self._look
-        if look.state is ProcessState.ENDED:
-            return Verdict.ENDED, Step(f"The process {look.end or 'has ended'}."), list(self._unreturned_call_steps())
-        if look.state in (ProcessState.STOPPED, ProcessState.TRACED):
-            by = "a debugger" if look.state is ProcessState.TRACED else "a signal"
-            stopped = f"The process is stopped by {by}. To continue it: kill -CONT {look.pid}"
+        snapshot = self._snapshot
+        if snapshot.state is ProcessState.ENDED:
+            return (
+                Verdict.ENDED,
+                Step(f"The process {snapshot.end or 'has ended'}."),
+                list(self._unreturned_call_steps()),
+            )
+        if snapshot.state in (ProcessState.STOPPED, ProcessState.TRACED):
+            by = "a debugger" if snapshot.state is ProcessState.TRACED else "a signal"
+            stopped = f"The process is stopped by {by}. To continue it: kill -CONT {snapshot.pid}"
             return Verdict.STOPPED, Step(stopped), list(self._current_line_steps())
-        if not look.threads:
+        if not snapshot.threads:
             return Verdict.UNKNOWN, Step("Nothing is recorded yet."), ()
         if cycle := self._find_cycle():
             return self._judge_cycle(cycle)
-        chain = self._wait_chain(look.threads[0].tid)
+        chain = self._wait_chain(snapshot.threads[0].tid)
         if self.new_calls:
             progress = f"{words.count(self.new_calls, 'call')} in the last {seconds:.1f} s."
             return Verdict.PROGRESS, Step(progress), [self._step(wait) for wait in reversed(chain)]
@@ -112,7 +116,7 @@ class _HangJudge:
         lines = [(call, line) for call in calls if (line := innermost_line(call_frames(call))) not in (None, wait.line)]
         same = [(call, line) for call, line in lines if call.object == event]
         for first, line in (same or lines)[:1]:
-            age = words.duration(max(self._look.time_ns - first.since_ns, 0))
+            age = words.duration(max(self._snapshot.time_ns - first.since_ns, 0))
             which = "event that it waits for" if same else "oldest event that has not fired"
             yield Step(f"The {which} was dispatched {age} ago", line)
 
@@ -194,7 +198,7 @@ class _HangJudge:
                 f"{text}, and {words.count(running, 'other thread')} of the process {_format_compute(running)}.",
             )
         last = self.last_record_ns
-        silent_ns = None if last is None else max(self._look.time_ns - last, 0)
+        silent_ns = None if last is None else max(self._snapshot.time_ns - last, 0)
         silent = "" if silent_ns is None else f" The last call was {words.duration(silent_ns)} ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
         return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._explain_block(root)}.{silent}"
@@ -263,19 +267,19 @@ class _HangJudge:
 
     def _format_innermost_call(self, wait: Wait) -> str:
         call = wait.thread.open_calls[-1]
-        return f"{call.function} for {words.duration(max(self._look.time_ns - call.since_ns, 0))}"
+        return f"{call.function} for {words.duration(max(self._snapshot.time_ns - call.since_ns, 0))}"
 
     def _open_call_age_ns(self, wait: Wait) -> int:
         """The time since the innermost call in progress began, in ns; -1 without a call in progress."""
         calls = wait.thread.open_calls
-        return self._look.time_ns - calls[-1].since_ns if calls else -1
+        return self._snapshot.time_ns - calls[-1].since_ns if calls else -1
 
     def _format_timed_wait(self, wait: Wait) -> str:
         task = wait.thread.task
         verb = "sleeps" if task is not None and not task.futex else "waits with a timeout"
-        if task is None or task.until_ns is None or task.until_ns <= self._look.time_ns:
+        if task is None or task.until_ns is None or task.until_ns <= self._snapshot.time_ns:
             return verb
-        return f"{verb}, for {words.duration(task.until_ns - self._look.time_ns)} more"
+        return f"{verb}, for {words.duration(task.until_ns - self._snapshot.time_ns)} more"
 
 
 _RANKS = (

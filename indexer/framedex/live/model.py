@@ -153,7 +153,7 @@ class LiveThread:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ProcessSnapshot:
     """A process at `time_ns` of CLOCK_MONOTONIC. The main thread is first.
 
     `started_unix_ns` is the start of the recording, else of the process. `end` is how the process ended, such as `was

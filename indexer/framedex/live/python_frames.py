@@ -69,7 +69,7 @@ class _Frame:
 
 
 class PythonReader:
-    """Reads the Python threads of a process. It caches code objects, so create a reader for each look."""
+    """Reads the Python threads of a process. It caches code objects, so create a reader for each snapshot."""
 
     def __init__(self, memory: Memory, runtime: Runtime, folder: str) -> None:
         """Relative file names start in `folder`."""

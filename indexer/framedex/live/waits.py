@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from framedex.live.model import Activity, GilRole, LiveFrame, LiveThread, Look
+from framedex.live.model import Activity, GilRole, LiveFrame, LiveThread, ProcessSnapshot
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
 
-_BUSY_SHARE = 0.1  # a thread is running if it used a processor for more of the time between two looks
+_BUSY_SHARE = 0.1  # a thread is running if it used a processor for more of the time between two snapshots
 _STANDARD_LIBRARY = re.compile(r"/lib(?:64)?/python3\.[^/]+/(?!(?:site|dist)-packages/)|^<frozen ")
 _START_OF_THREAD = "Thread._bootstrap"  # the outermost frame of a thread that Python started
 _JAX_FILE = re.compile(r"/jax/(?:_src|experimental|extend)/|/jaxlib/")
@@ -106,8 +106,8 @@ def innermost_line(frames: Sequence[LiveFrame]) -> LiveFrame | None:
     return next((frame for frame in frames if frame.is_user_code), frames[0] if frames else None)
 
 
-def find_waits(before: Look, after: Look) -> dict[int, Wait]:
-    """The wait of each thread of `after`, by thread id; `before` is an earlier look, which shows processor time."""
+def find_waits(before: ProcessSnapshot, after: ProcessSnapshot) -> dict[int, Wait]:
+    """The wait of each thread of `after`, by thread id; `before` is an earlier snapshot, which shows processor time."""
     earlier = {thread.tid: thread for thread in before.threads}
     elapsed_ns = max(after.time_ns - before.time_ns, 1)
     holders = _lock_holders(after.threads)

@@ -88,8 +88,8 @@ class _Watchdog(threading.Thread):
     def _report_hang(self, stalls: Mapping[StallWatch, Diagnosis]) -> None:
         texts = []
         for watch, diagnosis in stalls.items():
-            assert watch.look is not None
-            text = "".join(f"{paint(line, _PLAIN)}\n" for line in diagnosis_lines(diagnosis, watch.look))
+            assert watch.snapshot is not None
+            text = "".join(f"{paint(line, _PLAIN)}\n" for line in diagnosis_lines(diagnosis, watch.snapshot))
             texts.append(text)
             if watch.target.capture is not None:
                 with suppress(OSError):  # the disk is full; stderr has the report

@@ -43,11 +43,11 @@ def _line_length(line: Line) -> int:
 
 
 def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
-    """The line with elastic and linked paths shortened to `…/` and as many of the last folders as fit."""
+    """The line with its paths shortened to `…/` and as many of the last folders as fit."""
     spans = list(line)
     for index, span in enumerate(spans):
         too_long = _line_length(tuple(spans)) - width
-        if too_long > 0 and (span.elastic or terminal.follows(span.link)):
+        if too_long > 0 and (span.can_shorten or terminal.supports(span.link)):
             spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
     return tuple(spans)
 
@@ -127,7 +127,7 @@ def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None
                 character == " "
                 and seen_text
                 and span.link is None
-                and not span.whole
+                and not span.is_unbreakable
                 and (best is None or position <= width)
             ):
                 best = index, offset

@@ -88,7 +88,7 @@ def where_lines(
             Span(printable(hit.function), "native"),
             Span(f"  {words.duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
-            Span(f"  {trace_command(hit.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(hit.latest_call)}", "dim", is_unbreakable=True),
         )
     if linked:
         yield ()

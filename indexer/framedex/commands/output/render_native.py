@@ -17,12 +17,12 @@ from framedex.commands.output.render_live import (
 )
 from framedex.commands.output.render_stacks import found_frame_lines, frame_document
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.live.documents import look_document
+from framedex.live.documents import snapshot_document
 from framedex.live.model import LiveFrame
 from framedex.live.runtime import is_python_binary
 
 if TYPE_CHECKING:
-    from framedex.live.model import Look
+    from framedex.live.model import ProcessSnapshot
     from framedex.live.native.merging import MergedStack
     from framedex.live.native.naming import NamedFrames
     from framedex.live.native.stacks import ProcessStacks, ThreadStack
@@ -41,19 +41,21 @@ def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -
         yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
-def native_look_lines(look: Look, stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
+def native_snapshot_lines(
+    snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool
+) -> Iterator[Line]:
     """A living process and the stacks of its threads, with their states and calls in progress."""
-    yield from process_lines(look)
+    yield from process_lines(snapshot)
     yield from (text_line(problem, "error") for problem in stacks.problems)
-    live_threads = {thread.tid: thread for thread in look.threads}
+    live_threads = {thread.tid: thread for thread in snapshot.threads}
     for threads in _threads_by_stack(stacks.threads):
         yield ()
         thread = live_threads.get(threads[0].tid)
         if thread is None or len(threads) > 1:
             yield _core_heading(threads, stacks)
         else:
-            yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
-            yield from open_call_lines(thread, look)
+            yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, snapshot)}"))
+            yield from open_call_lines(thread, snapshot)
         yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
@@ -157,10 +159,10 @@ def core_document(stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
     }
 
 
-def native_look_document(look: Look, stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
+def native_snapshot_document(snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
     """A living process as a JSON document: that of `live`, with the merged stack of each thread."""
     merged = {thread.tid: _stack_document(thread.merged, names) for thread in stacks.threads}
-    document = look_document(look)
+    document = snapshot_document(snapshot)
     for thread in document["threads"]:
         thread["stack"] = merged.get(thread["tid"])
     return document | {"native_problems": list(stacks.problems)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from framedex.fleet.running.reports import JobReport, RankLine
     from framedex.fleet.running.states import RankState, RunningJob
     from framedex.fleet.running.verdicts import JobDiagnosis
-    from framedex.live.model import LiveFrame, Look
+    from framedex.live.model import LiveFrame, ProcessSnapshot
 
 _INDENT = "  "
 _MAX_GROUPS = 20
@@ -41,19 +41,19 @@ def job_lines(report: JobReport) -> Iterator[Line]:
     yield from _group_lines(job)
 
 
-def rank_look_lines(looks: Mapping[int, Look], count: int, *, all_frames: bool) -> Iterator[Line]:
+def rank_snapshot_lines(snapshots: Mapping[int, ProcessSnapshot], count: int, *, all_frames: bool) -> Iterator[Line]:
     """The process of each rank, with its main thread and its threads with calls in progress.
 
     `count` is the number of all ranks of the job.
     """
-    for rank, look in looks.items():
+    for rank, snapshot in snapshots.items():
         yield text_line(f"rank {rank}", "head")
-        yield from process_lines(look)
-        for thread in look.threads:
-            if thread.tid == look.pid or thread.open_calls:
-                yield from thread_lines(thread, look, all_frames=all_frames)
+        yield from process_lines(snapshot)
+        for thread in snapshot.threads:
+            if thread.tid == snapshot.pid or thread.open_calls:
+                yield from thread_lines(thread, snapshot, all_frames=all_frames)
         yield ()
-    if others := count - len(looks):
+    if others := count - len(snapshots):
         yield text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
 
 

@@ -35,7 +35,7 @@ def startup_lines(found: Sequence[Startup], *, is_complete: bool) -> Iterator[Li
 
 
 def _process_lines(startup: Startup, *, is_complete: bool) -> Iterator[Line]:
-    trace = (Span("  "), Span(trace_command(startup.call), "dim", whole=True)) if startup.call else ()
+    trace = (Span("  "), Span(trace_command(startup.call), "dim", is_unbreakable=True)) if startup.call else ()
     place = (Span("  "), *python_line(startup.line, 0)) if startup.line is not None else ()
     yield (Span(startup_title(startup), "head"), *place, *trace)
     cells = [_part_cells(part, startup.duration) for part in startup.parts]

@@ -202,7 +202,7 @@ def _frame_line(frame: FrameRow, width: int) -> Line:
         )
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *location_line(frame.location, labels))
-    place = Span(_binary_address(frame), "dim", elastic=True)
+    place = Span(_binary_address(frame), "dim", can_shorten=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 

@@ -21,12 +21,12 @@ from pathlib import Path
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.base.memory_maps import MappedRange, read_maps, root_of
-from framedex.live.look import describe_refusal
 from framedex.live.memory import Memory, MemoryRanges, ProcessMemory
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
+from framedex.live.snapshot import describe_refusal
 from framedex.live.tasks import command_line, process_state
 
 _GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h

@@ -204,7 +204,7 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  compiled {_format_times(use.compiled)}{several}"),
             *_caller_spans(first.line),
             Span(f"  {latest_mark}{words.duration(latest.duration)}"),
-            Span(f"  {trace_command(latest.call)}", "dim", whole=True),
+            Span(f"  {trace_command(latest.call)}", "dim", is_unbreakable=True),
         )
     for runs in use.runs[:_MAX_RUNS]:
         each = " each" if runs.calls > 1 else ""
@@ -212,7 +212,7 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  run      {_format_times(runs.calls)}"),
             *_caller_spans(runs.line),
             Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
-            Span(f"  {trace_command(runs.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(runs.latest_call)}", "dim", is_unbreakable=True),
         )
     if len(use.runs) > _MAX_RUNS:
         yield text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
@@ -262,7 +262,7 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
             Span(f"{run.calls:>8,}  "),
             Span(printable(run.name) or "(unknown)", "head"),
             Span(f"  {words.duration(run.total_duration)} in all{compiled}"),
-            Span(f"  {trace_command(run.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(run.latest_call)}", "dim", is_unbreakable=True),
         )
         if run.problem:
             yield text_line(f"          Unknown program: {run.problem}.", "dim")

@@ -216,7 +216,9 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
         for source in component.sources:
             before = f"{row_text(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
             yield (
-                (Span(f"{before} "), Span(printable(source.folder), elastic=True)) if source.folder else (Span(before),)
+                (Span(f"{before} "), Span(printable(source.folder), can_shorten=True))
+                if source.folder
+                else (Span(before),)
             )
             shown = ("",) * len(cells)
     here = sum(each.count(LineSource.SOURCE_FOLDER, LineSource.FILE_HERE) for each in components)

@@ -12,14 +12,14 @@ from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import diagnosis_lines
 from framedex.commands.output.terminal import Line, text_line
-from framedex.live.look import look_at
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import target_of_capture
 
 if TYPE_CHECKING:
     from framedex.fleet.running.reports import JobReport
     from framedex.fleet.running.states import RunningJob
     from framedex.live.diagnosis import Diagnosis
-    from framedex.live.model import Look
+    from framedex.live.model import ProcessSnapshot
 
 
 @click.command()
@@ -62,11 +62,11 @@ def hang(
     target, job = find_process(process)
     report = _job_report(job, patience) if job is not None else None
     targets = [target] if report is None else [target_of_capture(each.capture) for each in report.suspects]
-    before = [look_at(each) for each in targets]
-    if any(look.may_continue for look in before):
+    before = [take_snapshot(each) for each in targets]
+    if any(snapshot.may_continue for snapshot in before):
         time.sleep(between)
-    after = [look_at(each) for each in targets]
-    found = [(diagnose(*looks, patience), looks[1]) for looks in zip(before, after, strict=True)]
+    after = [take_snapshot(each) for each in targets]
+    found = [(diagnose(*snapshots, patience), snapshots[1]) for snapshots in zip(before, after, strict=True)]
     if as_json:
         print_json(_hang_document(report, found))
     else:
@@ -82,7 +82,7 @@ def _job_report(job: RunningJob, patience: float) -> JobReport:
     return report_job(job, patience)
 
 
-def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> Iterator[Line]:
+def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> Iterator[Line]:
     if report is None:
         yield from diagnosis_lines(*found[0])
         return
@@ -95,7 +95,7 @@ def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]
         yield from diagnosis_lines(*each)
 
 
-def _hang_document(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> dict[str, Any]:
+def _hang_document(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> dict[str, Any]:
     from framedex.live.documents import diagnosis_document
 
     documents = [diagnosis_document(*each) for each in found]

@@ -1,4 +1,4 @@
-"""Look at a process once: kernel threads, Python frames and calls in progress, joined by thread id."""
+"""Take a snapshot of a process: kernel threads, Python frames and calls in progress, joined by thread id."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from framedex.live.model import (
     GilRole,
     LiveThread,
     LockObject,
-    Look,
+    ProcessSnapshot,
     ProcessState,
     Python,
     PythonThread,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
-def look_at(target: Target) -> Look:
+def take_snapshot(target: Target) -> ProcessSnapshot:
     """The process of a target as it is now, or the end of its recording if it has ended."""
     state = _target_state(target)
     streams, capture_problem = _read_streams(target.capture)
@@ -58,7 +58,7 @@ def look_at(target: Target) -> Look:
     end = _read_end(target) if state is ProcessState.ENDED else None
     ended_capture = target.capture if state is ProcessState.ENDED else None
     crash_file, crash_frames = read_crash(ended_capture) if ended_capture is not None else ("", ())
-    return Look(
+    return ProcessSnapshot(
         pid=target.pid,
         command=metadata.command if metadata is not None else shlex.join(command_line(target.pid)),
         state=state,
