@@ -68,7 +68,9 @@ def traced_table(abi: Abi) -> str:
         "int minor_version = 0;",
         "OutputCounts output_counts;",
         *(f"const {table.struct.name}* plugin_{table.struct.name} = nullptr;" for table in tables),
-        f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
+        "size_t outputs_of(PJRT_LoadedExecutable* executable) {",
+        f"  return output_counts.find_or_query(executable, {_PLUGIN});",
+        "}",
     ]
     lines += traced_objects(abi, len(functions))
     objects, queries = generate_objects.functions(abi), generate_objects.queries(abi)
@@ -169,7 +171,7 @@ def _is_extension(abi: Abi, function: Function) -> bool:
 def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Iterator[str]:
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     returns = function.returns if function.returns_error else ""
-    missed = ["  } else {", "    miss_call();"] if not is_query else []
+    missed = ["  } else {", "    forget_objects_of_call();"] if not is_query else []
     yield f"{function.returns} {name}({function.arguments}* args) {{"
     yield f"  if (args == nullptr) return {call};"
     if name in FIRST:
