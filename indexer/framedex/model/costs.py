@@ -63,8 +63,8 @@ class CacheMiss:
 
     `call` compiled the program, `earlier_call` in the capture at `earlier_path` compiled or loaded the nearest one.
     `parts` of the cache key differ, by JAX's names; `changes` are known differences. If no part differs, JAX did not
-    store the earlier program because it compiled in less than `minimum_s` seconds. If `minimum_s` is None, its entry is
-    gone or in another folder.
+    store the earlier program because it compiled in less than `minimum_s` seconds. If `minimum_s` is None, the entry of
+    the earlier program is gone or in another folder.
     """
 
     call: int

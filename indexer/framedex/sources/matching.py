@@ -98,8 +98,8 @@ def match_generating_definition(
 ) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """Return the message or record that generated a function.
 
-    Returns `LocationEvidence.CLASS` with the only one, or `LocationEvidence.CANDIDATES` with several. `candidates` are
-    the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
+    Returns `LocationEvidence.CLASS` with the only match, or `LocationEvidence.CANDIDATES` with several. `candidates`
+    are the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
     """
     key = parse_name(symbol.symbol).key
     for scope in generated_scopes(symbol):

@@ -302,12 +302,12 @@ def unpack(data: bytes) -> list[memoryview]:
     columns, position, size = [], 0, len(view)
     while position < size:
         if position + _NAME_HEAD.size > size:
-            raise MalformedError("a column is cut off")
+            raise MalformedError("a column is truncated")
         width, count = _NAME_HEAD.unpack_from(view, position)
         begin = position + _NAME_HEAD.size
         position = begin + width * count
         if width not in _CODES or position > size:
-            raise MalformedError("a column is cut off")
+            raise MalformedError("a column is truncated")
         columns.append(view[begin:position].cast(_CODES[width]))
     return columns
 
