@@ -112,7 +112,7 @@ class Task:
     """A kernel thread. `cpu_ns` is its processor time.
 
     `futex` is the address that it waits on, 0 if none, and `mutex_owner` the thread id that owns the C mutex there, 0
-    if it is no mutex. `until_ns` is the end of a timed wait or sleep on CLOCK_MONOTONIC, None if it has none or if
+    if it is not a mutex. `until_ns` is the end of a timed wait or sleep on CLOCK_MONOTONIC, None if it has none or if
     unknown. `call` is the name of its system call, and `subject` the file or process that the call waits for.
     """
 

@@ -24,7 +24,7 @@ class FileMapping(NamedTuple):
 
 
 class StopTimeoutError(Exception):
-    """Raised when a process has been stopped for too long. It is no OSError, which means unreadable memory."""
+    """Raised when a process has been stopped for too long. Not an OSError, which would mean unreadable memory."""
 
 
 @dataclass(frozen=True, slots=True)
