@@ -85,15 +85,15 @@ def _add_message(known: dict[str, Any], messages: dict[str, bytes], name: str) -
             continue
         of_field = {number: value for number, value, _ in fields(value)}
         kind = _KINDS.get(int(of_field[_TYPE]), "bytes")
-        told = [_decode(of_field[_NAME]), kind]
+        field = [_decode(of_field[_NAME]), kind]
         if kind == "message":
-            held = _decode(of_field[_TYPE_NAME]).rpartition("xla.")[2]
-            if held in NON_OPTION_MESSAGES:
-                told[1] = "bytes"
+            message_name = _decode(of_field[_TYPE_NAME]).rpartition("xla.")[2]
+            if message_name in NON_OPTION_MESSAGES:
+                field[1] = "bytes"
             else:
-                told.append(held)
-                _add_message(known, messages, held)
-        known[name][str(of_field[_NUMBER])] = told
+                field.append(message_name)
+                _add_message(known, messages, message_name)
+        known[name][str(of_field[_NUMBER])] = field
 
 
 def _decode(value: int | bytes) -> str:

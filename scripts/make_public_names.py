@@ -29,12 +29,12 @@ _OPERATION = re.compile(r'OPERATION_NAME = "\w+\.([\w.]+)"')
 
 def main() -> None:
     """Write the names of this jax and jaxlib."""
-    told = {
+    document = {
         "jax": jax.__version__,
         "ops": sorted(set(_find_op_names())),
         "functions": sorted(set(_find_function_names())),
     }
-    WRITTEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    WRITTEN.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def _find_op_names() -> Iterator[str]:

@@ -82,11 +82,11 @@ def _archive_version(folder: Path) -> str | None:
         lines = (folder / ".git_archival.txt").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return None
-    said = dict(line.split(": ", 1) for line in lines if ": " in line)
-    commit = said.get("commit", "")
+    fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+    commit = fields.get("commit", "")
     if not re.fullmatch("[0-9a-f]{7,}", commit):
         return None
-    found = re.fullmatch(r"(v[\d.]+?)(?:-(\d+)-g[0-9a-f]+)?", said.get("describe", ""))
+    found = re.fullmatch(r"(v[\d.]+?)(?:-(\d+)-g[0-9a-f]+)?", fields.get("describe", ""))
     last = release_of_tag(found[1]) if found else None
     if found and last and found[2] is None:
         return text_of(last)

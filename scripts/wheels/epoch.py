@@ -17,9 +17,9 @@ def epoch() -> int:
         if not stated.isdecimal():
             sys.exit(f"wheels: SOURCE_DATE_EPOCH is {stated!r}, which is not a number of seconds since 1970")
         return int(stated)
-    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
-    if told.returncode:
+    done = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
         sys.exit(
             "wheels: there is no git commit with a time for the wheels: set SOURCE_DATE_EPOCH (seconds since 1970)"
         )
-    return int(told.stdout)
+    return int(done.stdout)

@@ -35,8 +35,8 @@ def main() -> None:
     """Build, and print the results."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
     command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(ROOT / "dist"), str(ROOT)]
-    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
-    archive = ROOT / "dist" / told.strip().rpartition("built ")[2]
+    output = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
+    archive = ROOT / "dist" / output.strip().rpartition("built ")[2]
     with tarfile.open(archive) as opened:
         found = {Path(name).parts[1] for name in opened.getnames() if "/" in name}
     if missing := sorted(_REQUIRED_FILES - found):

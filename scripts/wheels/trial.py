@@ -92,11 +92,11 @@ def _report_trial(wheel: Path, machine: Machine | None, where: str) -> int:
         return 0
     try:
         with _temporary_folder(machine) as folder:
-            told = _try_wheel(wheel, machine, folder)
+            result = _try_wheel(wheel, machine, folder)
     except TrialError as why:
         print(f"trial: {wheel.name} {where}: failed: {why}")
         return 1
-    print(f"trial: {wheel.name} {where}: {told}", flush=True)
+    print(f"trial: {wheel.name} {where}: {result}", flush=True)
     return 0
 
 
@@ -208,10 +208,10 @@ def _read_python_version(wheel: Path) -> str:
 
 
 def _has_version(version: str, python: Sequence[str]) -> bool:
-    told = subprocess.run(
+    result = subprocess.run(
         [*python, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True
     )
-    return told.stdout.strip() == version
+    return result.stdout.strip() == version
 
 
 if __name__ == "__main__":

@@ -81,11 +81,11 @@ def register(server: LanguageServer, session: Session) -> None:
         parameters = parse_params(params)
         wanted = parse_integer(parameters, "frame")
 
-        def found(index: Index) -> Json | None:
+        def read_frame(index: Index) -> Json | None:
             row = index.frame(wanted)
             return None if row is None else frame_json(session, row)
 
-        return await query_contents(session, parameters, found)
+        return await query_contents(session, parameters, read_frame)
 
 
 def _boundaries_json(index: Index, capture: int, text: str) -> Json:

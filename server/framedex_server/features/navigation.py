@@ -184,13 +184,13 @@ async def find_first_target(
     takes_all = session.settings_for(position.path).all_places
     most, links = MAX_TARGETS if takes_all else 1, session.links_supported_for(method)
 
-    def found(index: Index) -> tuple[list[NavigationTarget], Targets]:
+    def find_candidates(index: Index) -> tuple[list[NavigationTarget], Targets]:
         candidates = search(session, position, index)
         record_targets(session, index, candidates[:most])
         origin = session.line_range(position.path, position.line)
         return candidates, format_targets(session, origin, [candidate.target for candidate in candidates], links, most)
 
-    candidates, targets = await session.query_at(position, found) or ([], None)
+    candidates, targets = await session.query_at(position, find_candidates) or ([], None)
     if candidates:
         text, about = ("", {}) if takes_all else _format_step_note(candidates)
         request = "framedex/waysIn" if search is find_inward_targets else "framedex/waysOut"

@@ -52,14 +52,14 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
     FILE is a path on this or another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). A range
     (`train.py:10-20`) stands for its first line.
     """
-    wanted = parse_file_position(place)
-    if wanted.is_line_zero:
-        first = shell_word(f"{wanted.path}:1")
-        raise FramedexError(f"{wanted.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
-    asked = place if wanted.line is None else f"{wanted.path}:{wanted.line}"
-    with open_counted_index(index_path, chosen, partial(_latest_recording, wanted.path)) as index:
-        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), wanted.path)
-        file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
+    position = parse_file_position(place)
+    if position.is_line_zero:
+        first = shell_word(f"{position.path}:1")
+        raise FramedexError(f"{position.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
+    position_text = place if position.line is None else f"{position.path}:{position.line}"
+    with open_counted_index(index_path, chosen, partial(_latest_recording, position.path)) as index:
+        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), position.path)
+        file, line = index.file(path), None if position.line is None else index.line(path, position.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
         callers = {} if line is None else _count_callers(line)
@@ -83,7 +83,7 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
             else index.add_public_url(Location(path, line.line, LocationEvidence.EXACT, stale=stale))
         )
     if as_json:
-        document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
+        document = where_document(answer, path, position.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
     else:
         if known:
@@ -93,7 +93,9 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
         if stale is not None:
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
-        exit_nothing_found(nearby_text(asked, near) if near is not None else f"No recorded call passes {asked}.")
+        exit_nothing_found(
+            nearby_text(position_text, near) if near is not None else f"No recorded call passes {position_text}."
+        )
 
 
 def _answer_lines(

@@ -218,15 +218,15 @@ def _write_demo_files(folder: Path) -> None:
     if _is_as_shipped(folder, PROGRAM_NAME):
         return
     names = sorted(path.name for path in folder.iterdir())
-    strange = [name for name in names if not _is_as_shipped(folder, name)]
-    if PROGRAM_NAME in strange:
+    foreign_files = [name for name in names if not _is_as_shipped(folder, name)]
+    if PROGRAM_NAME in foreign_files:
         raise FramedexError(
             f"{printable(os.fspath(folder / PROGRAM_NAME))} differs from the demo's program, so it was not replaced.",
             f"Record it in its folder: `framedex run {PROGRAM_NAME}`\n{_OTHER_FOLDER}",
         )
-    if strange:
+    if foreign_files:
         raise FramedexError(
-            f"{printable(os.fspath(folder))} contains other files: {printable(strange[0])}. Nothing was written.",
+            f"{printable(os.fspath(folder))} contains other files: {printable(foreign_files[0])}. Nothing was written.",
             _OTHER_FOLDER,
         )
     for name in _DEMO_FILES:
