@@ -19,8 +19,8 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
 from tests import fork_server
-from tests.server.asking import Connect
 from tests.server.listening import Listening, listen_on_port
+from tests.server.lsp_requests import Connect
 from tests.server.recording import Recording, record
 
 SERVER = (sys.executable, "-m", "framedex_server")

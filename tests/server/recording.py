@@ -45,7 +45,7 @@ from framedex.model import (
     Thread,
 )
 from tests.oracle.whole_captures import add_whole
-from tests.server.handmade import handmade_capture
+from tests.server.synthetic_captures import synthetic_capture
 
 DEMO = '''\
 import library
@@ -159,7 +159,7 @@ def write_index(recording: Recording, puts: int) -> None:
     with Store(recording.index) as store, store.transaction():
         number = next(number for number in count() if store.known_capture(str(runs / f"run-{number}")) is None)
         path, stacks = runs / f"run-{number}", (put, put_again, devices)
-        capture = handmade_capture(path, len(frames), stacks, functions, _calls(puts))
+        capture = synthetic_capture(path, len(frames), stacks, functions, _calls(puts))
         started = 1_700_000_000.0 + number
         add_whole(store, CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
         store.sources.write_placements(

@@ -20,7 +20,7 @@ from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
 from framedex.model import BinaryId, FrameRole, Language, Location, LocationEvidence
 from tests.oracle.whole_captures import add_whole
-from tests.server.handmade import calls_in_turn, handmade_capture
+from tests.server.synthetic_captures import consecutive_calls, synthetic_capture
 
 DEMO = """\
 wrapper(put, 1)
@@ -94,7 +94,7 @@ def _write_index(roads: Roads) -> None:
         stack = stacks.setdefault(tuple(reversed(chain)), len(stacks))
         rows += [(functions.setdefault(boundary, len(functions)), stack, duration)] * calls
     path = roads.project / ".framedex" / "captures" / "run"
-    capture = handmade_capture(path, len(frames), stacks, functions, calls_in_turn(rows))
+    capture = synthetic_capture(path, len(frames), stacks, functions, consecutive_calls(rows))
     with Store(roads.index) as store:
         records = [[record] for record in frames.values()]
         add_whole(store, CaptureRecord(capture, 1_700_000_000.0, "python demo.py", records))

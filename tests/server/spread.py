@@ -10,7 +10,7 @@ from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
 from framedex.model import BinaryId, FrameRole, Language, Location, LocationEvidence
 from tests.oracle.whole_captures import add_whole
-from tests.server.handmade import calls_in_turn, handmade_capture
+from tests.server.synthetic_captures import consecutive_calls, synthetic_capture
 
 CPP = """\
 Result serve(Client* client, int a) {
@@ -87,9 +87,9 @@ def record_spread(root: Path, chains: Sequence[Sequence[tuple[str, int]]] = STAC
         path.write_text(text, encoding="utf-8")
     frames = list(dict.fromkeys(frame for stack in chains for frame in stack))
     stacks = [[frames.index(frame) for frame in reversed(stack)] for stack in chains]
-    calls = calls_in_turn([(0, number, 1000 * (len(stacks) - number)) for number in range(len(stacks))])
+    calls = consecutive_calls([(0, number, 1000 * (len(stacks) - number)) for number in range(len(stacks))])
     path = spread.root / ".framedex" / "captures" / "run"
-    capture = handmade_capture(path, len(frames), stacks, ["PJRT_Client_Compile"], calls)
+    capture = synthetic_capture(path, len(frames), stacks, ["PJRT_Client_Compile"], calls)
     with Store(spread.index) as store:
         records = [[_frame(spread, offset, *frame)] for offset, frame in enumerate(frames)]
         add_whole(store, CaptureRecord(capture, 1_700_000_000.0, "python spread.py", records))

@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex.index.file.schema import VERSION
-from tests.server.asking import Connect, ask, open_document, own, plain, settled
+from tests.server.lsp_requests import Connect, framedex_request, open_document, send_request, to_json, wait_for_settings
 from tests.server.recording import HOSTILE, Recording, record, write_hostile_index, write_index
 
 pytestmark = pytest.mark.asyncio
@@ -37,7 +37,7 @@ def switch_off_auto_index(project: Path) -> None:
 
 
 async def answer(client: LanguageClient, method: str, **params: object) -> Any:
-    return plain(await ask(client, method, params))
+    return to_json(await send_request(client, method, params))
 
 
 async def boundaries(client: LanguageClient, **params: object) -> list[tuple[str, int, int]]:
@@ -83,12 +83,12 @@ async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: 
         "arguments": [folder.as_uri()],
     }
     assert listed["spoilt"]["action"] == action
-    why = plain(await own(client, "why", folder / "demo.py", 1, request="framedex/stacks"))
+    why = to_json(await framedex_request(client, "why", folder / "demo.py", 1, request="framedex/stacks"))
     assert (why["text"], why["action"]) == (listed["spoilt"]["problem"].replace("\n", " "), action)
     done = await client.workspace_execute_command_async(
         types.ExecuteCommandParams(action["command"], action["arguments"])
     )
-    assert plain(done) == {"captures": 0, "calls": 0, "refused": []}, "its capture is in the index alone"
+    assert to_json(done) == {"captures": 0, "calls": 0, "refused": []}, "its capture is in the index alone"
     assert (folder / ".framedex" / "index.db.damaged").exists()
     listed = {Path(each["folder"]).name: each for each in (await answer(client, "indexes"))["indexes"]}
     assert (listed["spoilt"]["problem"], listed["spoilt"]["action"]) == (None, None)
@@ -223,15 +223,15 @@ async def test_the_frames_of_a_call_have_the_order_of_its_trace_document(
 async def test_a_trace_is_found_by_line_and_returned_as_markdown(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     line = recording.main_calls_make_input
-    document = await own(client, "traceDocument", recording.demo, line)
+    document = await framedex_request(client, "traceDocument", recording.demo, line)
     assert document["uri"].endswith("/call-3.fdtrace")
-    text = (await own(client, "traceMarkdown", recording.demo, line))["text"]
+    text = (await framedex_request(client, "traceMarkdown", recording.demo, line))["text"]
     assert text.startswith(f"### `{PUT}`\n\n- Arguments: `F32[2,3] 24 B`\n")
     assert f"2. Python `main` at [`demo.py:8`](<{recording.demo.as_uri()}#L8>)\n" in text
     assert "C++ `xla::Client::BufferFromHost` at [`client.cc:4`]" in text
     assert text.rstrip().endswith(f"C++ `{PUT}` at [`mock.cc:4`](<{recording.mock.as_uri()}#L4>)")
     assert "<details>" not in text  # one frame alone takes less room than its fold
-    assert await own(client, "traceMarkdown", recording.root / "other.py", 1) is None
+    assert await framedex_request(client, "traceMarkdown", recording.root / "other.py", 1) is None
 
 
 async def test_hostile_names_stay_inside_code_spans(tmp_path: Path, connect: Connect) -> None:
@@ -317,20 +317,20 @@ async def test_malformed_parameters_are_refused(recording: Recording, connect: C
     )
     for method, params in product(METHODS, malformed):
         with pytest.raises(JsonRpcException):
-            await ask(client, method, params)
+            await send_request(client, method, params)
 
 
 async def test_malformed_parameters_are_refused_even_without_an_index(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     with pytest.raises(JsonRpcException):
-        await ask(client, "calls", {"capture": 1, "boundary": "x"})
+        await send_request(client, "calls", {"capture": 1, "boundary": "x"})
 
 
 async def test_a_subscribed_client_is_notified_of_a_changed_index(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root, experimental={"framedex": {"indexChanges": True}})
     told = asyncio.Event()
     client.feature("framedex/didChangeIndex")(lambda _: told.set())
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     await answer(client, "indexes")
     write_index(recording, puts=7)
     await asyncio.wait_for(told.wait(), 20)
@@ -359,7 +359,7 @@ async def test_an_open_trace_is_requested_again_after_an_index_change(recording:
             asked.set_result(params.uri)
 
     client.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)(refresh)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     open_document(client, uri, "framedex trace, format 1\n", "framedex-trace")
     write_index(recording, puts=7)
     assert await asyncio.wait_for(asked, 20) == uri

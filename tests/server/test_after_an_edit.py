@@ -11,7 +11,7 @@ from framedex.index import Index
 from framedex.texts.traces import format_trace
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, run
-from tests.server.asking import Connect, definition, hover, open_document
+from tests.server.lsp_requests import Connect, definition, hover, open_document
 
 pytestmark = pytest.mark.asyncio
 

@@ -9,14 +9,16 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import Connect, at, settled
+from tests.server.lsp_requests import Connect, position_params, wait_for_settings
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
 
 
 async def prepare(client: LanguageClient, path: Path, line: int) -> list[types.CallHierarchyItem]:
-    answer = await client.text_document_prepare_call_hierarchy_async(types.CallHierarchyPrepareParams(*at(path, line)))
+    answer = await client.text_document_prepare_call_hierarchy_async(
+        types.CallHierarchyPrepareParams(*position_params(path, line))
+    )
     return list(answer or ())
 
 
@@ -129,6 +131,6 @@ async def test_foreign_item_data_has_no_result(recording: Recording, connect: Co
 async def test_the_limit_of_the_settings_applies(recording: Recording, connect: Connect) -> None:
     (recording.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { limit = 1 }\n")
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     (main,) = await prepare(client, recording.demo, recording.main_calls_make_input)
     assert [call.to.detail for call in await outgoing(client, main)] == ["5 calls (1 more not shown) · demo.py"]

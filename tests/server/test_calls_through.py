@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.server.asking import Connect, own
+from tests.server.lsp_requests import Connect, framedex_request
 from tests.server.recording import Recording, record
 
 pytestmark = pytest.mark.asyncio
@@ -13,27 +13,27 @@ pytestmark = pytest.mark.asyncio
 async def test_the_calls_through_a_line_are_listed_latest_first(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
 
-    calls = await own(client, "callsThrough", recording.demo, recording.main_calls_both)
+    calls = await framedex_request(client, "callsThrough", recording.demo, recording.main_calls_both)
 
     assert [call["id"] for call in calls] == sorted((call["id"] for call in calls), reverse=True)
     assert {call["function"] for call in calls} == {"PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Devices"}
     put = next(call for call in calls if call["function"] == "PJRT_Client_BufferFromHostBuffer")
     assert put["arguments"] and set(put) >= {"capture", "boundary", "thread", "start", "duration", "error", "outcome"}
-    stacks = await own(client, "stacks", recording.demo, recording.main_calls_both)
+    stacks = await framedex_request(client, "stacks", recording.demo, recording.main_calls_both)
     assert {call["stack"] for call in calls} == {stack["stack"] for stack in stacks}
 
 
 async def test_a_line_without_calls_has_none(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
 
-    assert await own(client, "callsThrough", recording.demo, recording.nothing_recorded) == []
+    assert await framedex_request(client, "callsThrough", recording.demo, recording.nothing_recorded) == []
 
 
 async def test_the_list_is_limited(tmp_path_factory: pytest.TempPathFactory, connect: Connect) -> None:
     recording = record(tmp_path_factory.mktemp("many"), puts=300)
     client = await connect(recording.root)
 
-    calls = await own(client, "callsThrough", recording.demo, recording.main_calls_make_input)
+    calls = await framedex_request(client, "callsThrough", recording.demo, recording.main_calls_make_input)
 
     assert len(calls) == 100
     assert calls[0]["id"] == 300

@@ -10,7 +10,16 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import ONE_EDITOR, Connect, ask, at, definition, hover, own, plain
+from tests.server.lsp_requests import (
+    ONE_EDITOR,
+    Connect,
+    definition,
+    framedex_request,
+    hover,
+    position_params,
+    send_request,
+    to_json,
+)
 from tests.server.recording import Recording, write_hostile_index, write_index
 from tests.server.roads import record_roads
 
@@ -26,13 +35,13 @@ def twice(recording: Recording) -> Recording:
 
 async def command(client: LanguageClient, name: str, argument: object) -> object:
     params = types.ExecuteCommandParams(name, [argument])
-    return plain(await client.workspace_execute_command_async(params))
+    return to_json(await client.workspace_execute_command_async(params))
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_captures_are_listed_latest_first(twice: Recording, connect: Connect, editor: str) -> None:
     client = await connect(twice.root, editor)
-    listed = await own(client, "captures", twice.demo, 1)
+    listed = await framedex_request(client, "captures", twice.demo, 1)
     assert [(each["id"], each["calls"], each["command"], each["name"]) for each in listed["captures"]] == [
         (2, 10, "python demo.py", "demo.py"),
         (1, 6, "python demo.py", "demo.py"),
@@ -44,7 +53,7 @@ async def test_a_selected_capture_restricts_the_hover_until_deselected(twice: Re
     client = await connect(twice.root)
     line = twice.main_calls_make_input
     assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
-    picked = await own(client, "selectCapture", twice.demo, line, capture=1)
+    picked = await framedex_request(client, "selectCapture", twice.demo, line, capture=1)
     assert picked["id"] == 1
     narrowed = await hover(client, twice.demo, line) or ""
     assert "3 recorded calls**, 6 µs" in narrowed
@@ -52,7 +61,7 @@ async def test_a_selected_capture_restricts_the_hover_until_deselected(twice: Re
     assert "from `<module>`" in narrowed
     assert "into `make_input`" in narrowed
     assert "; capture 1, " in narrowed
-    assert await own(client, "selectCapture", twice.demo, line, capture=None) is None
+    assert await framedex_request(client, "selectCapture", twice.demo, line, capture=None) is None
     assert "7 recorded calls**" in (await hover(client, twice.demo, line) or "")
 
 
@@ -86,7 +95,7 @@ async def test_one_rule_selects_captures_for_all_features(twice: Recording, conn
         (1, 3, "capture 1"),
         (2, 7, "capture 2"),
     ):
-        await ask(client, "selectCapture", {"capture": capture})
+        await send_request(client, "selectCapture", {"capture": capture})
         text = await hover(client, twice.demo, line) or ""
         assert f"**framedex: {calls} recorded calls**" in text and f"; {name}, " in text
         document = types.TextDocumentIdentifier(twice.demo.as_uri())
@@ -101,26 +110,28 @@ async def test_one_rule_selects_captures_for_all_features(twice: Recording, conn
         label = "latest run" if capture is None else name
         assert any(title.startswith(f"{through} calls → ") for title in titles), titles
         assert all(title.endswith(f" · {label}") for title in titles), titles
-        where = types.CallHierarchyPrepareParams(*at(twice.demo, twice.make_input_calls_device_put))
+        where = types.CallHierarchyPrepareParams(*position_params(twice.demo, twice.make_input_calls_device_put))
         (item,) = await client.text_document_prepare_call_hierarchy_async(where) or ()
         assert item.detail is not None and item.detail.startswith(name)
         callers = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item)) or ()
         assert [each.from_.detail.partition(" calls")[0] for each in callers if each.from_.detail] == [str(through)]
-        assert (await own(client, "captures", twice.demo, 1))["counted"] == name
+        assert (await framedex_request(client, "captures", twice.demo, 1))["counted"] == name
 
 
 async def test_a_line_not_executed_by_a_capture_has_no_answer(tmp_path: Path, connect: Connect) -> None:
     roads = record_roads(tmp_path)
     client = await connect(roads.project)
-    await own(client, "selectCapture", roads.demo, 1, capture=1)
+    await framedex_request(client, "selectCapture", roads.demo, 1, capture=1)
     assert await definition(client, roads.library, 2) == [("library.py", 8)]
-    assert await own(client, "selectCapture", roads.demo, 1, capture=99) is None
+    assert await framedex_request(client, "selectCapture", roads.demo, 1, capture=99) is None
     assert await definition(client, roads.demo, 2) == [("library.py", 2)]
 
 
 async def test_two_captures_are_compared_at_a_line(twice: Recording, connect: Connect) -> None:
     client = await connect(twice.root)
-    compared = await own(client, "compareCaptures", twice.demo, twice.main_calls_make_input, before=1, after=2)
+    compared = await framedex_request(
+        client, "compareCaptures", twice.demo, twice.main_calls_make_input, before=1, after=2
+    )
     assert compared["boundaries"] == [
         {
             "boundary": "PJRT_Client_BufferFromHostBuffer",
@@ -132,7 +143,7 @@ async def test_two_captures_are_compared_at_a_line(twice: Recording, connect: Co
     assert compared["text"] == (
         "demo.py:8, before → after:\nPJRT_Client_BufferFromHostBuffer: 3 → 7 calls, 6 µs → 14 µs"
     )
-    assert await own(client, "compareCaptures", twice.demo, 1, before=1, after=2) is None
+    assert await framedex_request(client, "compareCaptures", twice.demo, 1, before=1, after=2) is None
 
 
 async def test_commands_report_their_result(twice: Recording, connect: Connect) -> None:
@@ -184,8 +195,8 @@ def elsewhere(recording: Recording) -> Recording:
 
 async def test_opening_a_trace_mentions_other_captures(elsewhere: Recording, connect: Connect) -> None:
     client = await connect(elsewhere.root)
-    document, position = at(elsewhere.demo, elsewhere.make_input_calls_device_put)
-    await own(client, "selectCapture", elsewhere.demo, 1, capture=2)
+    document, position = position_params(elsewhere.demo, elsewhere.make_input_calls_device_put)
+    await framedex_request(client, "selectCapture", elsewhere.demo, 1, capture=2)
 
     about = {"textDocument": {"uri": document.uri}, "position": {"line": position.line, "character": 0}}
     assert await command(client, "framedex.openTrace", about) is None

@@ -11,7 +11,7 @@ from pytest_lsp import LanguageClient
 
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
-from tests.server.asking import ONE_EDITOR, Connect, open_document, settled
+from tests.server.lsp_requests import ONE_EDITOR, Connect, open_document, wait_for_settings
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -34,7 +34,7 @@ async def hints(client: LanguageClient, path: Path, first: int, last: int) -> li
 
 async def test_lenses_and_hints_are_off_by_default(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     assert await lenses(client, recording.demo) == []
     assert await hints(client, recording.demo, 1, 20) == []
 
@@ -43,7 +43,7 @@ async def test_lenses_and_hints_are_off_by_default(recording: Recording, connect
 async def test_lenses_on_functions_are_resolved_on_display(recording: Recording, connect: Connect, editor: str) -> None:
     switch_on(recording.root)
     client = await connect(recording.root, editor)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     found = await lenses(client, recording.demo)
     assert [(lens.range.start.line + 1, lens.command) for lens in found] == [(1, None), (3, None), (7, None)]
     main = await client.code_lens_resolve_async(found[2])
@@ -65,7 +65,7 @@ async def test_a_lens_of_another_server_is_unchanged(recording: Recording, conne
 async def test_hints_are_at_the_end_of_recorded_lines(recording: Recording, connect: Connect, editor: str) -> None:
     switch_on(recording.root)
     client = await connect(recording.root, editor, encodings=["utf-16"])
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     found = await hints(client, recording.demo, 4, 8)
     assert [(hint.position.line + 1, hint.label) for hint in found] == [(5, "5 calls, 10 µs"), (8, "3 calls, 6 µs")]
     text = recording.line(recording.demo, 8)
@@ -76,7 +76,7 @@ async def test_hints_are_at_the_end_of_recorded_lines(recording: Recording, conn
 async def test_hints_and_lenses_of_an_untraceable_file_say_so(recording: Recording, connect: Connect) -> None:
     switch_on(recording.root)
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     forget_states(recording.index)
     _edit(recording.demo)
     hint, _ = await hints(client, recording.demo, 4, 8)
@@ -91,7 +91,7 @@ async def test_hints_on_lines_mapped_by_git_have_the_new_position(recording: Rec
     switch_on(recording.root)
     commit_all(recording.root)
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     _edit(recording.demo)
     (hint,) = await hints(client, recording.demo, 6, 7)
     assert (hint.position.line + 1, hint.label) == (6, "5 calls, 10 µs")

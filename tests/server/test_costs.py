@@ -23,7 +23,15 @@ from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
 from tests.indexer.unplaced import index_without_sources
 from tests.running import PROGRAMS, TIMEOUT, Run, mock_environment
-from tests.server.asking import ONE_EDITOR, Connect, ask, open_document, own, plain, settled
+from tests.server.lsp_requests import (
+    ONE_EDITOR,
+    Connect,
+    framedex_request,
+    open_document,
+    send_request,
+    to_json,
+    wait_for_settings,
+)
 from tests.server.raw_client import RawClient
 
 pytestmark = pytest.mark.asyncio
@@ -132,12 +140,12 @@ async def pulled(client: LanguageClient, path: Path) -> list[types.Diagnostic]:
 
 async def connected(project: Project, connect: Connect, *more: Any, **others: Any) -> LanguageClient:
     client = await connect(project.root, *more, **others)
-    await settled(client, project.root)
+    await wait_for_settings(client, project.root)
     return client
 
 
 async def costs(client: LanguageClient, **params: object) -> Any:
-    return plain(await ask(client, "costs", params))
+    return to_json(await send_request(client, "costs", params))
 
 
 async def test_by_default_only_a_recompiling_line_has_a_lens(project: Project, connect: Connect) -> None:
@@ -156,15 +164,15 @@ async def test_no_cost_lens_is_shown_if_switched_off(project: Project, connect: 
 async def test_recorded_lines_are_listed_for_gutter_marks(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     document = {"uri": project.program.as_uri()}
-    found = plain(await ask(client, "recordedLines", {"textDocument": document}))
+    found = to_json(await send_request(client, "recordedLines", {"textDocument": document}))
     lines = {each["line"] + 1: each for each in found["lines"]}
     assert {project.line(case) for case in ("runs", "first way", "keeps", "second way")} <= lines.keys()
     assert all(each["calls"] > 0 for each in lines.values())
     assert found["unshown"] >= 2
     library = {"uri": Path(json.__file__).as_uri()}
-    assert await ask(client, "recordedLines", {"textDocument": library}) is None
+    assert await send_request(client, "recordedLines", {"textDocument": library}) is None
     with pytest.raises(JsonRpcException):
-        await ask(client, "recordedLines", {})
+        await send_request(client, "recordedLines", {})
 
 
 async def test_the_lenses_of_a_line_share_100_columns() -> None:
@@ -323,7 +331,7 @@ async def test_a_lens_opens_the_stacks_behind_its_number(project: Project, conne
         if lens.command and re.match(MOVED, lens.command.title)
     ]
     assert moved.command == "framedex.showCosts" and moved.arguments is not None
-    (about,) = plain(moved.arguments)
+    (about,) = to_json(moved.arguments)
     assert about["answer"] == "transfers"
     (line,) = (await costs(client, **about))["lines"]
     ways = [stack["outward"][0] for stack in line["stacks"]]
@@ -366,9 +374,9 @@ async def test_numbers_belong_to_the_latest_run_or_the_selected_capture(project:
     client = await connected(project, connect)
     line = project.line("runs")
     assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
-    await ask(client, "selectCapture", {"capture": 1})
+    await send_request(client, "selectCapture", {"capture": 1})
     assert (await titles(client, project.program, "capture 1"))[line][0].startswith("compiled 6 times, ")
-    await ask(client, "selectCapture", {"capture": None})
+    await send_request(client, "selectCapture", {"capture": None})
     assert (await titles(client, project.program))[line][0].startswith("compiled 3 times, ")
 
 
@@ -442,8 +450,8 @@ async def test_the_costs_of_a_capture_are_listed_by_line(project: Project, conne
 async def test_a_line_without_costs_and_an_unknown_capture_have_no_stacks(project: Project, connect: Connect) -> None:
     client = await connected(project, connect)
     nothing = {"text": "", "lines": [], "more": 0}
-    assert await own(client, "costs", project.program, 1, answer="compiles") == nothing
-    assert await own(client, "costs", project.root / "other.py", 1, answer="memory") == nothing
+    assert await framedex_request(client, "costs", project.program, 1, answer="compiles") == nothing
+    assert await framedex_request(client, "costs", project.root / "other.py", 1, answer="memory") == nothing
     assert await costs(client, capture=99, answer="compiles") is None
 
 
@@ -460,7 +468,7 @@ async def test_a_malformed_request_is_refused(recorded: Project, connect: Connec
     ]
     for params in wrong:
         with pytest.raises(JsonRpcException):
-            await ask(client, "costs", params)
+            await send_request(client, "costs", params)
 
 
 async def test_the_stacks_to_lines_are_listed_by_line_latest_first(recorded: Project) -> None:
@@ -471,5 +479,5 @@ async def test_the_stacks_to_lines_are_listed_by_line_latest_first(recorded: Pro
         every_way = query_rows(index, answer, [1, 2], all_lines=True)
     assert len(found) > 1 and found.keys() == {row.line for row in rows}
     for line, ways in found.items():
-        own = [way for way in every_way if way.line == line]
-        assert ways == sorted(own, key=lambda way: -way.latest_call)
+        framedex_request = [way for way in every_way if way.line == line]
+        assert ways == sorted(framedex_request, key=lambda way: -way.latest_call)

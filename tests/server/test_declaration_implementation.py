@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import ONE_EDITOR, Connect, at, definition, places, ways
+from tests.server.lsp_requests import ONE_EDITOR, Connect, definition, listed_targets, position_params, target_lines
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
 
@@ -22,17 +22,21 @@ def roads(tmp_path: Path) -> Roads:
 
 
 async def declaration(client: LanguageClient, path: Path, line: int) -> list[tuple[str, int]]:
-    return places(await client.text_document_declaration_async(types.DeclarationParams(*at(path, line))))
+    return target_lines(
+        await client.text_document_declaration_async(types.DeclarationParams(*position_params(path, line)))
+    )
 
 
 async def implementation(client: LanguageClient, path: Path, line: int) -> list[tuple[str, int]]:
-    return places(await client.text_document_implementation_async(types.ImplementationParams(*at(path, line))))
+    return target_lines(
+        await client.text_document_implementation_async(types.ImplementationParams(*position_params(path, line)))
+    )
 
 
 async def references(client: LanguageClient, path: Path, line: int) -> list[tuple[str, int]]:
-    document, position = at(path, line)
+    document, position = position_params(path, line)
     context = types.ReferenceContext(include_declaration=True)
-    return places(await client.text_document_references_async(types.ReferenceParams(context, document, position)))
+    return target_lines(await client.text_document_references_async(types.ReferenceParams(context, document, position)))
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
@@ -44,14 +48,14 @@ async def test_declaration_leads_one_readable_frame_outward_across_languages(
     assert await declaration(client, recording.client, recording.client_definition) == [("library.py", 4)]
     both = [("demo.py", recording.main_calls_make_input), ("demo.py", recording.main_calls_both)]
     assert await declaration(client, recording.demo, recording.make_input_calls_device_put) == both[:1]
-    assert await ways(client, "waysOut", recording.demo, recording.make_input_calls_device_put) == both
+    assert await listed_targets(client, "waysOut", recording.demo, recording.make_input_calls_device_put) == both
 
 
 async def test_declaration_targets_the_whole_function_for_clients_with_links(
     recording: Recording, connect: Connect
 ) -> None:
     client = await connect(recording.root)
-    params = types.DeclarationParams(*at(recording.library, recording.device_put_enters_cpp))
+    params = types.DeclarationParams(*position_params(recording.library, recording.device_put_enters_cpp))
     answer = await client.text_document_declaration_async(params)
     assert isinstance(answer, Sequence)
     (link,) = answer

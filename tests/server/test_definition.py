@@ -10,7 +10,17 @@ from lsprotocol import types
 
 from framedex.index import Index
 from framedex.texts.traces import format_trace
-from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, links, open_document, settled, ways
+from tests.server.lsp_requests import (
+    EDITORS,
+    ONE_EDITOR,
+    Connect,
+    definition,
+    definition_links,
+    listed_targets,
+    open_document,
+    position_params,
+    wait_for_settings,
+)
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -45,7 +55,7 @@ async def test_definition_continues_within_cpp(recording: Recording, connect: Co
 async def test_of_several_callees_definition_leads_to_the_longest(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     assert await definition(client, recording.demo, recording.main_calls_both) == [("demo.py", 5)]
-    assert await ways(client, "waysIn", recording.demo, recording.main_calls_both) == [
+    assert await listed_targets(client, "waysIn", recording.demo, recording.main_calls_both) == [
         ("demo.py", 5),
         ("library.py", 7),
     ]
@@ -54,7 +64,7 @@ async def test_of_several_callees_definition_leads_to_the_longest(recording: Rec
 async def test_definition_leads_to_all_callees_if_set(recording: Recording, connect: Connect) -> None:
     (recording.root / "framedex.toml").write_text("[editor]\nall-places = true\n")
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     found = await definition(client, recording.demo, recording.main_calls_both)
     assert found == [("demo.py", 5), ("library.py", 7)]
 
@@ -65,7 +75,7 @@ async def test_unrecorded_or_uncalled_code_has_no_definition(recording: Recordin
         (recording.demo, recording.nothing_recorded),
         (recording.mock, recording.mock_allocates),
     ):
-        assert await client.text_document_definition_async(types.DefinitionParams(*at(path, line))) is None
+        assert await client.text_document_definition_async(types.DefinitionParams(*position_params(path, line))) is None
 
 
 @pytest.mark.exhaustive(keep=["utf-8", "utf-16"])
@@ -73,7 +83,7 @@ async def test_unrecorded_or_uncalled_code_has_no_definition(recording: Recordin
 async def test_ranges_use_the_encoding_of_the_client(recording: Recording, connect: Connect, encoding: str) -> None:
     client = await connect(recording.root, encodings=[encoding])
     count = UNITS[encoding]
-    (link,) = await links(client, recording.demo, recording.main_calls_make_input, 30)
+    (link,) = await definition_links(client, recording.demo, recording.main_calls_make_input, 30)
     origin = recording.line(recording.demo, recording.main_calls_make_input)
     target = recording.line(recording.demo, recording.make_input_calls_device_put)
     assert link.origin_selection_range == types.Range(types.Position(7, 4), types.Position(7, count(origin)))
@@ -83,7 +93,7 @@ async def test_ranges_use_the_encoding_of_the_client(recording: Recording, conne
 
 async def test_a_client_without_links_gets_locations(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root, links=False)
-    params = types.DefinitionParams(*at(recording.demo, recording.main_calls_make_input))
+    params = types.DefinitionParams(*position_params(recording.demo, recording.main_calls_make_input))
     answer = await client.text_document_definition_async(params)
     assert isinstance(answer, Sequence)
     (location,) = answer
@@ -96,7 +106,7 @@ async def test_unsaved_text_of_the_target_defines_its_columns(recording: Recordi
     client = await connect(recording.root)
     text = recording.demo.read_text(encoding="utf-8").replace("    label", "\t\tlabel")
     open_document(client, recording.demo.as_uri(), text.replace("\n", "\r\n"))
-    (link,) = await links(client, recording.demo, recording.main_calls_make_input)
+    (link,) = await definition_links(client, recording.demo, recording.main_calls_make_input)
     assert link.target_selection_range.start == types.Position(4, 2)
 
 
@@ -106,7 +116,7 @@ async def test_answers_use_the_path_by_which_the_editor_opened_the_workspace(
     alias = tmp_path.with_name(tmp_path.name + "-alias")
     alias.symlink_to(recording.root)
     client = await connect(alias)
-    (link,) = await links(client, alias / "demo.py", recording.main_calls_make_input)
+    (link,) = await definition_links(client, alias / "demo.py", recording.main_calls_make_input)
     assert link.target_uri == (alias / "demo.py").as_uri()
 
 

@@ -14,7 +14,16 @@ from pytest_lsp import LanguageClient
 
 from framedex.commands.main import cli
 from tests.gitrepository import commit_all, git
-from tests.server.asking import EDITORS, ONE_EDITOR, Connect, at, definition, hover, links, own
+from tests.server.lsp_requests import (
+    EDITORS,
+    ONE_EDITOR,
+    Connect,
+    definition,
+    definition_links,
+    framedex_request,
+    hover,
+    position_params,
+)
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -45,7 +54,7 @@ def make_checkout(recording: Recording, text: str = MOVED) -> tuple[Path, str]:
 
 async def hierarchy(client: LanguageClient, recording: Recording) -> dict[str, types.CallHierarchyItem]:
     """The items on the way inward from `device_put`, by name."""
-    where = at(recording.library, recording.device_put_enters_cpp)
+    where = position_params(recording.library, recording.device_put_enters_cpp)
     way = list(await client.text_document_prepare_call_hierarchy_async(types.CallHierarchyPrepareParams(*where)) or ())
     while calls := await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(way[-1])):
         way.append(calls[0].to)
@@ -145,7 +154,7 @@ async def test_sources_fetched_for_any_project_are_used(
     client = await connect(recording.root)
 
     for where in ((recording.library, recording.device_put_enters_cpp), (log, 1)):
-        (found,) = await links(client, *where)
+        (found,) = await definition_links(client, *where)
         assert (found.target_uri, found.target_selection_range.start.line) == (fetched.as_uri(), 19)
 
 
@@ -183,7 +192,7 @@ async def test_at_a_public_frame_why_returns_the_page(recording: Recording, conn
     assert not await definition(client, *line)
 
     for request in (DEFINITION, "framedex/stepIn"):
-        told = await own(client, "why", *line, request=request)
+        told = await framedex_request(client, "why", *line, request=request)
         assert (
             told["text"]
             == f"jax::Moved continues at /build/moved.cc:20, which is not on this machine; its public page is {url}"
@@ -202,7 +211,7 @@ async def test_a_public_frame_of_a_text_has_its_page(recording: Recording, conne
     client = await connect(recording.root)
 
     assert not await definition(client, log, 1)
-    told = await own(client, "why", log, 1, request=DEFINITION)
+    told = await framedex_request(client, "why", log, 1, request=DEFINITION)
     assert told["action"]["arguments"] == [url]
 
 

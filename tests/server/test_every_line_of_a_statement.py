@@ -9,7 +9,17 @@ import pytest
 from lsprotocol import types
 
 from tests.gitrepository import commit_all
-from tests.server.asking import ONE_EDITOR, Connect, at, definition, hover, open_document, own, places, ways
+from tests.server.lsp_requests import (
+    ONE_EDITOR,
+    Connect,
+    definition,
+    framedex_request,
+    hover,
+    listed_targets,
+    open_document,
+    position_params,
+    target_lines,
+)
 from tests.server.spread import CPP, FOO, INNER, RUN, WITH_X, WITH_Y, Spread, record_spread
 
 pytestmark = pytest.mark.asyncio
@@ -39,7 +49,10 @@ async def test_a_line_of_chained_calls_has_its_own_and_the_others_have_all(sprea
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
     assert await definition(client, spread.cpp, 10) == [("callee.cc", WITH_Y)]
     for line in (7, 9, 11):
-        assert await ways(client, "waysIn", spread.cpp, line) == [("callee.cc", WITH_X), ("callee.cc", WITH_Y)]
+        assert await listed_targets(client, "waysIn", spread.cpp, line) == [
+            ("callee.cc", WITH_X),
+            ("callee.cc", WITH_Y),
+        ]
 
 
 async def test_lambda_bodies_are_separate_statements(spread: Spread, connect: Connect) -> None:
@@ -70,25 +83,27 @@ async def test_hover_names_the_line_of_the_frames(spread: Spread, connect: Conne
 async def test_other_requests_about_a_line_answer(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
     (item,) = (
-        await client.text_document_prepare_call_hierarchy_async(types.CallHierarchyPrepareParams(*at(spread.cpp, 4)))
+        await client.text_document_prepare_call_hierarchy_async(
+            types.CallHierarchyPrepareParams(*position_params(spread.cpp, 4))
+        )
         or ()
     )
     assert item.name == "serve"
-    declared = await client.text_document_declaration_async(types.DeclarationParams(*at(spread.cpp, 4)))
-    assert places(declared) == [("spread.py", 3)]
-    stepped = await own(client, "stepIn", spread.cpp, 4)
+    declared = await client.text_document_declaration_async(types.DeclarationParams(*position_params(spread.cpp, 4)))
+    assert target_lines(declared) == [("spread.py", 3)]
+    stepped = await framedex_request(client, "stepIn", spread.cpp, 4)
     assert (Path(stepped["location"]["uri"]).name, stepped["location"]["range"]["start"]["line"] + 1) == (
         "callee.cc",
         FOO,
     )
-    assert [each["stack"] for each in await own(client, "stacks", spread.cpp, 4)] == [
-        each["stack"] for each in await own(client, "stacks", spread.cpp, 2)
+    assert [each["stack"] for each in await framedex_request(client, "stacks", spread.cpp, 4)] == [
+        each["stack"] for each in await framedex_request(client, "stacks", spread.cpp, 2)
     ]
 
 
 async def test_steps_continue_from_any_line_of_the_reached_statement(spread: Spread, connect: Connect) -> None:
     client = await connect(spread.root)
-    assert ("spread.cc", 8) in await ways(client, "waysIn", spread.python, 3)
+    assert ("spread.cc", 8) in await listed_targets(client, "waysIn", spread.python, 3)
     assert await definition(client, spread.cpp, 8) == [("callee.cc", WITH_X)]
 
 

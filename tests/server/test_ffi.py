@@ -10,7 +10,15 @@ from pytest_lsp import LanguageClient
 
 from tests.ffi_running import EXAMPLES
 from tests.indexed_ffi import IndexedRun, indexed, line_of
-from tests.server.asking import Connect, at, definition, hover, links, own, places
+from tests.server.lsp_requests import (
+    Connect,
+    definition,
+    definition_links,
+    framedex_request,
+    hover,
+    position_params,
+    target_lines,
+)
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,7 +48,7 @@ async def references(client: LanguageClient, path: Path, line: int) -> set[tuple
 
 async def items(client: LanguageClient, path: Path, line: int) -> list[types.CallHierarchyItem]:
     """The functions of the call hierarchy at a line."""
-    params = types.CallHierarchyPrepareParams(*at(path, line))
+    params = types.CallHierarchyPrepareParams(*position_params(path, line))
     return list(await client.text_document_prepare_call_hierarchy_async(params) or ())
 
 
@@ -77,8 +85,8 @@ async def test_hover_between_handlers_shows_nothing(calls: IndexedRun, connect: 
 
 async def test_definition_on_an_ffi_call_leads_to_the_handler(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
-    found = await links(client, EXAMPLE, CALL)
-    names = places(found)
+    found = await definition_links(client, EXAMPLE, CALL)
+    names = target_lines(found)
     assert names[0] == ("rms_norm.cc", WRITTEN)
     assert ("rms_norm.cc", REGISTERED) not in names, "it has nothing that the kernel has not"
     assert len(names) == len(set(names)), "each place once"
@@ -105,24 +113,28 @@ async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedR
 async def test_lines_of_a_handler_template_are_on_its_stacks(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
     for line in (WRITTEN, WRITTEN + 2):
-        listed = await own(client, "stacks", RMS_NORM, line)
+        listed = await framedex_request(client, "stacks", RMS_NORM, line)
         assert {each["boundary"] for each in listed} == {"rms_norm"}
-        assert len(await own(client, "callsThrough", RMS_NORM, line)) == 4
-        gone_round = [(await own(client, "nextStack", RMS_NORM, line))["stack"] for _ in listed]
+        assert len(await framedex_request(client, "callsThrough", RMS_NORM, line)) == 4
+        gone_round = [(await framedex_request(client, "nextStack", RMS_NORM, line))["stack"] for _ in listed]
         assert sorted(gone_round) == sorted(each["stack"] for each in listed)
-        assert "rms_norm" in (await own(client, "traceDocument", RMS_NORM, line))["text"]
-        assert await own(client, "stepOut", RMS_NORM, line) == await own(client, "stepOut", RMS_NORM, REGISTERED)
-        assert await own(client, "stepIn", RMS_NORM, line) is None, "a stack ends in its handler"
-    assert await own(client, "stacks", RMS_NORM, line_of(RMS_NORM, "struct Rows")) == []
+        assert "rms_norm" in (await framedex_request(client, "traceDocument", RMS_NORM, line))["text"]
+        assert await framedex_request(client, "stepOut", RMS_NORM, line) == await framedex_request(
+            client, "stepOut", RMS_NORM, REGISTERED
+        )
+        assert await framedex_request(client, "stepIn", RMS_NORM, line) is None, "a stack ends in its handler"
+    assert await framedex_request(client, "stacks", RMS_NORM, line_of(RMS_NORM, "struct Rows")) == []
 
 
 async def test_declaration_leads_from_a_kernel_to_its_ffi_call(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
-    registered = places(
-        await client.text_document_declaration_async(types.DeclarationParams(*at(RMS_NORM, REGISTERED)))
+    registered = target_lines(
+        await client.text_document_declaration_async(types.DeclarationParams(*position_params(RMS_NORM, REGISTERED)))
     )
     for line in (WRITTEN, WRITTEN + 2):
-        found = places(await client.text_document_declaration_async(types.DeclarationParams(*at(RMS_NORM, line))))
+        found = target_lines(
+            await client.text_document_declaration_async(types.DeclarationParams(*position_params(RMS_NORM, line)))
+        )
         assert found == registered
     assert (EXAMPLE.name, CALL) in registered
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_lsp import LanguageClient
 
 from tests.indexer.forgotten import forget_states
-from tests.server.asking import Connect, definition, hover, links, ways
+from tests.server.lsp_requests import Connect, definition, definition_links, hover, listed_targets
 from tests.server.roads import Roads, record_roads
 
 pytestmark = pytest.mark.asyncio
@@ -25,7 +25,7 @@ def roads(tmp_path: Path) -> Roads:
 async def walk(client: LanguageClient, path: Path, line: int) -> list[tuple[str, int]]:
     """The locations on the way, going to the first frame until there is none."""
     way: list[tuple[str, int]] = []
-    while found := await links(client, path, line):
+    while found := await definition_links(client, path, line):
         path = Path(found[0].target_uri.removeprefix("file://"))
         line = found[0].target_selection_range.start.line + 1
         assert (path.name, line) not in way
@@ -50,22 +50,26 @@ async def test_while_stepping_only_callees_on_the_stack_are_offered(roads: Roads
 async def test_the_callee_that_creates_the_client_comes_last_despite_its_time(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
     await definition(client, roads.demo, 1)
-    assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 5), ("library.py", 11)]
+    assert await listed_targets(client, "waysIn", roads.library, 2) == [("library.py", 5), ("library.py", 11)]
 
 
 async def test_while_creating_the_client_the_longest_call_comes_first(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
-    assert await ways(client, "waysIn", roads.library, 11) == [("table.cc", 10), ("table.cc", 15)]
+    assert await listed_targets(client, "waysIn", roads.library, 11) == [("table.cc", 10), ("table.cc", 15)]
 
 
 async def test_an_unvisited_line_offers_every_callee_longest_first(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
-    assert await ways(client, "waysIn", roads.library, 2) == [("library.py", 8), ("library.py", 5), ("library.py", 11)]
+    assert await listed_targets(client, "waysIn", roads.library, 2) == [
+        ("library.py", 8),
+        ("library.py", 5),
+        ("library.py", 11),
+    ]
 
 
 async def test_a_selected_path_is_continued(roads: Roads, connect: Connect) -> None:
     client = await connect(roads.project)
-    assert ("library.py", 5) in await ways(client, "waysIn", roads.library, 2)
+    assert ("library.py", 5) in await listed_targets(client, "waysIn", roads.library, 2)
     assert await walk(client, roads.library, 5) == PUT[2:]
 
 
@@ -77,7 +81,7 @@ async def test_the_callee_named_under_the_cursor_comes_first(roads: Roads, conne
     roads.library.write_text(library, encoding="utf-8")
     for name, line in (("put", 5), ("get", 8)):
         column = len(text[: text.index(name)].encode("utf-16-le")) // 2
-        found = await links(client, roads.library, 2, column)
+        found = await definition_links(client, roads.library, 2, column)
         assert found[0].target_selection_range.start.line + 1 == line
 
 

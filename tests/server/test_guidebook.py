@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from tests.indexer.forgotten import forget_states
-from tests.server.asking import Connect, at, hover, open_document
+from tests.server.lsp_requests import Connect, hover, open_document, position_params
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -45,7 +45,9 @@ def a_guidebook(folder: Path, *functions: str) -> Path:
 async def hover_on(client: LanguageClient, source: Path, word: str, occurrence: int = 0) -> types.Hover | None:
     """The hover on a word of the plug-in's source."""
     line, text = [each for each in enumerate(SOURCE.splitlines(), 1) if word in each[1]][occurrence]
-    return await client.text_document_hover_async(types.HoverParams(*at(source, line, text.rindex(word) + 1)))
+    return await client.text_document_hover_async(
+        types.HoverParams(*position_params(source, line, text.rindex(word) + 1))
+    )
 
 
 def text_of(answer: types.Hover | None) -> str | None:
@@ -85,7 +87,7 @@ async def test_a_recorded_line_shows_its_calls_first(recording: Recording, conne
 
     text = recording.demo.read_text().replace(line, f"{line}  # PJRT_Client_Devices")
     open_document(client, recording.demo.as_uri(), text)
-    about = at(recording.demo, recording.main_calls_both, len(line) + 6)
+    about = position_params(recording.demo, recording.main_calls_both, len(line) + 6)
     answer = await client.text_document_hover_async(types.HoverParams(*about))
 
     page = recording.root / ".framedex" / "guidebook" / "functions" / "PJRT_Client_Devices.html"

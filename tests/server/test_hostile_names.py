@@ -16,9 +16,9 @@ from tests.ffi_running import EXAMPLES
 from tests.indexed_ffi import indexed
 from tests.indexer.sharing.project import framedex
 from tests.running import PROGRAMS
-from tests.server.asking import Connect, ask, at, open_document, own, plain
 from tests.server.conftest import converter
 from tests.server.hostile_names import share_with_hostile_names
+from tests.server.lsp_requests import Connect, framedex_request, open_document, position_params, send_request, to_json
 
 pytestmark = pytest.mark.asyncio
 
@@ -54,13 +54,13 @@ async def test_no_answer_contains_markup_or_control_characters_of_names(workspac
         for line in await _recorded_lines(client, path, text):
             shown += [each async for each in _answers_of_line(client, path, line)]
     for method in _OF_CAPTURE:
-        shown.append(plain(await ask(client, method, {"capture": 1})))
-    shown += [plain(await ask(client, "calls", {"capture": 1, "boundary": 1}))]
+        shown.append(to_json(await send_request(client, method, {"capture": 1})))
+    shown += [to_json(await send_request(client, "calls", {"capture": 1, "boundary": 1}))]
     for costs in ("compiles", "transfers", "memory", "waits"):
-        shown.append(plain(await ask(client, "costs", {"capture": 1, "answer": costs})))
+        shown.append(to_json(await send_request(client, "costs", {"capture": 1, "answer": costs})))
     for call in range(1, _CALLS):
         for method in ("frames", "traceDocument", "traceMarkdown"):
-            shown.append(plain(await ask(client, method, {"call": call})))
+            shown.append(to_json(await send_request(client, method, {"call": call})))
     shown.append(await client.workspace_symbol_async(types.WorkspaceSymbolParams("rms_norm")))
     texts = [text for answer in shown for text in _texts(converter().unstructure(answer))]
     assert sum("command:evil" in text for text in texts) > 20  # hostile names are in the answers
@@ -91,14 +91,14 @@ async def _recorded_lines(client: LanguageClient, path: Path, text: str) -> list
     for line in range(1, len(text.splitlines()) + 1):
         if (
             len(found) < _LINES
-            and await client.text_document_hover_async(types.HoverParams(*at(path, line))) is not None
+            and await client.text_document_hover_async(types.HoverParams(*position_params(path, line))) is not None
         ):
             found.append(line)
     return found
 
 
 async def _answers_of_line(client: LanguageClient, path: Path, line: int) -> Any:
-    document, position = at(path, line)
+    document, position = position_params(path, line)
     there = types.Range(position, position)
     yield await client.text_document_hover_async(types.HoverParams(document, position))
     yield await client.text_document_definition_async(types.DefinitionParams(document, position))
@@ -114,8 +114,8 @@ async def _answers_of_line(client: LanguageClient, path: Path, line: int) -> Any
         yield await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item))
         yield await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(item))
     for method in _OWN:
-        yield await own(client, method, path, line)
-    yield await own(client, "why", path, line, request="textDocument/definition")
+        yield await framedex_request(client, method, path, line)
+    yield await framedex_request(client, "why", path, line, request="textDocument/definition")
 
 
 def _texts(value: Any, key: str = "") -> Iterator[str]:

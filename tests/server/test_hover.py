@@ -14,7 +14,7 @@ from framedex.index import Index
 from framedex.texts.traces import format_trace
 from tests.gitrepository import commit_all
 from tests.indexer.forgotten import forget_states
-from tests.server.asking import ONE_EDITOR, Connect, hover, whole_hover
+from tests.server.lsp_requests import ONE_EDITOR, Connect, hover, hover_answer
 from tests.server.recording import Recording, write_hostile_index, write_index
 
 pytestmark = pytest.mark.asyncio
@@ -80,7 +80,7 @@ async def test_unrecorded_code_has_no_hover(recording: Recording, connect: Conne
 
 async def test_a_client_without_markdown_gets_plain_text(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root, markdown=False)
-    answer = await whole_hover(client, recording.demo, recording.main_calls_both)
+    answer = await hover_answer(client, recording.demo, recording.main_calls_both)
     assert isinstance(answer.contents, types.MarkupContent)
     assert answer.contents.kind == types.MarkupKind.PlainText
     assert "; from <module> (3)\n→ PJRT_Client_BufferFromHostBuffer (2, 4 µs)\n" in answer.contents.value
@@ -92,7 +92,7 @@ async def test_hover_marks_the_line_in_the_encoding_of_the_client(
     recording: Recording, connect: Connect, encoding: str, end: int
 ) -> None:
     client = await connect(recording.root, encodings=[encoding])
-    answer = await whole_hover(client, recording.demo, recording.main_calls_make_input)
+    answer = await hover_answer(client, recording.demo, recording.main_calls_make_input)
     assert answer.range == types.Range(types.Position(7, 4), types.Position(7, end))
 
 

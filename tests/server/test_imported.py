@@ -9,7 +9,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from tests.indexer.imports.profiles import fixture, framedex
-from tests.server.asking import Connect, ask, at, definition, hover, plain
+from tests.server.lsp_requests import Connect, definition, hover, position_params, send_request, to_json
 
 pytestmark = pytest.mark.asyncio
 
@@ -29,7 +29,7 @@ def _line(program: Path, text: str) -> int:
 
 async def _callers(client: LanguageClient, program: Path, line: int) -> list[str]:
     prepared = await client.text_document_prepare_call_hierarchy_async(
-        types.CallHierarchyPrepareParams(*at(program, line))
+        types.CallHierarchyPrepareParams(*position_params(program, line))
     )
     (item,) = prepared or ()
     calls = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item))
@@ -47,7 +47,7 @@ async def test_a_line_leads_to_its_callers_and_callees(program: Path, connect: C
 
 async def test_the_flame_graph_counts_samples(program: Path, connect: Connect) -> None:
     client = await connect(program.parent)
-    graph = plain(await ask(client, "flameGraph", {"capture": 1}))
+    graph = to_json(await send_request(client, "flameGraph", {"capture": 1}))
     weights = [int(line.rpartition(" ")[2]) for line in (program.parent / "py_spy.txt").read_text().splitlines()]
     assert graph["calls"] == sum(weights)
     assert {"outer", "samples (count)"} <= {node["name"] for node in graph["nodes"]}

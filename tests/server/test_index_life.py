@@ -14,8 +14,8 @@ from pytest_lsp import LanguageClient
 from framedex.index import Store
 from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND
 from tests.indexer.privileges import dropping_privileges
-from tests.server.asking import Connect, definition, hover
 from tests.server.conftest import SERVER
+from tests.server.lsp_requests import Connect, definition, hover
 from tests.server.recording import Recording, record, write_index
 
 pytestmark = pytest.mark.asyncio

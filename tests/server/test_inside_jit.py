@@ -11,7 +11,15 @@ from lsprotocol import types
 from framedex.model import NearestLines, ProgramRun, ProgramUse
 from framedex_server.answers.programs import format_nearby, format_program_runs, format_program_uses
 from framedex_server.markup import Markup
-from tests.server.asking import Connect, at, definition, hover, links, own, places
+from tests.server.lsp_requests import (
+    Connect,
+    definition,
+    definition_links,
+    framedex_request,
+    hover,
+    position_params,
+    target_lines,
+)
 from tests.shapes_of_programs import Marked, recorded_shapes
 
 pytestmark = pytest.mark.asyncio
@@ -54,12 +62,12 @@ async def test_definition_follows_the_trace_inward_and_then_to_the_running_line(
 async def test_a_step_that_turned_outward_says_so_and_does_not_turn_back(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     inner, runs = shapes.line("helper", "sine"), shapes.line("helper", "runs")
-    (way,) = await own(client, "waysIn", shapes.path, inner)
+    (way,) = await framedex_request(client, "waysIn", shapes.path, inner)
     assert way["detail"].startswith("turned outward: this line runs the program")
     assert await definition(client, shapes.path, inner) == [(shapes.path.name, runs)]
-    further = await links(client, shapes.path, runs, _first_column(shapes.path, runs))
+    further = await definition_links(client, shapes.path, runs, _first_column(shapes.path, runs))
     inside = {shapes.line("helper", "calls"), inner}
-    assert not [each for each in places(further) if each[0] == shapes.path.name and each[1] in inside]
+    assert not [each for each in target_lines(further) if each[0] == shapes.path.name and each[1] in inside]
 
 
 def _first_column(path: Path, line: int) -> int:
@@ -71,22 +79,22 @@ async def test_the_name_of_a_jitted_function_leads_to_its_line_inside(shapes: Ma
     client = await connect(shapes.path.parent)
     number = shapes.line("plain", "runs")
     column = shapes.path.read_text().splitlines()[number - 1].index("plain")
-    document, position = at(shapes.path, number, column + 1)
+    document, position = position_params(shapes.path, number, column + 1)
     answer = await client.text_document_definition_async(types.DefinitionParams(document, position))
-    assert places(answer)[0] == (shapes.path.name, shapes.line("plain", "sine"))
+    assert target_lines(answer)[0] == (shapes.path.name, shapes.line("plain", "sine"))
 
 
 async def test_declaration_returns_to_the_line_that_called_it_during_tracing(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
-    document, position = at(shapes.path, shapes.line("helper", "sine"))
+    document, position = position_params(shapes.path, shapes.line("helper", "sine"))
     answer = await client.text_document_declaration_async(types.DeclarationParams(document, position))
     lines = [(shapes.path.name, shapes.line("helper", mark)) for mark in ("calls", "runs")]
-    assert places(answer) == lines[:1]
+    assert target_lines(answer) == lines[:1]
 
 
 async def test_references_of_a_line_inside_jit_are_the_running_lines(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
-    document, position = at(shapes.path, shapes.line("scan", "sine"))
+    document, position = position_params(shapes.path, shapes.line("scan", "sine"))
     params = types.ReferenceParams(types.ReferenceContext(True), document, position)
     found = cast("list[types.Location]", await client.text_document_references_async(params))
     assert shapes.line("scan", "runs") in {each.range.start.line + 1 for each in found}
@@ -95,7 +103,7 @@ async def test_references_of_a_line_inside_jit_are_the_running_lines(shapes: Mar
 async def test_an_empty_answer_names_the_nearest_lines(shapes: Marked, connect: Connect) -> None:
     client = await connect(shapes.path.parent)
     line = shapes.line("here", "nothing")
-    answer = await own(client, "why", shapes.path, line, request="textDocument/definition")
+    answer = await framedex_request(client, "why", shapes.path, line, request="textDocument/definition")
     assert answer["text"].startswith("No recorded call went through this line: nothing in never was recorded")
     assert f"Nearest: line {shapes.line('generator', 'runs')} (" in answer["text"]
     assert Path(shapes.path).is_file()

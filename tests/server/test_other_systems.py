@@ -10,7 +10,15 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, JAX, python_without
-from tests.server.asking import Connect, at, definition, hover, open_document, own, plain
+from tests.server.lsp_requests import (
+    Connect,
+    definition,
+    framedex_request,
+    hover,
+    open_document,
+    position_params,
+    to_json,
+)
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -38,7 +46,7 @@ async def test_unsupported_requests_are_reported_and_the_server_continues(tmp_pa
 
     assert await client.workspace_execute_command_async(params) is None
     assert any("framedex's native part" in each.message for each in client.messages)
-    why = plain(await own(client, "why", tmp_path / "demo.py", 1, request="framedex/stacks"))
+    why = to_json(await framedex_request(client, "why", tmp_path / "demo.py", 1, request="framedex/stacks"))
     assert "Nothing has been recorded here yet" in why["text"]
 
 
@@ -48,7 +56,7 @@ async def _check_answers(client: LanguageClient, recording: Recording) -> None:
     text = await hover(client, recording.demo, recording.main_calls_make_input)
     assert text is not None and "PJRT_Client_BufferFromHostBuffer" in text
     item = await client.text_document_prepare_call_hierarchy_async(
-        types.CallHierarchyPrepareParams(*at(recording.library, recording.device_put_enters_cpp))
+        types.CallHierarchyPrepareParams(*position_params(recording.library, recording.device_put_enters_cpp))
     )
     assert item
     log = recording.root / "crash.log"

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import Connect, at, definition, hover
+from tests.server.lsp_requests import Connect, definition, hover, position_params
 from tests.server.real_program import CALL, PUT, framedex, recorded_program
 
 pytestmark = pytest.mark.asyncio
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio
 
 async def _callers(client: LanguageClient, program: Path, line: int) -> list[str]:
     prepared = await client.text_document_prepare_call_hierarchy_async(
-        types.CallHierarchyPrepareParams(*at(program, line))
+        types.CallHierarchyPrepareParams(*position_params(program, line))
     )
     (item,) = prepared or ()
     calls = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(item))

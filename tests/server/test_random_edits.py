@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.edited_program import Answer, record_and_edit
-from tests.server.asking import Connect, definition, hover, open_document
+from tests.server.lsp_requests import Connect, definition, hover, open_document
 
 pytestmark = pytest.mark.asyncio
 

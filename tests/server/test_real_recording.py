@@ -9,7 +9,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from tests.editors.demo_checkout import recorded_demo
-from tests.server.asking import Connect, at, hover, links
+from tests.server.lsp_requests import Connect, definition_links, hover, position_params
 from tests.server.real_program import CALL, COMPILE, FRAMEDEX, PUT, recorded_program
 
 pytestmark = pytest.mark.asyncio
@@ -60,7 +60,7 @@ async def test_go_to_frame_leads_from_the_demo_through_jax_to_the_mock(demo: Pat
 
 async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(program: Path, connect: Connect) -> None:
     client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
-    params = types.CallHierarchyPrepareParams(*at(program, PUT))
+    params = types.CallHierarchyPrepareParams(*position_params(program, PUT))
     (put,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
     (call,) = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(put)) or ()
     assert (put.name, call.from_.name) == ("put_on_device", "<module>")
@@ -71,7 +71,7 @@ async def _way_in(client: LanguageClient, path: Path, line: int, column: int) ->
     """The files visited by repeatedly going to the first frame, from a location in a program."""
     way: list[Path] = []
     seen = set()
-    while (path, line) not in seen and (found := await links(client, path, line, 0 if way else column)):
+    while (path, line) not in seen and (found := await definition_links(client, path, line, 0 if way else column)):
         seen.add((path, line))
         path, line = Path(found[0].target_uri.removeprefix("file://")), found[0].target_selection_range.start.line + 1
         way.append(path)

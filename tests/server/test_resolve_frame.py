@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from tests.server.asking import Connect, ask, definition, plain
+from tests.server.lsp_requests import Connect, definition, send_request, to_json
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio
 
 async def resolved(connect: Connect, root: Path, **wanted: object) -> dict[str, Any]:
     client = await connect(root)
-    answer: dict[str, Any] = plain(await ask(client, "resolveFrame", wanted))
+    answer: dict[str, Any] = to_json(await send_request(client, "resolveFrame", wanted))
     return answer
 
 
@@ -30,7 +30,7 @@ async def test_a_build_path_leads_to_the_recorded_file_with_the_same_tail(
     tail = recording.client.relative_to(recording.client.parent.parent)
     client = await connect(recording.root)
     for prefix in ("", "external/xla/", "bazel-out/k8-opt/bin/external/xla/", "/proc/self/cwd/", "/build/elsewhere/"):
-        answer = plain(await ask(client, "resolveFrame", {"path": f"{prefix}{tail}", "line": 4}))
+        answer = to_json(await send_request(client, "resolveFrame", {"path": f"{prefix}{tail}", "line": 4}))
         assert (places(answer), answer["message"]) == ([("client.cc", 4)], None), prefix
 
 
@@ -76,9 +76,9 @@ async def test_an_unlocated_frame_reports_attempts_and_a_remedy(recording: Recor
     assert str(recording.root) in answer["message"]
     assert "path-map" in answer["message"]
     client = await connect(recording.root)
-    nameless = plain(await ask(client, "resolveFrame", {"symbol": "no::such()"}))
+    nameless = to_json(await send_request(client, "resolveFrame", {"symbol": "no::such()"}))
     assert "neither a recorded function nor a definition" in nameless["message"]
-    sourceless = plain(await ask(client, "resolveFrame", {"symbol": "jax::Glue()"}))
+    sourceless = to_json(await send_request(client, "resolveFrame", {"symbol": "jax::Glue()"}))
     assert "was recorded, but its source is not on this machine" in sourceless["message"]
 
 
@@ -94,11 +94,11 @@ async def test_a_request_without_a_frame_is_refused(tmp_path: Path, connect: Con
     ]
     for wanted in refused:
         with pytest.raises(JsonRpcException):
-            await ask(client, "resolveFrame", wanted)
+            await send_request(client, "resolveFrame", wanted)
 
 
 async def test_a_hostile_path_is_not_located(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     for path in ("a/\0b.cc", "a/\ud800.cc", "/", "../../no/such.cc", "x/" + "y" * 4000):
-        answer = plain(await ask(client, "resolveFrame", {"path": path, "line": 1}))
+        answer = to_json(await send_request(client, "resolveFrame", {"path": path, "line": 1}))
         assert (answer["locations"], answer["url"]) == ([], None), path

@@ -15,7 +15,7 @@ from framedex.path_resolution.precedence import PathResolver
 from framedex.settings import Settings
 from framedex.text_stacks.model import StackFormat, TextFrame, TextLocation
 from framedex.text_stacks.source_lookup.resolve import Resolver
-from tests.server.asking import Connect, ask, links, plain
+from tests.server.lsp_requests import Connect, definition_links, send_request, to_json
 
 FILES = (
     *("here.cc", "sub/a.cc", "home/home.cc", "xla/xla/shape.cc", "xla/only.cc", "xla/hlo.proto", "one/twice/same.cc"),
@@ -154,11 +154,11 @@ async def test_a_path_means_the_same_file_in_all_requests(root: Path, connect: C
     client = await connect(root)
 
     async def of_request(path: str) -> list[str]:
-        answer = plain(await ask(client, "resolveFrame", {"path": path, "line": 1}))
+        answer = to_json(await send_request(client, "resolveFrame", {"path": path, "line": 1}))
         return relative(root, [to_fs_path(each["uri"]) or "" for each in answer["locations"]])
 
     async def of_definition(line: int) -> list[str]:
-        found = await links(client, log, line)
+        found = await definition_links(client, log, line)
         return relative(root, [to_fs_path(each.target_uri) or "" for each in found])
 
     by_line = explained(root, log)

@@ -15,7 +15,7 @@ from pytest_lsp import LanguageClient
 from framedex.index import Index
 from framedex.texts.traces import format_trace
 from framedex_server.features.semantic_tokens import LEGEND
-from tests.server.asking import Connect, definition, hover, open_document, settled
+from tests.server.lsp_requests import Connect, definition, hover, open_document, wait_for_settings
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording, write_index
 
@@ -194,7 +194,7 @@ class TestTheRest:
     async def test_folding_glue_can_be_switched_off(self, recording: Recording, connect: Connect, log: Path) -> None:
         (recording.root / "framedex.toml").write_text("[editor]\nfold-glue = false\n")
         client = await connect(recording.root)
-        await settled(client, recording.root)
+        await wait_for_settings(client, recording.root)
         ranges = await client.text_document_folding_range_async(types.FoldingRangeParams(document(log))) or ()
         assert [(each.start_line, each.end_line) for each in ranges] == [(1, 5), (7, 11)]
 
@@ -251,7 +251,7 @@ class TestTheRest:
         log = recording.root / "crash.log"
         log.write_text("#0 0x4 in f() /build/machine/a.cc:3:1\n")
         client = await connect(recording.root)
-        await settled(client, recording.root)
+        await wait_for_settings(client, recording.root)
         (link,) = await client.text_document_document_link_async(types.DocumentLinkParams(document(log))) or ()
         assert link.target == "https://git.example.org/a.cc?line=3"
         assert await definition(client, log, 1) == []

@@ -10,7 +10,7 @@ from pytest_lsp import LanguageClient
 
 from framedex.index import Store
 from framedex.model import ExtractedFile
-from tests.server.asking import ONE_EDITOR, Connect, at, settled
+from tests.server.lsp_requests import ONE_EDITOR, Connect, position_params, wait_for_settings
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -44,8 +44,8 @@ async def outgoing(client: LanguageClient, item: types.CallHierarchyItem) -> lis
 
 
 async def main_of(client: LanguageClient, recording: Recording) -> types.CallHierarchyItem:
-    await settled(client, recording.root)
-    params = types.CallHierarchyPrepareParams(*at(recording.demo, recording.main_calls_make_input))
+    await wait_for_settings(client, recording.root)
+    params = types.CallHierarchyPrepareParams(*position_params(recording.demo, recording.main_calls_make_input))
     (item,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
     return item
 
@@ -116,8 +116,8 @@ async def incoming(client: LanguageClient, item: types.CallHierarchyItem) -> lis
 
 
 async def make_input_of(client: LanguageClient, recording: Recording) -> types.CallHierarchyItem:
-    await settled(client, recording.root)
-    where = types.CallHierarchyPrepareParams(*at(recording.demo, recording.make_input_calls_device_put))
+    await wait_for_settings(client, recording.root)
+    where = types.CallHierarchyPrepareParams(*position_params(recording.demo, recording.make_input_calls_device_put))
     (item,) = await client.text_document_prepare_call_hierarchy_async(where) or ()
     return item
 

@@ -6,7 +6,17 @@ import pytest
 from lsprotocol import types
 
 from framedex_server.documents.open_documents import UnsavedEdits
-from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places, settled
+from tests.server.lsp_requests import (
+    EDITORS,
+    Connect,
+    definition,
+    framedex_request,
+    hover,
+    open_document,
+    position_params,
+    target_lines,
+    wait_for_settings,
+)
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -28,15 +38,15 @@ async def test_requests_refer_to_displayed_lines(recording: Recording, connect: 
         ("demo.py", recording.make_input_calls_device_put + 2)
     ]
     declared = await client.text_document_declaration_async(
-        types.DeclarationParams(*at(recording.library, recording.device_put_enters_cpp))
+        types.DeclarationParams(*position_params(recording.library, recording.device_put_enters_cpp))
     )
-    assert places(declared) == [("demo.py", recording.make_input_calls_device_put + 2)]
+    assert target_lines(declared) == [("demo.py", recording.make_input_calls_device_put + 2)]
 
 
 async def test_a_hover_is_shown_on_the_requested_line(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     open_document(client, recording.demo.as_uri(), TYPED + recording.demo.read_text())
-    document, position = at(recording.demo, recording.main_calls_make_input + 2)
+    document, position = position_params(recording.demo, recording.main_calls_make_input + 2)
     found = await client.text_document_hover_async(types.HoverParams(document, position))
     assert found is not None and found.range is not None and found.range.start.line == position.line
 
@@ -47,7 +57,7 @@ async def test_steps_lenses_and_hints_follow_the_edits(recording: Recording, con
         "[tool.framedex]\neditor = { code-lens = true, inlay-hints = true }\n"
     )
     client = await connect(recording.root)
-    await settled(client, recording.root)
+    await wait_for_settings(client, recording.root)
     text = recording.demo.read_text().replace("y = make_input(1)", "y = make_input(2)")
     open_document(client, recording.demo.as_uri(), TYPED + text)
     document = types.TextDocumentIdentifier(recording.demo.as_uri())
@@ -56,7 +66,7 @@ async def test_steps_lenses_and_hints_follow_the_edits(recording: Recording, con
     whole = types.Range(types.Position(0, 0), types.Position(20, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, whole)) or []
     assert [hint.position.line + 1 for hint in hints] == [7, 11, 13]
-    position = await own(client, "stepOut", recording.demo, recording.make_input_calls_device_put + 2)
+    position = await framedex_request(client, "stepOut", recording.demo, recording.make_input_calls_device_put + 2)
     assert position is not None
 
 

@@ -16,7 +16,7 @@ from pytest_lsp import LanguageClient
 from framedex.index import Store
 from framedex.ingest import SilentProgress, ingest_captures, skip_sources
 from tests.running import PROGRAMS, run
-from tests.server.asking import Connect, at, hover, links
+from tests.server.lsp_requests import Connect, definition_links, hover, position_params
 
 pytestmark = pytest.mark.asyncio
 
@@ -104,7 +104,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 async def next_place(client: LanguageClient, project: Project, place: Place) -> Place | None:
-    found = await links(client, *project.now(place))
+    found = await definition_links(client, *project.now(place))
     if not found:
         return None
     path = found[0].target_uri.removeprefix("file://")
@@ -134,7 +134,7 @@ class Walker:
 
     async def look(self, project: Project, place: Place, number: int) -> None:
         path, line = project.now(place)
-        document, position = at(path, line)
+        document, position = position_params(path, line)
         match number % 4:
             case 0:
                 await hover(self.client, path, line)

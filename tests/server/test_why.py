@@ -12,7 +12,15 @@ from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
 from framedex_native._native import METADATA_FILE
-from tests.server.asking import ONE_EDITOR, Connect, ask, definition, open_document, own, plain
+from tests.server.lsp_requests import (
+    ONE_EDITOR,
+    Connect,
+    definition,
+    framedex_request,
+    open_document,
+    send_request,
+    to_json,
+)
 from tests.server.recording import Recording, write_hostile_index
 
 pytestmark = pytest.mark.asyncio
@@ -23,14 +31,14 @@ LINE_REQUESTS = ("stepIn", "stepOut", "nextStack", "stacks", "callsThrough", "tr
 
 async def why(client: LanguageClient, request: str, path: Path, line: int) -> Any:
     """The reason for an empty answer to a request about a line."""
-    return await own(client, "why", path, line, request=request)
+    return await framedex_request(client, "why", path, line, request=request)
 
 
 @pytest.mark.parametrize("editor", ONE_EDITOR)
 async def test_at_the_end_of_a_stack_its_trace_is_offered(recording: Recording, connect: Connect, editor: str) -> None:
     client = await connect(recording.root, editor)
     end = recording.mock, recording.mock_allocates
-    assert await own(client, "stepIn", *end) is None
+    assert await framedex_request(client, "stepIn", *end) is None
     told = await why(client, "framedex/stepIn", *end)
     assert told == {"text": "No frame with source is further inward on this stack.", "action": None}
     assert not await definition(client, *end)
@@ -54,7 +62,7 @@ async def test_a_line_without_calls_says_so(recording: Recording, connect: Conne
 
 async def test_a_frame_without_source_says_so(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
-    told = plain(await ask(client, "why", {"request": "framedex/selectFrame", "frame": 0}))
+    told = to_json(await send_request(client, "why", {"request": "framedex/selectFrame", "frame": 0}))
     assert told == {"text": "The source of this frame is not on this machine.", "action": None}
 
 
@@ -73,9 +81,9 @@ async def test_a_line_executed_only_by_other_captures_says_so_and_offers_all(
     write_hostile_index(recording)
     client = await connect(recording.root)
     line = recording.demo, recording.make_input_calls_device_put
-    await own(client, "selectCapture", *line, capture=2)
+    await framedex_request(client, "selectCapture", *line, capture=2)
     for name in LINE_REQUESTS:
-        assert not await own(client, name, *line)
+        assert not await framedex_request(client, name, *line)
         told = await why(client, f"framedex/{name}", *line)
         assert told["text"].startswith("No call of capture 2 (")
         assert ") went through this line; 5 calls of other captures did." in told["text"]
@@ -84,7 +92,7 @@ async def test_a_line_executed_only_by_other_captures_says_so_and_offers_all(
     assert told["action"]["title"] == "Answer from other captures"
     picked_none = types.ExecuteCommandParams(told["action"]["command"], told["action"]["arguments"])
     await client.workspace_execute_command_async(picked_none)
-    assert await own(client, "stacks", *line)
+    assert await framedex_request(client, "stacks", *line)
 
 
 async def test_the_end_of_a_stack_of_the_selected_capture_is_its_own_reason(
@@ -92,7 +100,7 @@ async def test_the_end_of_a_stack_of_the_selected_capture_is_its_own_reason(
 ) -> None:
     write_hostile_index(recording)
     client = await connect(recording.root)
-    await own(client, "selectCapture", recording.demo, 1, capture=1)
+    await framedex_request(client, "selectCapture", recording.demo, 1, capture=1)
     told = await why(client, "framedex/stepIn", recording.mock, recording.mock_allocates)
     assert told["text"] == "No frame with source is further inward on this stack."
 
@@ -112,7 +120,10 @@ async def test_an_unrecorded_program_can_be_recorded(tmp_path: Path, connect: Co
     assert told["text"] == "Nothing has been recorded here yet. Run `framedex run SCRIPT` to record a program."
     record = {"title": "Record this file", "command": "framedex.record", "arguments": [program.as_uri()]}
     assert told["action"] == record
-    assert plain(await ask(client, "why", {"request": "framedex/captures"})) == {"text": told["text"], "action": None}
+    assert to_json(await send_request(client, "why", {"request": "framedex/captures"})) == {
+        "text": told["text"],
+        "action": None,
+    }
 
 
 async def test_an_unindexed_recording_can_be_indexed(recording: Recording, connect: Connect) -> None:
@@ -141,4 +152,4 @@ async def test_an_unusable_index_is_the_reason_each_time(recording: Recording, c
 async def test_a_request_without_its_subject_is_an_error(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     with pytest.raises(JsonRpcException):
-        await own(client, "why", recording.demo, 1)
+        await framedex_request(client, "why", recording.demo, 1)

@@ -8,7 +8,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import ONE_EDITOR, Connect
+from tests.server.lsp_requests import ONE_EDITOR, Connect
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
