@@ -47,7 +47,7 @@ Value read(const void* value, size_t index) {
   return result;
 }
 
-// Formats with the fewest digits that round-trip.
+// Formats a number with the fewest digits that round-trip.
 template <typename Real>
 std::string real_text(Real value) {
   std::array<char, 32> text;
@@ -87,7 +87,7 @@ std::string number_text(XLA_FFI_DataType dtype, const void* value, size_t index)
   }
 }
 
-// Formats a scalar like an HLO constant with its type, since `s32(3)` differs from `s64(3)`. `true` and `false` need no
+// Formats a scalar with its type, like an HLO constant, since `s32(3)` differs from `s64(3)`. `true` and `false` get no
 // type.
 std::string scalar_text(const XLA_FFI_Scalar& scalar) {
   std::string number = number_text(scalar.dtype, scalar.value, 0);

@@ -29,8 +29,8 @@ std::array<FatalSignal, 5> fatal_signals = {{{SIGSEGV, "SIGSEGV", {}},
                                              {SIGILL, "SIGILL", {}},
                                              {SIGABRT, "SIGABRT", {}}}};
 
-// A stack for signal handlers, so that they run when the thread's own stack has overflowed. A stack that the program
-// has set up is kept.
+// A stack for signal handlers, so that they can run after the thread's own stack has overflowed. Keeps the alternate
+// stack that the program has set up, if there is one.
 class AlternateStack {
  public:
   AlternateStack() {

@@ -24,7 +24,7 @@ class RunningScope {
   const RunningScope* outer_;
 };
 
-// From now on reports fatal signals in handlers, before the previous signal handlers run.
+// Installs signal handlers that report fatal signals in FFI handlers, and then run the previous signal handlers.
 void install_crash_report();
 
 }  // namespace framedex::ffi

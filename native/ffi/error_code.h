@@ -1,4 +1,4 @@
-// Finds the code of a handler's error. The FFI API does not return it before version 0.5 (jaxlib 0.12).
+// Finds the code of a handler's error. Before version 0.5 (jaxlib 0.12) the FFI API does not return it.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace framedex::ffi {
 
-// While this exists, the handler of `frame` creates errors through a function that notes their code. The errors are
-// still XLA's own. Before and after, the frame is unchanged.
+// During the lifetime of this object, the handler of `frame` creates errors through a function that remembers their
+// code. The errors are still XLA's own. The destructor restores the frame.
 class ErrorCodeScope {
  public:
   explicit ErrorCodeScope(XLA_FFI_CallFrame* frame);

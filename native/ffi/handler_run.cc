@@ -18,21 +18,21 @@ using recorder::Call;
 
 constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
 
-// Starts the recording that the environment requests, unless libtpu.so has already started it in this process. The
-// first run does this, so a program without handlers creates no capture. Other runs wait until it has started.
+// Starts the recording that the environment requests, unless libtpu.so has already started it in this process. Only the
+// first run does this, so a program without handlers creates no capture. Concurrent runs wait until it has started.
 void start_recording_once() {
   static const bool is_started = (recorder::start_from_environment(), true);
   static_cast<void>(is_started);
 }
 
-// The attributes of a callback are ours: they describe how the mock TPU moves its data.
+// Leaves out the attributes of a callback: framedex added them, to describe how the mock TPU moves its data.
 void write_text(recorder::ArgumentWriter& writer, const CallText& text, bool is_of_callback) {
   writer.text(kArguments, text.arguments);
   writer.text(kResults, text.results);
   if (!text.attributes.empty() && !is_of_callback) writer.text(kAttributes, text.attributes);
 }
 
-// Caches the text per instance: its shapes hardly ever change.
+// Writes the text of a call. The text is cached per instance, because its shapes hardly ever change.
 void write_text(recorder::ArgumentWriter& writer, Instance* instance, const XLA_FFI_CallFrame& frame) {
   bool is_of_callback = instance != nullptr && instance->is_of_callback;
   const CallText* known = instance != nullptr ? instance->text.load(std::memory_order_acquire) : nullptr;
@@ -112,8 +112,8 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
 
 }  // namespace
 
-// Not inlined, so that it has its own frame with a frame pointer. The trampoline jumps here and leaves no frame, so the
-// caller of this function is XLA.
+// Not inlined, so that it has its own frame with a frame pointer. The trampoline jumps here and adds no frame, so XLA
+// is the caller of this function.
 __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame) {
   if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
   start_recording_once();

@@ -19,7 +19,7 @@ constexpr std::string_view kCallback = "framedex_callback";
 
 void destroy_instance(void* instance);
 
-// The type of states that are instances. Registered once per process, at XLA's first query.
+// XLA's type id for states that are instances. Registered once per process, at XLA's first query.
 XLA_FFI_TypeId instance_type{0};
 
 // Leaked on purpose: executables are destroyed after static destructors.
@@ -35,7 +35,7 @@ struct State {
   }
 };
 
-// Returns a text attribute of a custom call; nothing if it has none of that name.
+// Returns a text attribute of a custom call; nothing if the call has no text attribute of this name.
 std::optional<std::string> text_attribute(const XLA_FFI_CallFrame& frame, std::string_view name) {
   const XLA_FFI_Attrs& attributes = frame.attrs;
   for (int64_t i = 0; i < attributes.size; ++i) {
@@ -69,8 +69,8 @@ void destroy_instance(void* opaque) {
   delete instance;
 }
 
-// Instances by the address of their handler's own state. Every run looks one up, so reads take no lock; writes happen
-// at compile time. An entry outlives its state: the next state at that address reuses it.
+// Maps the address of a handler's own state to its instance. Every run looks one up, so reads take no lock; writes
+// happen at compile time. An entry outlives its state: the next state at that address reuses it.
 class StateTable {
  public:
   // Returns false if the table is full.
@@ -108,9 +108,9 @@ class StateTable {
   Entry entries_[kCapacity];
 };
 StateTable states;
-std::mutex states_writing;
+std::mutex states_mutex;
 
-bool makes_state(const Slot& slot) { return slot.registration->state_type.load(std::memory_order_relaxed) > 0; }
+bool creates_state(const Slot& slot) { return slot.registration->state_type.load(std::memory_order_relaxed) > 0; }
 
 // Returns the state that the handler itself created.
 void* own_state(const Slot& slot, const XLA_FFI_CallFrame& frame) {
@@ -137,8 +137,8 @@ XLA_FFI_Error* answer_metadata_query(const XLA_FFI_CallFrame& frame) {
   return nullptr;
 }
 
-// Asks the instantiate stage for its state type, as XLA does at registration. Older XLA versions do not ask that stage.
-int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
+// Queries the instantiate stage for its state type, as XLA does at registration. Older XLA versions do not.
+int64_t query_state_type(const Slot& slot, const XLA_FFI_Api& api) {
   XLA_FFI_Metadata metadata{};
   metadata.struct_size = XLA_FFI_Metadata_STRUCT_SIZE;
   metadata.api_version.struct_size = XLA_FFI_Api_Version_STRUCT_SIZE;
@@ -171,11 +171,11 @@ const Instance* set_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   return nullptr;
 }
 
-const Instance* set_instance_beside(const Slot& slot, const XLA_FFI_CallFrame& frame, const void* state) {
+const Instance* add_instance_of_state(const Slot& slot, const XLA_FFI_CallFrame& frame, const void* state) {
   Instance* instance = create_instance(slot, frame);
   bool has_room;
   {
-    std::lock_guard lock(states_writing);
+    std::lock_guard lock(states_mutex);
     has_room = states.insert(state, instance);
   }
   if (has_room) return instance;
@@ -193,14 +193,14 @@ XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame) {
 
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   std::atomic<int64_t>& type = slot.registration->state_type;
-  if (type.load(std::memory_order_relaxed) == Registration::kNotAsked) type.store(ask_state_type(slot, *frame.api));
-  if (const void* state = own_state(slot, frame)) return set_instance_beside(slot, frame, state);
-  return slot.registration->has_instances && !makes_state(slot) ? set_instance(slot, frame) : nullptr;
+  if (type.load(std::memory_order_relaxed) == Registration::kNotQueried) type.store(query_state_type(slot, *frame.api));
+  if (const void* state = own_state(slot, frame)) return add_instance_of_state(slot, frame, state);
+  return slot.registration->has_instances && !creates_state(slot) ? set_instance(slot, frame) : nullptr;
 }
 
 Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   if (frame.ctx == nullptr) return nullptr;
-  if (makes_state(slot)) return states.find(own_state(slot, frame));
+  if (creates_state(slot)) return states.find(own_state(slot, frame));
   if (!slot.registration->has_instances) return nullptr;
   return static_cast<Instance*>(get_state(frame, &instance_type));
 }
@@ -218,7 +218,7 @@ std::vector<InstanceEntry> instances_after(uint64_t mark) {
   return entries;
 }
 
-uint64_t last_instance() {
+uint64_t last_instance_id() {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   return state.last;

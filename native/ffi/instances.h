@@ -19,11 +19,11 @@ struct Instance {
   uint64_t thread;                         // the thread that instantiated it
   const char* attributes;                  // formatted by call_text.h; lives as long as the process
   std::atomic<uint64_t> site{0};           // the ffi_call that created it; 0: unknown
-  std::atomic<const char*> line{nullptr};  // the site's line, for a report
+  std::atomic<const char*> line{nullptr};  // the site's line, for a crash report
   std::atomic<const CallText*> text{nullptr};
   bool is_joined = false;
-  // Whether this is a part of a host callback (attribute `framedex_callback`). The part that calls Python is recorded
-  // under the callback's name; the other parts are not recorded.
+  // Whether this custom call is part of a host callback (attribute `framedex_callback`). The part that calls Python is
+  // recorded under the callback's name; the other parts are not recorded.
   const bool is_of_callback;
   const std::optional<uint32_t> callback;  // the recorder's function number
 
@@ -45,23 +45,24 @@ inline bool is_metadata_query(const XLA_FFI_CallFrame& frame) {
 
 // The instantiate stage for a handler without one: creates the instance, and answers the metadata query.
 XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
-// Creates the instance of a custom call after the handler's own instantiate stage. If that created a state, the
-// instance is found by the state's address. Returns nullptr if there is no instance.
+// Creates the instance of a custom call after the handler's own instantiate stage. If that stage created a state, the
+// state's address identifies the instance. Returns nullptr if there is no instance.
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame);
 // Returns the running instance, nullptr if unknown.
 Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame);
 
-// Loaded instances without a known site and with ids above `mark`, in the order of their ids.
+// A loaded instance without a certain site.
 struct InstanceEntry {
   uint64_t id;
   uint64_t thread;
   const char* target;
   const char* attributes;
 };
+// Returns the instances with ids above `mark`, in the order of their ids.
 std::vector<InstanceEntry> instances_after(uint64_t mark);
 // Returns the id of the newest instance, 0 if there is none.
-uint64_t last_instance();
-// Sets the site of an instance, and its line for a report. Site 0: none, or uncertain.
+uint64_t last_instance_id();
+// Sets the site of an instance, and the site's line for a crash report. Site 0: none, or uncertain.
 void join(uint64_t id, uint64_t site, const std::string& line, bool is_certain);
 
 }  // namespace framedex::ffi

@@ -1,4 +1,4 @@
-// The C interface of libframedex_ffi.so for its Python half (framedex_native.ffi), which calls it through ctypes.
+// The C interface of libframedex_ffi.so. Its Python half, framedex_native.ffi, calls it through ctypes.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace ffi = framedex::ffi;
 
 extern "C" {
 
-// The handlers of a target's stages, instantiate to execute; nullptr: no such stage.
+// The handlers of a target's stages, from instantiate to execute; nullptr for a missing stage.
 struct FramedexFfiStages {
   XLA_FFI_Handler_Bundle handlers;
 };
@@ -31,9 +31,9 @@ FRAMEDEX_EXPORT void* framedex_ffi_wrap_untyped(const char* target, void* handle
 
 FRAMEDEX_EXPORT void framedex_ffi_add_site(const char* target, const char* line) { ffi::add_site(target, line); }
 
-FRAMEDEX_EXPORT uint64_t framedex_ffi_last_instance() { return ffi::last_instance(); }
+FRAMEDEX_EXPORT uint64_t framedex_ffi_last_instance() { return ffi::last_instance_id(); }
 
-// Writes at most `capacity` of the instances after `mark`. Returns their total number.
+// Writes the instances after `mark`, at most `capacity` of them. Returns their total number.
 FRAMEDEX_EXPORT size_t framedex_ffi_instances_after(uint64_t mark, ffi::InstanceEntry* entries, size_t capacity) {
   auto found = ffi::instances_after(mark);
   std::copy_n(found.begin(), std::min(capacity, found.size()), entries);

@@ -1,4 +1,4 @@
-// The boundary functions under which runs of handlers are recorded.
+// The boundary functions that runs of handlers are recorded as.
 #pragma once
 
 #include <array>

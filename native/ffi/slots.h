@@ -10,7 +10,7 @@
 
 namespace framedex::ffi {
 
-// The `ffi_call` lines known to call a target, as one text for a report. The texts live as long as the process.
+// The `ffi_call` lines known to call a target, as one text for a crash report. The texts live as long as the process.
 struct TargetSites {
   std::atomic<const char*> text{nullptr};
 };
@@ -20,9 +20,9 @@ struct Registration {
   const char* target;
   const TargetSites* sites;
   // The state type of the handler's own instantiate stage; 0: it creates no state, or there is no such stage.
-  static constexpr int64_t kNotAsked = -1;
-  std::atomic<int64_t> state_type{kNotAsked};
-  // Whether a custom call without its own state gets an instance from us as its state.
+  static constexpr int64_t kNotQueried = -1;
+  std::atomic<int64_t> state_type{kNotQueried};
+  // Whether framedex gives a custom call without its own state an instance as its state.
   bool has_instances = false;
 };
 
@@ -33,8 +33,7 @@ struct Slot {
   XLA_FFI_ExecutionStage stage;
 };
 
-// A custom call of the untyped API. Its arguments depend on the call and the platform; there are at most five, all
-// words.
+// A custom call of the untyped API. Its arguments depend on the call and the platform: at most five, each one word.
 using UntypedHandler = void(void*, void*, void*, void*, void*);
 
 struct UntypedSlot {

@@ -6,8 +6,8 @@
 namespace framedex::ffi {
 namespace {
 
-// XLA_FFI_State_Set_Args of API 0.1 (jaxlib 0.8), and XLA_FFI_State_Get_Args; API 0.2 (jaxlib 0.9) lacks the last
-// member. They are in xla/ffi/api/c_api.h of those versions.
+// XLA_FFI_State_Set_Args of API 0.1 (jaxlib 0.8), and also XLA_FFI_State_Get_Args. API 0.2 (jaxlib 0.9) lacks the last
+// member. xla/ffi/api/c_api.h of these versions declares them.
 struct StateArgumentsBefore03 {
   size_t struct_size;
   XLA_FFI_Extension_Base* extension_start;

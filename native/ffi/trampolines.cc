@@ -8,7 +8,7 @@
 namespace framedex::ffi {
 namespace {
 
-// Jumps to the shared function, without a frame of its own.
+// Jumps to the shared function, and so adds no frame.
 template <size_t kIndex>
 XLA_FFI_Error* run_slot(XLA_FFI_CallFrame* frame) {
   return run(slots[kIndex], frame);

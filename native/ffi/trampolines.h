@@ -1,4 +1,4 @@
-// One function per slot. XLA calls a handler without saying which one it means, so each handler needs its own address.
+// One function per slot. XLA does not pass the handler's identity to it, so each handler needs its own address.
 #pragma once
 
 #include "ffi/slots.h"

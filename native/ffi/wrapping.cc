@@ -99,7 +99,7 @@ void add_site(const std::string& target, const std::string& line) {
   std::lock_guard lock(state.mutex);
   TargetSites& sites = state.sites[target];
   const char* before = sites.text.load(std::memory_order_relaxed);
-  // Never freed, because a report reads the text without a lock. A few lines are enough for a report.
+  // Never freed, because a crash report reads the text without a lock. A few lines are enough for a report.
   if (before != nullptr && (std::strlen(before) > 500 || std::strstr(before, line.c_str()) != nullptr)) return;
   sites.text.store(before == nullptr ? keep(line) : keep(std::string(before) + "; " + line), std::memory_order_release);
 }

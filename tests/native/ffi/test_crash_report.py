@@ -24,9 +24,9 @@ def crashed(how: str, *arguments: str, folder: Path, runs: Callable[..., FfiRun]
     return runs("ffi_crash.py", how, *arguments, folder=folder, **CPU)
 
 
-def reports(ended: FfiRun) -> list[str]:
+def reports(completed: FfiRun) -> list[str]:
     """The lines that framedex printed."""
-    return [line for line in ended.stderr.splitlines() if line.startswith("framedex: ")]
+    return [line for line in completed.stderr.splitlines() if line.startswith("framedex: ")]
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +48,10 @@ def test_an_abort_report_names_target_stage_and_line(tmp_path: Path) -> None:
     assert_named(crashed("abort", folder=tmp_path), "abort")
 
 
-def assert_named(ended: FfiRun, how: str) -> None:
+def assert_named(completed: FfiRun, how: str) -> None:
     """The report of a crash in `step` names its handler, stage and lines."""
-    assert ended.status == -SIGNALS[how]
-    (report,) = reports(ended)
+    assert completed.status == -SIGNALS[how]
+    (report,) = reports(completed)
     assert report.startswith(f"framedex: {SIGNALS[how].name} in the FFI handler of 'fail' (execute stage), called at ")
     assert "ffi_examples.py:" in report
     assert "ffi_crash.py:" in report
@@ -59,9 +59,9 @@ def assert_named(ended: FfiRun, how: str) -> None:
 
 
 def test_a_crash_while_compiling_names_the_lines_that_call_the_target(tmp_path: Path) -> None:
-    ended = crashed("segfault while compiling", folder=tmp_path)
-    assert ended.status == -signal.SIGSEGV
-    (report,) = reports(ended)
+    completed = crashed("segfault while compiling", folder=tmp_path)
+    assert completed.status == -signal.SIGSEGV
+    (report,) = reports(completed)
     assert "'fail' (instantiate stage), called at one of: " in report
     assert " in step" in report
 
@@ -96,6 +96,6 @@ def test_the_capture_shows_the_unfinished_run(segfault: FfiRun) -> None:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("how", ["outside", "after"])
 def test_a_crash_outside_handlers_is_not_reported(how: str, tmp_path: Path) -> None:
-    ended = crashed(how, folder=tmp_path)
-    assert ended.status == -signal.SIGSEGV
-    assert reports(ended) == []
+    completed = crashed(how, folder=tmp_path)
+    assert completed.status == -signal.SIGSEGV
+    assert reports(completed) == []

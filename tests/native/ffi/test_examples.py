@@ -21,8 +21,8 @@ CMAKE = shutil.which("cmake") or str(Path(sys.executable).with_name("cmake"))  #
 def execute(*command: str | Path) -> None:
     """Run a command to its end; it must succeed."""
     environment = plain_environment() | UNTRACED | CPU | {"CXXFLAGS": "-O0 -Werror"}
-    ended = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    completed = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 def test_cmake_compiles_every_source_with_jaxlib_headers(tmp_path: Path) -> None:

@@ -31,14 +31,14 @@ print(json.dumps(module.to_string()))
 def module(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, str]:
     """A compiled module: serialized, and as XLA's text."""
     path = tmp_path_factory.mktemp("module") / "module.pb"
-    ended = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path)],
         env=plain_environment() | UNTRACED | CPU,
         check=True,
         capture_output=True,
         text=True,
     )
-    return path.read_bytes(), json.loads(ended.stdout)
+    return path.read_bytes(), json.loads(completed.stdout)
 
 
 def test_parsed_hlo_equals_the_text_of_xla(module: tuple[bytes, str]) -> None:

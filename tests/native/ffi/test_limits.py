@@ -12,21 +12,21 @@ from tests.ffi_running import CPU, FfiRun, run_ffi
 @pytest.mark.exhaustive(keep=["500"])
 @pytest.mark.parametrize("count", [500, 5000])
 def test_eight_threads_lose_no_run(tmp_path: Path, count: int) -> None:
-    ended = run_ffi("ffi_many.py", "8", str(count), folder=tmp_path, **CPU)
-    runs = ended.calls("rms_norm")
-    assert len(runs) == ended.result["runs"] == 8 * count
+    completed = run_ffi("ffi_many.py", "8", str(count), folder=tmp_path, **CPU)
+    runs = completed.calls("rms_norm")
+    assert len(runs) == completed.result["runs"] == 8 * count
     assert {run.error for run in runs} == {0}
-    by_site = {site["site"] for run in runs if (site := ended.site_of(run))}
+    by_site = {site["site"] for run in runs if (site := completed.site_of(run))}
     assert len(by_site) == 1
 
 
 @pytest.mark.exhaustive
 def test_without_free_trampolines_a_target_is_not_traced(tmp_path: Path) -> None:
-    ended = run_ffi("ffi_pool.py", folder=tmp_path, **CPU)
-    assert ended.result == [1.0, 1.0]
-    left_alone = {target["target"] for target in ended.described("ffi_target") if not target["is_wrapped"]}
+    completed = run_ffi("ffi_pool.py", folder=tmp_path, **CPU)
+    assert completed.result == [1.0, 1.0]
+    left_alone = {target["target"] for target in completed.described("ffi_target") if not target["is_wrapped"]}
     assert "rms_norm" in left_alone
-    assert ended.calls("rms_norm") == []
+    assert completed.calls("rms_norm") == []
 
 
 @pytest.fixture(scope="module")

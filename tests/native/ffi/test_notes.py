@@ -33,7 +33,7 @@ KNOWN = {
 }
 
 
-def ran(folder: Path, program: str, python: str = sys.executable, **environment: str) -> Run:
+def run_code(folder: Path, program: str, python: str = sys.executable, **environment: str) -> Run:
     """A program recorded on the mock TPU."""
     (folder / "program.py").write_text(program)
     return Run.of([python, "program.py"], folder, mock_environment(folder) | environment, 120)
@@ -59,7 +59,7 @@ def test_notes_are_written_by_each_python_and_jax(version: str, tmp_path: Path) 
     python = pythons.with_jax(version)
     if python is None:
         pytest.skip(f"no Python {version} with JAX")
-    done = ran(tmp_path, PROGRAM, python.path, **NOTED)
+    done = run_code(tmp_path, PROGRAM, python.path, **NOTED)
     assert done.status == 0, done.stderr
     first, second = [note for note in notes(done.capture) if "lambda" in note["name"]]
     assert is_known(first)
@@ -68,7 +68,7 @@ def test_notes_are_written_by_each_python_and_jax(version: str, tmp_path: Path) 
 
 def test_a_recording_started_by_the_program_has_notes(tmp_path: Path) -> None:
     program = f"import framedex_native\nwith framedex_native.recording('captures'):\n    exec({PROGRAM!r})\n"
-    done = ran(tmp_path, program, FRAMEDEX_RECORD="0")
+    done = run_code(tmp_path, program, FRAMEDEX_RECORD="0")
     assert done.status == 0, done.stderr
     assert any(note["statics"] == [["n", "4"]] for note in notes(done.capture))
 
@@ -76,7 +76,7 @@ def test_a_recording_started_by_the_program_has_notes(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_a_late_recording_has_notes_for_later_traces(tmp_path: Path) -> None:
     program = f"import jax, framedex_native\njax.devices()\nframedex_native.start('late')\nexec({PROGRAM!r})\n"
-    done = ran(tmp_path, program, FRAMEDEX_RECORD="0", FRAMEDEX_OUT=str(tmp_path / "unused"))
+    done = run_code(tmp_path, program, FRAMEDEX_RECORD="0", FRAMEDEX_OUT=str(tmp_path / "unused"))
     assert done.status == 0, done.stderr
     (capture,) = (tmp_path / "late").iterdir()
     assert any(note["statics"] == [["n", "4"]] for note in notes(capture))
@@ -94,7 +94,7 @@ def test_a_cpu_compilation_has_no_note_of_the_next_load(tmp_path: Path) -> None:
         "jax.jit(other)(jax.device_put(values, jax.devices('cpu')[0]))\n"
         "assert deserialize_and_load(*saved)(values).platform() == 'tpu'\n"
     )
-    done = ran(tmp_path, program, **NOTED)
+    done = run_code(tmp_path, program, **NOTED)
     assert done.status == 0, done.stderr
     assert "jit(wanted)" in [note["name"] for note in notes(done.capture)]
     assert notes(done.capture, LOAD) == [None]
@@ -117,20 +117,20 @@ def test_a_cached_program_after_a_cpu_compilation_keeps_its_name(tmp_path: Path)
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
     }
-    done = ran(tmp_path, program, **NOTED, **cached)
+    done = run_code(tmp_path, program, **NOTED, **cached)
     assert done.status == 0, done.stderr
     assert [note["name"] for note in notes(done.capture, LOAD)] == ["jit(wanted)"]
 
 
 @pytest.mark.exhaustive
 def test_notes_are_switched_off_with_the_handlers(tmp_path: Path) -> None:
-    done = ran(tmp_path, PROGRAM, FRAMEDEX_FFI="0", **NOTED)
+    done = run_code(tmp_path, PROGRAM, FRAMEDEX_FFI="0", **NOTED)
     assert done.status == 0 and set(map(str, notes(done.capture))) == {"None"}
 
 
 def test_an_incompatible_jax_compiles_without_notes(tmp_path: Path) -> None:
     broken = "import jax\nfrom jax._src.interpreters import pxla\npxla.AllArgsInfo = lambda *given: None\n"
-    done = ran(tmp_path, broken + PROGRAM, **NOTED)
+    done = run_code(tmp_path, broken + PROGRAM, **NOTED)
     assert done.status == 0 and done.stderr == ""
     assert set(map(str, notes(done.capture))) == {"None"}
 
@@ -152,7 +152,7 @@ def test_a_static_argument_is_neither_run_nor_kept_alive(tmp_path: Path) -> None
         "text = f.trace(1.0, 1.0, n=2).jaxpr.jaxpr.debug_info\n"
         "assert pickle.loads(pickle.dumps(text.traced_for)) == 'jit' == text.traced_for, text\n"
     )
-    done = ran(tmp_path, program, **NOTED)
+    done = run_code(tmp_path, program, **NOTED)
     assert done.status == 0, done.stderr
     assert any(note["statics"] and note["statics"][0][1].startswith("Odd #") for note in notes(done.capture))
 
@@ -163,7 +163,7 @@ def test_notes_leave_no_frame_on_a_stack(tmp_path: Path) -> None:
         "try: jax.jit(lambda x: x.nothing)(1.0)\n"
         "except AttributeError: print(traceback.format_exc())\n"
     )
-    done = ran(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
+    done = run_code(tmp_path, program, JAX_TRACEBACK_FILTERING="off", **NOTED)
     assert done.status == 0, done.stderr
     assert "framedex" not in done.stdout.replace(str(pythons.ROOT), "")  # a checkout may have this name
 

@@ -30,6 +30,10 @@ def test_a_traced_program_on_the_mock_tpu_behaves_as_untraced(tmp_path: Path) ->
     assert len(traced.calls("rms_norm")) > 5
 
 
-def comparable(ended: FfiRun) -> tuple[int, str, str]:
+def comparable(completed: FfiRun) -> tuple[int, str, str]:
     """Status and output, without addresses."""
-    return ended.status, re.sub(r"0x[0-9a-f]+", "*", ended.stdout), re.sub(r"0x[0-9a-f]+", "*", ended.stderr)
+    return (
+        completed.status,
+        re.sub(r"0x[0-9a-f]+", "*", completed.stdout),
+        re.sub(r"0x[0-9a-f]+", "*", completed.stderr),
+    )

@@ -19,9 +19,9 @@ def matrix(request: pytest.FixtureRequest, python: str, tmp_path_factory: pytest
     """The programs of the matrix on the CPU, for each Python with its JAX."""
     dispatches = [] if request.param == "all" else [request.param]
     folder = tmp_path_factory.mktemp("matrix")
-    ended = run_ffi("ffi_matrix.py", *dispatches, folder=folder, python=python, **TWO_DEVICES)
-    assert ended.result["programs"] >= (20 if dispatches else 60)
-    return ended
+    completed = run_ffi("ffi_matrix.py", *dispatches, folder=folder, python=python, **TWO_DEVICES)
+    assert completed.result["programs"] >= (20 if dispatches else 60)
+    return completed
 
 
 def test_every_join_of_the_matrix_is_correct(matrix: FfiRun) -> None:
@@ -34,21 +34,21 @@ def test_every_join_on_the_mock_tpu_is_correct(tmp_path: Path, dispatches: tuple
     assert_every_join_is_right(run_ffi("ffi_matrix.py", *dispatches, folder=tmp_path, **mock_tpu(devices=2)))
 
 
-def assert_every_join_is_right(ended: FfiRun) -> None:
+def assert_every_join_is_right(completed: FfiRun) -> None:
     """The line in a run's own attribute is on the stack of the site that it is joined to.
 
     If several programs are compiled concurrently, a join may stay open if one of its candidates is right.
     """
-    runs = ended.calls("rms_norm")
-    joined = [(run, site) for run in runs if (site := ended.site_of(run))]
+    runs = completed.calls("rms_norm")
+    joined = [(run, site) for run in runs if (site := completed.site_of(run))]
     assert [run.arguments for run, site in joined if line_of(run) not in lines(site)] == []
-    open_runs = [run for run in runs if not ended.site_of(run)]
+    open_runs = [run for run in runs if not completed.site_of(run)]
     for run in open_runs:
-        candidates = [ended.sites[entry["site"]] for entry in ended.instances[run.arguments["instance"]]]
+        candidates = [completed.sites[entry["site"]] for entry in completed.instances[run.arguments["instance"]]]
         assert len(candidates) > 1
         assert any(line_of(run) in lines(site) for site in candidates)
     assert len(open_runs) < len(runs) / 20
-    assert len(runs) > (400 if ended.result["programs"] >= 60 else 50)
+    assert len(runs) > (400 if completed.result["programs"] >= 60 else 50)
 
 
 def line_of(run: Call) -> int:

@@ -31,10 +31,10 @@ def test_the_programs_own_sitecustomize_is_run(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "sitecustomize.py").write_text("print('own', __file__)\n")
     startup = str(framedex_native.ffi_startup_path())
-    ended = python("-c", SHOW, folder=tmp_path, PYTHONPATH=f"{startup}:{tmp_path / 'own'}")
-    assert ended.stdout.splitlines()[0] == f"own {tmp_path / 'own' / 'sitecustomize.py'}"
-    assert startup not in ended.stdout.splitlines()[1]
-    assert ended.stderr == ""
+    completed = python("-c", SHOW, folder=tmp_path, PYTHONPATH=f"{startup}:{tmp_path / 'own'}")
+    assert completed.stdout.splitlines()[0] == f"own {tmp_path / 'own' / 'sitecustomize.py'}"
+    assert startup not in completed.stdout.splitlines()[1]
+    assert completed.stderr == ""
 
 
 def test_an_error_in_the_programs_sitecustomize_is_unchanged(tmp_path: Path) -> None:
@@ -50,28 +50,28 @@ def test_an_error_in_the_programs_sitecustomize_is_unchanged(tmp_path: Path) -> 
 @pytest.mark.exhaustive(keep=["options1"])
 @pytest.mark.parametrize("options", [["-S"], ["-I"], ["-E"], ["-s"], ["-X", "importtime"]])
 def test_interpreter_options_do_no_harm(options: list[str], tmp_path: Path) -> None:
-    ended = python(*options, "-c", "print('ran')", folder=tmp_path)
-    assert (ended.returncode, ended.stdout) == (0, "ran\n")
-    assert "framedex: " not in ended.stderr
+    completed = python(*options, "-c", "print('ran')", folder=tmp_path)
+    assert (completed.returncode, completed.stdout) == (0, "ran\n")
+    assert "framedex: " not in completed.stderr
 
 
 def test_a_program_without_jax_starts_without_leftovers(tmp_path: Path) -> None:
-    ended = python("-c", f"{SHOW}; print(open('/proc/self/maps').read())", folder=tmp_path)
-    assert "libframedex" not in ended.stdout
+    completed = python("-c", f"{SHOW}; print(open('/proc/self/maps').read())", folder=tmp_path)
+    assert "libframedex" not in completed.stdout
     assert not (tmp_path / "captures").exists()
 
 
 @pytest.mark.exhaustive
 def test_a_program_without_handler_runs_creates_no_capture(tmp_path: Path) -> None:
-    ended = python("-c", "import jax; print(jax.numpy.ones(3) + 1)", folder=tmp_path, **CPU)
-    assert ended.stdout == "[2. 2. 2.]\n"
+    completed = python("-c", "import jax; print(jax.numpy.ones(3) + 1)", folder=tmp_path, **CPU)
+    assert completed.stdout == "[2. 2. 2.]\n"
     assert not (tmp_path / "captures").exists()
 
 
 def test_ffi_tracing_can_be_switched_off(tmp_path: Path) -> None:
-    ended = run_ffi("ffi_late.py", folder=tmp_path, FRAMEDEX_FFI="0", **CPU)
-    assert "_framedex_ffi" in ended.stderr
-    assert ended.captures == ()
+    completed = run_ffi("ffi_late.py", folder=tmp_path, FRAMEDEX_FFI="0", **CPU)
+    assert "_framedex_ffi" in completed.stderr
+    assert completed.captures == ()
 
 
 @pytest.mark.exhaustive
@@ -84,8 +84,8 @@ def test_ffi_tracing_can_be_switched_on_by_code(tmp_path: Path) -> None:
         f"runpy.run_path({str(PROGRAMS / 'ffi_cached.py')!r}, run_name='__main__')\n"
         "framedex_native.ffi.install()\n"
     )
-    ended = python("-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES), **CPU)
-    assert ended.returncode == 0, ended.stderr
+    completed = python("-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES), **CPU)
+    assert completed.returncode == 0, completed.stderr
     assert len(list((tmp_path / "captures").iterdir())) == 1
 
 
@@ -103,9 +103,9 @@ def test_switching_on_repeatedly_hooks_the_jax_import_once(tmp_path: Path) -> No
         "print(compiler.get_compile_options.__wrapped__ is compiler._framedex_notes)\n"
         "print([finder for finder in sys.meta_path if type(finder).__name__ == '_Finder'])\n"
     )
-    ended = python("-c", program, folder=tmp_path, **CPU)
-    assert ended.stderr == ""
-    assert ended.stdout.splitlines() == [f"{['framedex_ffi.importing'] * 2}", "True", "[]"]
+    completed = python("-c", program, folder=tmp_path, **CPU)
+    assert completed.stderr == ""
+    assert completed.stdout.splitlines() == [f"{['framedex_ffi.importing'] * 2}", "True", "[]"]
 
 
 def test_switching_on_after_importing_jax_is_early_enough(tmp_path: Path) -> None:
@@ -115,8 +115,8 @@ def test_switching_on_after_importing_jax_is_early_enough(tmp_path: Path) -> Non
         f"sys.argv = ['ffi_cached.py', {str(library_for(sys.executable))!r}]\n"
         f"runpy.run_path({str(PROGRAMS / 'ffi_cached.py')!r}, run_name='__main__')\n"
     )
-    ended = python("-c", program, folder=tmp_path, **UNTRACED, **CPU)
-    assert ended.returncode == 0, ended.stderr
+    completed = python("-c", program, folder=tmp_path, **UNTRACED, **CPU)
+    assert completed.returncode == 0, completed.stderr
     assert len(list((tmp_path / "captures").iterdir())) == 1
 
 
@@ -129,9 +129,9 @@ def test_a_missing_library_prints_one_line(tmp_path: Path) -> None:
         target = copy / source.relative_to(package)
         target.parent.mkdir(exist_ok=True)
         target.write_text(source.read_text())
-    ended = python("-c", "import jax; print(1)", folder=tmp_path, PYTHONPATH=str(copy / "startup"))
-    assert ended.stdout == "1\n"
-    (line,) = ended.stderr.splitlines()
+    completed = python("-c", "import jax; print(1)", folder=tmp_path, PYTHONPATH=str(copy / "startup"))
+    assert completed.stdout == "1\n"
+    (line,) = completed.stderr.splitlines()
     assert line.startswith("framedex: FFI handlers are not recorded: ")
     assert "libframedex_ffi.so" in line
 
@@ -144,15 +144,15 @@ def test_an_incompatible_jax_is_imported_untraced(tmp_path: Path) -> None:
         "print(colorsys.rgb_to_hsv(0, 0, 0), type(colorsys.__loader__).__name__)\n"
     )
     plain = python("-c", "import colorsys; print(type(colorsys.__loader__).__name__)", folder=tmp_path)
-    ended = python("-c", program, folder=tmp_path)
-    assert ended.stdout.split()[:4] == ["(0.0,", "0.0,", "0)", plain.stdout.split()[0]]
-    (line,) = ended.stderr.splitlines()
+    completed = python("-c", program, folder=tmp_path)
+    assert completed.stdout.split()[:4] == ["(0.0,", "0.0,", "0)", plain.stdout.split()[0]]
+    (line,) = completed.stderr.splitlines()
     assert line.startswith("framedex: FFI handlers are not recorded: AttributeError(")
 
 
 def test_framedex_run_records_handlers_on_the_cpu_alone(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("framedex")), "run", str(PROGRAMS / "ffi_cached.py")]
-    ended = subprocess.run(
+    completed = subprocess.run(
         [*command, str(library_for(sys.executable))],
         env=plain_environment() | UNTRACED | CPU,
         cwd=tmp_path,
@@ -160,4 +160,4 @@ def test_framedex_run_records_handlers_on_the_cpu_alone(tmp_path: Path) -> None:
         text=True,
         timeout=TIMEOUT,
     )
-    assert ended.stderr.splitlines()[-1].startswith("framedex: recorded 1 call on 1 thread in ")
+    assert completed.stderr.splitlines()[-1].startswith("framedex: recorded 1 call on 1 thread in ")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.native.ffi.test_notes import notes, ran
+from tests.native.ffi.test_notes import notes, run_code
 from tests.run.costs.compiling import NOTED
 
 HEAD = "import dataclasses, jax, jax.numpy as jnp\nfrom typing import NamedTuple, Any\n"
@@ -18,7 +18,7 @@ def differences(tmp_path: Path, program: str, name: str) -> list[dict[tuple[str,
     """The keys that differ between consecutive compilations of `jit(name)`: (kind, subject) to both values."""
     folder = tmp_path / name.strip("<>")
     folder.mkdir()
-    done = ran(folder, HEAD + program, **NOTED)
+    done = run_code(folder, HEAD + program, **NOTED)
     assert done.status == 0, done.stderr
     found = [keys(note) for note in notes(done.capture) if note["name"] == f"jit({name})"]
     return [
@@ -125,10 +125,10 @@ jax.clear_caches()
 gc.collect()
 assert gone() is None
 """
-    recorded = ran(tmp_path, HEAD + program, **NOTED)
+    recorded = run_code(tmp_path, HEAD + program, **NOTED)
     assert recorded.status == 0, recorded.stderr
     (tmp_path / "plain").mkdir()
-    plain = ran(tmp_path / "plain", HEAD + program, FRAMEDEX_FFI="0")
+    plain = run_code(tmp_path / "plain", HEAD + program, FRAMEDEX_FFI="0")
     assert recorded.stdout == plain.stdout
 
 
@@ -140,7 +140,7 @@ def f(t): return t[0][0]
 t = [(1.0, None)] * {leaves}
 f(t), f([*t, (1.0, None)])
 """
-    done = ran(tmp_path, HEAD + program, **NOTED)
+    done = run_code(tmp_path, HEAD + program, **NOTED)
     assert done.status == 0, done.stderr
     found = [note["keys"] for note in notes(done.capture) if note["name"] == "jit(f)"]
     assert len(found) == 2 and all(len(each) < 310 for each in found)
