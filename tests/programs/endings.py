@@ -1,4 +1,4 @@
-"""Send arrays of 1, 2, ... 5 bytes, then end in the way that the argument names."""
+"""Send arrays of 1, 2, ... 5 bytes, then end as the argument selects."""
 
 import ctypes
 import mmap

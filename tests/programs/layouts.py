@@ -67,7 +67,7 @@ in_host = jax.jit(lambda x: x + 1, donate_argnums=0, out_shardings=host).lower(p
 result["host_text"] = entry_layout(in_host)
 incremented = in_host(pinned)
 result["host"] = [incremented.sharding.memory_kind, pinned.is_deleted()]
-check("what is in host memory is computed with", np.array_equal(incremented, values + 1))
+check("arrays in host memory are arguments of programs", np.array_equal(incremented, values + 1))
 
 
 def deleted(function, argument, **options):
@@ -83,7 +83,7 @@ result["donated"] = {
 }
 
 
-def given_twice(*order):
+def donated_twice(*order):
     """The result for a donated argument that is also another argument, in this order."""
     both = [jax.device_put(values, split), jax.device_put(values, split)]
     add = jax.jit(lambda a, b, c: (a + 1, b, c), donate_argnums=1)
@@ -93,5 +93,5 @@ def given_twice(*order):
         return str(error)
 
 
-result["given_twice"] = {"donated": given_twice(0, 1, 1), "kept": given_twice(0, 1, 0)}
+result["donated_twice"] = {"donated": donated_twice(0, 1, 1), "kept": donated_twice(0, 1, 0)}
 print(json.dumps(result))

@@ -116,4 +116,4 @@ devices = table.call("PJRT_Client_AddressableDevices", client=client)["addressab
 device = ctypes.c_void_p.from_address(devices).value
 put()
 print(json.dumps(lines), flush=True)
-os._exit(0)  # the waiting thread will not end
+os._exit(0)  # the waiting thread never ends

@@ -1,4 +1,4 @@
-"""End in the way that the argument names, while work is pending on the devices."""
+"""End as the argument selects, while work is pending on the devices."""
 
 import atexit
 import builtins
@@ -103,7 +103,7 @@ def callback_that_dispatches_is_running():
     return jax.jit(lambda x: jax.pure_callback(host, scalar, x))(np.float32(1))
 
 
-def failed_computation_is_never_looked_at():
+def failed_computation_is_never_read():
     def bad(x):
         raise ValueError("nobody reads this")
 

@@ -1,4 +1,4 @@
-// A client of the PJRT C API that makes one mistake on purpose: argv[1] is the name of the rule that it breaks.
+// A client of the PJRT C API with one deliberate mistake: argv[1] is the name of the rule that it breaks.
 //
 // It loads the plug-in in TPU_LIBRARY_PATH. `second` makes the call that breaks the rule, and `first` the earlier call
 // that makes it a mistake.

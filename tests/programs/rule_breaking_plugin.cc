@@ -1,4 +1,4 @@
-// A PJRT plug-in that makes one mistake on purpose: BROKEN_RULE is the name of the rule that is broken. REAL_PLUGIN is
+// A PJRT plug-in with one deliberate mistake: BROKEN_RULE is the name of the broken rule. REAL_PLUGIN is
 // the library that does the work: framedex's mock.
 #include <dlfcn.h>
 
@@ -35,7 +35,7 @@ PJRT_Error* make_error(const char* message) {
   return real->PJRT_Event_Error(&failed);
 }
 
-// As a plug-in does that compares sizes for equality.
+// Like a plug-in that compares sizes for equality.
 PJRT_Error* comparing_sizes(PJRT_Client_PlatformName_Args* args) {
   if (args->struct_size == PJRT_Client_PlatformName_Args_STRUCT_SIZE) return real->PJRT_Client_PlatformName(args);
   return make_error("Unexpected PJRT_Client_PlatformName_Args size: expected 40, got 48. Check versions.");
@@ -60,7 +60,7 @@ const PJRT_Api* make_table() {
   if (breaks("null-function") || breaks("missing-function")) table.PJRT_Buffer_IsOnCpu = nullptr;
   if (breaks("function-beyond-table")) table.struct_size = offsetof(PJRT_Api, PJRT_Buffer_IsOnCpu);
   if (breaks("no initialisation")) table.PJRT_Plugin_Initialize = nullptr;
-  if (breaks("nothing")) {  // as a plug-in that keeps what it frees
+  if (breaks("nothing")) {  // like a plug-in that never frees its objects
     table.PJRT_Error_Destroy = [](PJRT_Error_Destroy_Args*) {};
     table.PJRT_Client_Destroy = [](PJRT_Client_Destroy_Args*) -> PJRT_Error* { return nullptr; };
     table.PJRT_Plugin_Initialize = [](PJRT_Plugin_Initialize_Args*) -> PJRT_Error* { return nullptr; };

@@ -277,7 +277,7 @@ def exceptions():
 
 
 @named
-def the_same_place_by_other_ways():
+def the_same_site_on_other_paths():
     # The recorder's cached stack must not hide that its outer frames have changed since.
     def left():
         return middle()
@@ -343,7 +343,7 @@ def other_alphabets():
 
 
 @named
-def code_made_anew():
+def recreated_code():
     # The memory of a destroyed code object is soon reused for another one, and so is that of its name and tables.
     for letter in "abcdefghij":
         exec(compile(f"def made_{letter}(): probe()\nmade_{letter}()", f"<made {letter}>", "exec"), globals())

@@ -1,10 +1,9 @@
-// A PJRT plug-in with a few functions, to be looked at through framedex: SMALL_PLUGIN in the environment says which
-// kind.
+// A PJRT plug-in with a few functions, used through framedex. The environment variable SMALL_PLUGIN selects its kind.
 //
 //   older: minor version 54; its table ends after PJRT_Executable_GetCompiledMemoryStats, and two entries are null
-//   newer: three functions more than the description has
-//   endless: its chain of extensions is a circle
-//   major, short, long, none: what cannot be a plug-in for this version
+//   newer: three functions more than our description of the ABI
+//   endless: its chain of extensions is a cycle
+//   major, short, long, none: not a valid plug-in for this version
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,7 +15,7 @@ struct SmallError : PJRT_Error {
   const char* message;
 };
 
-// An extension of a type that nobody knows, with something behind its struct_size.
+// An extension of an unknown type, with a member beyond its struct_size.
 struct UnknownExtension {
   PJRT_Extension_Base base;
   int (*answer)();
@@ -104,7 +103,7 @@ PJRT_Extension_Base* extensions() {
   layouts.known.PJRT_Layouts_MemoryLayout_Serialize = serialize;
   layouts.known.PJRT_Layouts_PJRT_Executable_GetOutputLayouts = output_layouts;
   layouts.added = forty_two;
-  // Without the last of its three functions, and with rubbish where that would be.
+  // Without the last of its three functions, and with an invalid pointer in its place.
   static PJRT_FFI_Extension ffi{};
   ffi.base = {offsetof(PJRT_FFI_Extension, register_handler), PJRT_Extension_Type_FFI, &layouts.known.base};
   ffi.user_data_add = [](PJRT_FFI_UserData_Add_Args*) -> PJRT_Error* { return failed("no user data"); };
@@ -148,7 +147,7 @@ const PJRT_Api* make_table() {
   api.PJRT_Executable_Destroy = [](PJRT_Executable_Destroy_Args*) -> PJRT_Error* { return nullptr; };
   api.PJRT_LoadedExecutable_Destroy = [](PJRT_LoadedExecutable_Destroy_Args*) -> PJRT_Error* { return nullptr; };
   api.PJRT_LoadedExecutable_Execute = execute;
-  // An older one knows one of the outputs.
+  // An older plug-in sets only one of the outputs.
   api.PJRT_Executable_GetCompiledMemoryStats = [](PJRT_Executable_GetCompiledMemoryStats_Args* args) -> PJRT_Error* {
     args->generated_code_size_in_bytes = 7;
     if (!is("older")) args->total_size_in_bytes = 0x5A5A;
@@ -178,5 +177,5 @@ extern "C" const PJRT_Api* GetPjrtApi() {
   return is("none") ? nullptr : table;
 }
 
-// How often it was asked for the number of an executable's outputs.
+// The number of queries for an executable's number of outputs.
 extern "C" int small_plugin_times_asked() { return times_asked; }

@@ -17,7 +17,7 @@ const PJRT_Api* api;
 template <typename Args>
 Args made(size_t size) {
   Args args;
-  std::memset(&args, 0x11, sizeof(args));  // what an uninitialised struct may hold
+  std::memset(&args, 0x11, sizeof(args));  // arbitrary content of an uninitialised struct
   args.struct_size = size;
   args.extension_start = nullptr;
   return args;

@@ -1,4 +1,4 @@
-// A PJRT plug-in that does wrong on purpose, and right otherwise.
+// A PJRT plug-in with deliberate errors in some functions. The other functions are correct.
 //
 // An error and a memory have function tables of their own, in read-only memory.
 #include <pthread.h>
@@ -61,7 +61,7 @@ PJRT_Api make_table() {
   memory.vtable = &memory_functions;
   api.struct_size = PJRT_Api_STRUCT_SIZE;
   api.pjrt_api_version = {PJRT_Api_Version_STRUCT_SIZE, nullptr, PJRT_API_MAJOR, PJRT_API_MINOR};
-  // The functions of errors call the errors' own, as XLA's do.
+  // The table's error functions call those in the error itself, as XLA's do.
   api.PJRT_Error_Destroy = [](PJRT_Error_Destroy_Args* args) { args->error->vtable->destroy(args->error); };
   api.PJRT_Error_Message = [](PJRT_Error_Message_Args* args) {
     args->error->vtable->message(args->error, &args->message, &args->message_size);
@@ -86,8 +86,8 @@ PJRT_Api make_table() {
     args->platform_name_size = 5;
     return nullptr;
   };
-  // Assigns the first of two results, or null to both if it has an argument; no event where the host's memory is only
-  // asked for.
+  // Assigns the first of two results, or null to both if it has an argument. Assigns no event if only the size of the
+  // host's memory is queried.
   api.PJRT_LoadedExecutable_Execute = [](PJRT_LoadedExecutable_Execute_Args* args) -> PJRT_Error* {
     args->output_lists[0][0] = args->num_args == 0 ? reinterpret_cast<PJRT_Buffer*>(0x1000) : nullptr;
     if (args->num_args != 0) args->output_lists[0][1] = nullptr;

@@ -78,23 +78,23 @@ def differences(run: Run) -> int:
 
 def test_native_stacks_with_signed_return_addresses(python: str, tmp_path: Path) -> None:
     """From a signal handler, during an exception, from foreign threads, through run-time code, after a reload."""
-    source = str(PROGRAMS / "native_roads.cc")
+    source = str(PROGRAMS / "native_paths.cc")
     libraries = [
-        build(tmp_path / "roads.so", source, "-O1", "-mbranch-protection=standard"),
+        build(tmp_path / "paths.so", source, "-O1", "-mbranch-protection=standard"),
         build(tmp_path / "first.so", source, "-O1", "-fomit-frame-pointer"),
         build(tmp_path / "second.so", source, "-O0", "-fno-omit-frame-pointer"),
     ]
 
-    ended = run_recorded(python, tmp_path, "native_roads.py", *libraries, "200")
+    completed = run_recorded(python, tmp_path, "native_paths.py", *libraries, "200")
 
-    assert ended.result > 0
-    assert differences(ended) == 0
-    capture = read_capture(ended.capture)
+    assert completed.result > 0
+    assert differences(completed) == 0
+    capture = read_capture(completed.capture)
     assert {stack.outcome for stack in capture.stacks} == {MergeOutcome.MERGED, MergeOutcome.NO_HOST}
-    calls = calls_of(ended.capture, _PUT)
+    calls = calls_of(completed.capture, _PUT)
     assert len(calls) == 201
     assert all("libjax_common.so" in {Path(frame.file).name for frame in call.frames} for call in calls)
-    assert all("roads.so" not in frame.file for call in calls for frame in call.frames)
+    assert all("paths.so" not in frame.file for call in calls for frame in call.frames)
 
 
 def test_functions_of_any_library(python: str, tmp_path: Path) -> None:
@@ -107,15 +107,15 @@ def test_functions_of_any_library(python: str, tmp_path: Path) -> None:
     chosen = ("libz.so:deflate", f"libstandin.so:double standin_mix({parameters})")
     variables = boundary_variables([BoundaryType().convert(each, None, None) for each in chosen])
 
-    ended = run_recorded(python, tmp_path, "boundaries.py", standin, caller, **variables)
+    completed = run_recorded(python, tmp_path, "boundaries.py", standin, caller, **variables)
 
-    assert ended.status == 0, ended.stderr
-    assert differences(ended) == 0
-    found = calls_of(ended.capture, "standin_mix")
+    assert completed.status == 0, completed.stderr
+    assert differences(completed) == 0
+    found = calls_of(completed.capture, "standin_mix")
     expected = {"a": -1, "b": 2, "c": 0.5, "d": None, "e": 5, "f": 6, "g": 7, "h": 1.5, "i": 1 << 40}
     assert [call.arguments for call in found] == [expected | {"text": "dlsym"}, expected | {"text": "slot"}]
     assert {call.outcome for call in found} == {MergeOutcome.MERGED}
-    (deflate,) = calls_of(ended.capture, "deflate")
+    (deflate,) = calls_of(completed.capture, "deflate")
     assert list(deflate.arguments) == [f"x{number}" for number in range(8)]
 
 
@@ -126,12 +126,12 @@ def test_ffi_handlers(python: str, tmp_path: Path) -> None:
         tmp_path / "libffi_examples.so", "-std=c++17", "-O1", "-isystem", str(include), "-pthread", *sources
     )
 
-    ended = run_recorded(python, tmp_path, "ffi_calls.py", library, **CPU)
+    completed = run_recorded(python, tmp_path, "ffi_calls.py", library, **CPU)
 
-    assert isinstance(ended, FfiRun)
-    assert ended.result
-    assert differences(ended) == 0
-    first = ended.calls("rms_norm")[0]
+    assert isinstance(completed, FfiRun)
+    assert completed.result
+    assert differences(completed) == 0
+    first = completed.calls("rms_norm")[0]
     assert first.arguments["arguments"] == first.arguments["results"] == "f32[4,8]"
     assert first.arguments["attributes"] == "eps=f32(1e-05)"
     assert Path(first.frames[-1].file).name == "libffi_examples.so"
@@ -149,9 +149,9 @@ def test_a_plugin_that_any_program_loads_and_its_missing_functions(python: str, 
     preload = _BUILD / "site" / "framedex_native" / "libframedex_preload.so"
     settings = {"QEMU_SET_ENV": f"LD_PRELOAD={preload}", "FRAMEDEX_OUT": str(tmp_path / "captures")}
 
-    ended = Run.of([python, "-c", program], tmp_path, plain_environment() | settings, _TIMEOUT)
+    completed = Run.of([python, "-c", program], tmp_path, plain_environment() | settings, _TIMEOUT)
 
-    assert ended.status == -signal.SIGSEGV
-    (call,) = calls_of(ended.capture, "PJRT_Client_TopologyDescription")
+    assert completed.status == -signal.SIGSEGV
+    (call,) = calls_of(completed.capture, "PJRT_Client_TopologyDescription")
     assert call.arguments["missing_function"] == "null"
     assert caller in {frame.file for frame in call.frames}

@@ -46,10 +46,10 @@ def checked(program: str, way: str, names: tuple[str, ...], folder: Path) -> Che
     settings = SETTINGS.get(program, {"FRAMEDEX_DEVICES": "8"}) | {"JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == UNRECORDED else {}
     command = [python.path, str(FEATURES / f"{program}.py"), *names]
-    ran = Run.of(command, folder, mock_environment(folder) | settings, WHOLE)
-    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("[")]
-    ending = f"exit status {ran.status}\n{ran.stderr[-4000:]}"
-    return Checked({name: (outcome, reason) for name, reason, outcome in lines}, ending, ran.captures)
+    program_run = Run.of(command, folder, mock_environment(folder) | settings, WHOLE)
+    lines = [json.loads(line) for line in program_run.stdout.splitlines() if line.startswith("[")]
+    ending = f"exit status {program_run.status}\n{program_run.stderr[-4000:]}"
+    return Checked({name: (outcome, reason) for name, reason, outcome in lines}, ending, program_run.captures)
 
 
 def own_python() -> pythons.Python:
@@ -89,7 +89,7 @@ COSTLY = {
         "real_fourier",
         "solve_inv_det",
     ),
-    "out_of_memory": ("again_and_again",),
+    "out_of_memory": ("repeated_failures",),
     "transformations": (
         "associative_scan_and_map",
         "eager_operations",
@@ -105,7 +105,7 @@ COSTLY = {
         "a_pallas_kernel_in_interpret_mode",
         "gradients_are_clipped_and_accumulated",
         "optimisation_with_bfgs",
-        "training_gives_the_numbers_of_the_cpu",
+        "training_equals_the_cpu",
         "training_in_a_scan",
     ),
 }
@@ -173,7 +173,7 @@ def test_a_second_process_loads_programs_from_the_persistent_cache(tmp_path: Pat
     assert first.result == {"right": [True] * 3, "hits": 0}
     assert second.result["right"] == [True] * 3
     assert second.result["hits"] >= 3
-    compiled = [len(calls_of(ran.capture, "PJRT_Client_Compile")) for ran in (first, second)]
+    compiled = [len(calls_of(program_run.capture, "PJRT_Client_Compile")) for program_run in (first, second)]
     assert compiled[1] < compiled[0]
 
 

@@ -61,5 +61,5 @@ def test_an_argument_is_donated_only_to_a_result_of_matching_memory(result: dict
 
 
 def test_an_argument_cannot_be_donated_and_passed_twice(result: dict[str, Any]) -> None:
-    assert "Attempt to donate the same buffer twice in Execute() (argument 1 of " in result["given_twice"]["donated"]
-    assert result["given_twice"]["kept"] is True
+    assert "Attempt to donate the same buffer twice in Execute() (argument 1 of " in result["donated_twice"]["donated"]
+    assert result["donated_twice"]["kept"] is True

@@ -35,7 +35,7 @@ PRINTED = {
 EXCEPTIONS = {
     "raises": "ValueError: from the program",
     "raises_in_jax": "TypeError",
-    "failed_computation_is_never_looked_at": "jax.pure_callback failed",  # as JAX logs it
+    "failed_computation_is_never_read": "jax.pure_callback failed",  # as JAX logs it
     "is_interrupted": "KeyboardInterrupt",
     "is_interrupted_while_waiting": "KeyboardInterrupt",
     "is_interrupted_while_compiling": "KeyboardInterrupt",
@@ -61,14 +61,14 @@ KEPT = [
 def test_a_program_with_pending_work_exits_cleanly(ending: str, way: str, tmp_path: Path) -> None:
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
-    ran = run("pending.py", ending, folder=tmp_path, **settings)
+    program_run = run("pending.py", ending, folder=tmp_path, **settings)
     # Python drops a KeyboardInterrupt that reaches the callback of a weak reference. What it interrupted fails then.
-    is_dropped = "Exception ignored in" in ran.stderr and "interrupted by the keyboard" in ran.stderr
-    assert ran.status == (1 if is_dropped else STATUS.get(ending, 0)), ran.stderr
-    assert ran.stdout.split("\n") == [*filter(None, ["out", PRINTED.get(ending)]), ""]
-    assert not CRASH.search(ran.stderr), ran.stderr
-    assert EXCEPTIONS.get(ending, "") in ran.stderr
-    assert ("Traceback" in ran.stderr) == (ending in EXCEPTIONS), ran.stderr
+    is_dropped = "Exception ignored in" in program_run.stderr and "interrupted by the keyboard" in program_run.stderr
+    assert program_run.status == (1 if is_dropped else STATUS.get(ending, 0)), program_run.stderr
+    assert program_run.stdout.split("\n") == [*filter(None, ["out", PRINTED.get(ending)]), ""]
+    assert not CRASH.search(program_run.stderr), program_run.stderr
+    assert EXCEPTIONS.get(ending, "") in program_run.stderr
+    assert ("Traceback" in program_run.stderr) == (ending in EXCEPTIONS), program_run.stderr
 
 
 def test_every_ending_in_the_tables_exists_in_the_program() -> None:

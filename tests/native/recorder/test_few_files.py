@@ -19,33 +19,33 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 @pytest.mark.exhaustive
 def test_forty_threads_are_recorded_with_a_limit_of_thirty_open_files(tmp_path: Path) -> None:
-    ended = run("few_files.py", "30", folder=tmp_path)
-    assert ended.result == 40
-    assert len({call.tid for call in calls_of(ended.capture, PUT)}) == 40
-    assert read_capture(ended.capture).problems == ()
+    completed = run("few_files.py", "30", folder=tmp_path)
+    assert completed.result == 40
+    assert len({call.tid for call in calls_of(completed.capture, PUT)}) == 40
+    assert read_capture(completed.capture).problems == ()
 
 
 def test_a_thread_without_a_file_is_not_recorded_and_the_capture_says_so(tmp_path: Path) -> None:
-    ended = run("blocked_thread.py", folder=tmp_path)
-    assert (ended.status, ended.stderr) == (0, "")
-    assert [call.arguments["dims"] for call in calls_of(ended.capture, PUT)] == [[1], [3]]
-    assert read_capture(ended.capture).stops == StopReasons((StopReason.NO_FILE,), lacks_threads=True)
+    completed = run("blocked_thread.py", folder=tmp_path)
+    assert (completed.status, completed.stderr) == (0, "")
+    assert [call.arguments["dims"] for call in calls_of(completed.capture, PUT)] == [[1], [3]]
+    assert read_capture(completed.capture).stops == StopReasons((StopReason.NO_FILE,), lacks_threads=True)
 
 
 @pytest.mark.exhaustive
 def test_a_missing_thread_is_reported_after_a_stop(tmp_path: Path) -> None:
-    ended = run("blocked_thread.py", "stop", folder=tmp_path)
-    assert (ended.status, ended.stderr) == (0, "")
-    assert read_capture(ended.capture).stops.lacks_threads
-    assert _native.count_records(os.fsencode(ended.capture))["stopped"]
+    completed = run("blocked_thread.py", "stop", folder=tmp_path)
+    assert (completed.status, completed.stderr) == (0, "")
+    assert read_capture(completed.capture).stops.lacks_threads
+    assert _native.count_records(os.fsencode(completed.capture))["stopped"]
 
 
 @pytest.mark.exhaustive
 def test_the_last_descriptor_is_never_taken_or_needed(tmp_path: Path) -> None:
-    ended = run("last_descriptor.py", "15", str(tmp_path / "rounds"), folder=tmp_path, FRAMEDEX_RECORD="0")
-    assert ended.result["opened"] > 1_000
-    assert ended.result["failed"] == 0
-    for folder in ended.result["captures"]:
+    completed = run("last_descriptor.py", "15", str(tmp_path / "rounds"), folder=tmp_path, FRAMEDEX_RECORD="0")
+    assert completed.result["opened"] > 1_000
+    assert completed.result["failed"] == 0
+    for folder in completed.result["captures"]:
         capture = read_capture(Path(folder))
         assert capture.problems == ()
         calls = calls_of(capture, "PJRT_Device_MemoryStats")

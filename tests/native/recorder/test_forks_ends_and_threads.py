@@ -190,10 +190,10 @@ def test_a_folder_that_cannot_be_created_is_named_and_the_program_runs(tmp_path:
     (tmp_path / "file").write_text("")
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_OUT=str(tmp_path / "file" / "captures"))
     assert (done.status, done.stdout) == (0, "out\n")
-    said, program_said = done.stderr.splitlines()
-    assert said.startswith(f"framedex: nothing is recorded: cannot create the folder {tmp_path}/file/captures: ")
-    assert "framedex run -o DIR" in said
-    assert program_said == "err"
+    failure, program_output = done.stderr.splitlines()
+    assert failure.startswith(f"framedex: nothing is recorded: cannot create the folder {tmp_path}/file/captures: ")
+    assert "framedex run -o DIR" in failure
+    assert program_output == "err"
 
 
 def test_a_full_disk_ends_the_recording_but_not_the_program(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def test_a_folder_that_cannot_be_created_is_an_error(result: dict[str, Any]) -> 
 
 
 def test_a_call_in_progress_at_the_stop_is_completed_in_the_capture(result: dict[str, Any]) -> None:
-    ended, begun = (Path(result["recordings"][name]) for name in ("ended inside", "begun inside"))
-    (call,) = entered_by_the_program(ended)
+    completed, begun = (Path(result["recordings"][name]) for name in ("ended inside", "begun inside"))
+    (call,) = entered_by_the_program(completed)
     assert (call.error, call.duration > 0) == (0, True)
     assert recorded(result, "ended inside") == [8]
     assert recorded(result, "begun inside") == [10, 11]

@@ -24,7 +24,7 @@ print(1)
 """
 
 
-def ran(folder: Path, **environment: str) -> Run:
+def run_code(folder: Path, **environment: str) -> Run:
     """PROGRAM, recorded."""
     (folder / "program.py").write_text(PROGRAM)
     return run(os.path.relpath(folder / "program.py", PROGRAMS), folder=folder, **environment)
@@ -38,7 +38,7 @@ def kept(capture: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The capture of PROGRAM with default settings."""
-    return ran(tmp_path_factory.mktemp("kept")).capture
+    return run_code(tmp_path_factory.mktemp("kept")).capture
 
 
 def test_a_program_is_stored_once_unchanged(recorded: Path) -> None:
@@ -67,13 +67,13 @@ def test_a_changed_or_truncated_program_file_is_ignored(recorded: Path, tmp_path
 
 
 def test_no_program_is_stored_if_switched_off(tmp_path: Path) -> None:
-    capture = ran(tmp_path, FRAMEDEX_PROGRAMS="0").capture
+    capture = run_code(tmp_path, FRAMEDEX_PROGRAMS="0").capture
     assert set(kept(capture)) == {"not kept: FRAMEDEX_PROGRAMS=0"}
     assert not (capture / "programs").exists()
 
 
 def test_the_size_limit_of_a_recording_includes_programs(tmp_path: Path) -> None:
-    capture = ran(tmp_path, FRAMEDEX_LIMIT="500").capture
+    capture = run_code(tmp_path, FRAMEDEX_LIMIT="500").capture
     assert any(name.startswith("not kept: ") for name in kept(capture))
     assert sum(file.stat().st_size for file in (capture / "programs").glob("*")) <= 500
 

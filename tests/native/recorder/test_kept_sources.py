@@ -23,7 +23,7 @@ print(1)
 HELPER = "import jax\n\n\ndef put(x):\n    return jax.device_put(x)\n\n\ndef double(x):\n    return x + x\n"
 
 
-def ran(folder: Path, **environment: str) -> Run:
+def run_code(folder: Path, **environment: str) -> Run:
     (folder / "program.py").write_text(PROGRAM)
     (folder / "helper.py").write_text(HELPER)
     return run(os.path.relpath(folder / "program.py", PROGRAMS), folder=folder, **environment)
@@ -38,7 +38,7 @@ def sources(capture: Path) -> dict[str, dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return ran(tmp_path_factory.mktemp("sources")).capture
+    return run_code(tmp_path_factory.mktemp("sources")).capture
 
 
 def test_a_text_has_the_content_at_the_first_recorded_frame(recorded: Path) -> None:
@@ -67,6 +67,6 @@ def test_a_changed_text_is_not_stored(recorded: Path, tmp_path: Path) -> None:
 
 
 def test_no_text_is_stored_if_switched_off(tmp_path: Path) -> None:
-    capture = ran(tmp_path, FRAMEDEX_SOURCES="0").capture
+    capture = run_code(tmp_path, FRAMEDEX_SOURCES="0").capture
     assert sources(capture)["program.py"]["kept"] == "not kept: FRAMEDEX_SOURCES=0"
     assert not (capture / "sources").exists()

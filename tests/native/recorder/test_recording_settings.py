@@ -44,27 +44,27 @@ def test_every_fourth_call_is_recorded_with_stack_and_result(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("puts", exhaustive_unless([3000, 5000], 3000))
 def test_recording_stops_at_the_limit_and_says_so(tmp_path: Path, puts: int) -> None:
-    ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
-    assert ended.result == puts
-    sent = sizes(ended.capture)
+    completed = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
+    assert completed.result == puts
+    sent = sizes(completed.capture)
     assert 0 < len(sent) < puts  # the number depends on how many calls this JAX makes for each
     assert sent == list(range(1, len(sent) + 1))
-    stops = read_capture(ended.capture).stops
+    stops = read_capture(completed.capture).stops
     assert (stops.reasons, stops.threads, stops.lacks_threads) == ((StopReason.LIMIT,), 1, False)
     assert stops.missing_calls > 0
 
 
 @pytest.mark.parametrize("puts", exhaustive_unless([6000, 20_000], 6000))
 def test_a_ring_keeps_the_newest_calls_complete(tmp_path: Path, puts: int) -> None:
-    ended = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
-    sent = sizes(ended.capture)
+    completed = run("many_puts.py", str(puts), folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
+    sent = sizes(completed.capture)
     assert sent[-1] == puts
     assert 0 < len(sent) < puts // 2
     assert sent == list(range(sent[0], puts + 1))
-    read = read_capture(ended.capture)
+    read = read_capture(completed.capture)
     assert read.problems == ()
     assert {stack.outcome for stack in read.stacks} == {MergeOutcome.MERGED}
-    assert sum(file.stat().st_size for file in ended.capture.glob("*.ring.fdx")) <= 4 * SEGMENT
+    assert sum(file.stat().st_size for file in completed.capture.glob("*.ring.fdx")) <= 4 * SEGMENT
 
 
 def test_in_flight_mode_calls_without_effect_are_only_counted(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_in_flight_mode_calls_without_effect_are_only_counted(tmp_path: Path) ->
 def test_a_malformed_setting_is_reported_and_the_program_runs(
     tmp_path: Path, name: str, value: str, message: str
 ) -> None:
-    ended = run("many_puts.py", "2", folder=tmp_path, **{name: value})
-    assert ended.result == 2
-    assert message in ended.stderr
-    assert ended.captures == ()
+    completed = run("many_puts.py", "2", folder=tmp_path, **{name: value})
+    assert completed.result == 2
+    assert message in completed.stderr
+    assert completed.captures == ()
 
 
 def test_recording_without_a_folder_uses_the_default_one(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_ring_can_be_read_while_it_is_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rounds", "least"), [(40, 4_000), pytest.param(150, 17_000, marks=pytest.mark.exhaustive)])
 def test_every_stack_equals_that_of_libgcc(python: str, tmp_path: Path, rounds: int, least: int) -> None:
-    ended = run("many_stacks.py", str(rounds), folder=tmp_path, python=python, FRAMEDEX_VERIFY="1")
-    counts = _native.count_records(os.fsencode(ended.capture))
+    completed = run("many_stacks.py", str(rounds), folder=tmp_path, python=python, FRAMEDEX_VERIFY="1")
+    counts = _native.count_records(os.fsencode(completed.capture))
     assert counts["verified"] == counts["calls"] > least
     assert counts["different"] == 0

@@ -125,7 +125,7 @@ def for_devices_with_too_little_memory():
 
 
 @check
-def written_for_devices_that_are_not_there_and_run_on_those_that_are():
+def program_for_absent_devices_runs_on_present_ones():
     topology = topology_of("v5e:4x2")
     compiled = compiled_for(topology, lambda x: x * 3 + x.sum(), VALUES)
     written = pickle.dumps(serialize_executable.serialize(compiled))

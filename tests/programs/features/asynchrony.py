@@ -53,7 +53,7 @@ def an_input_freed_while_in_flight():
 
 
 @check
-def a_copy_of_what_is_in_flight():
+def a_copy_of_an_array_in_flight():
     gate.clear()
     x = held(np.ones(3, np.float32))
     there = jax.device_put(x, DEVICES[-1])
@@ -64,7 +64,7 @@ def a_copy_of_what_is_in_flight():
 
 
 @check
-def a_failure_in_flight_reaches_what_depends_on_it():
+def a_failure_in_flight_reaches_dependent_work():
     def bad(a):
         raise ValueError("no such luck")
 

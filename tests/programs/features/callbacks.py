@@ -119,7 +119,7 @@ def a_callback_in_a_loop():
 
 
 @check
-def ordered_callbacks_come_in_order():
+def ordered_callbacks_run_in_order():
     seen = []
 
     @jax.jit
@@ -134,7 +134,7 @@ def ordered_callbacks_come_in_order():
 
 
 @check
-def unordered_callbacks_all_come():
+def every_unordered_callback_runs():
     seen = []
     function = jax.jit(lambda x: [io_callback(lambda a, i=i: seen.append(i), None, x) for i in range(20)])
     function(1.0)
@@ -156,7 +156,7 @@ def debug_callback_and_print():
 
 
 @check
-def a_program_of_nothing_but_a_callback_is_waited_for():
+def a_program_with_only_a_callback_is_waited_for():
     seen, go = [], threading.Event()
 
     def slow(a):
@@ -196,7 +196,7 @@ def a_callback_that_uses_the_device():
 
 
 @check
-def a_callback_that_calls_back():
+def nested_callback():
     inner = jax.jit(lambda x: jax.pure_callback(lambda a: np.asarray(a) + 1, SHAPE, x) * 2)
 
     def host(a):

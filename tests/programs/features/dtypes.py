@@ -181,13 +181,13 @@ def typed_keys():
 
 
 @check
-def what_float0_and_weak_types_become():
+def float0_and_weak_types():
     assert jax.grad(lambda x: x * 1.0, allow_int=True)(3).dtype == jax.dtypes.float0
     assert (jnp.ones(2, jnp.bfloat16) * 2.0).dtype == jnp.bfloat16
 
 
 @check
-def a_type_that_jaxlib_lacks_is_no_crash():
+def an_unsupported_type_does_not_crash():
     if not hasattr(ml_dtypes, "float6_e2m3fn"):
         raise SkippedError("ml_dtypes has no float6_e2m3fn")
     try:

@@ -201,7 +201,7 @@ def ragged_products_and_their_gradients():
 
 
 @check
-def decompositions_that_no_tpu_has():
+def decompositions_without_a_tpu_implementation():
     a = matrix("float32", 3, 3)
     for decompose in (jnp.linalg.eig, jax.scipy.linalg.schur, jax.scipy.linalg.sqrtm, jax.scipy.linalg.hessenberg):
         try:

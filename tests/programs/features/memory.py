@@ -58,7 +58,7 @@ def a_donated_loop_uses_no_more_memory():
 
 
 @check
-def donation_that_cannot_be_used():
+def an_unusable_donation():
     import warnings
 
     with warnings.catch_warnings(record=True):
@@ -98,7 +98,7 @@ def deleted_while_in_use():
 
 
 @check
-def results_take_memory_and_give_it_back():
+def results_allocate_and_free_memory():
     function = jax.jit(lambda x: jnp.full((1 << 18,), x))
     # Retained: the thread that ran a program may hold its arguments briefly after it.
     x = jax.device_put(np.float32(2))
@@ -111,7 +111,7 @@ def results_take_memory_and_give_it_back():
 
 
 @check
-def an_argument_gives_its_memory_back():
+def a_deleted_argument_frees_its_memory():
     first_one = jax.jit(lambda x: x[0])
     x = jax.device_put(np.ones(1 << 10, np.float32))
     first_one(x).block_until_ready()
@@ -121,7 +121,7 @@ def an_argument_gives_its_memory_back():
 
 
 @check
-def many_big_results_go_at_once():
+def many_big_results_are_freed_together():
     function = jax.jit(lambda x: x + 1)
     x = jax.device_put(np.ones(1 << 18, np.float32))
     results = jax.block_until_ready([function(x) for _ in range(200)])
@@ -171,7 +171,7 @@ def an_input_in_host_memory():
 
 
 @check
-def what_lies_in_host_memory_is_not_counted_as_the_devices():
+def host_memory_is_not_counted_as_device_memory():
     function = jax.jit(lambda x: (x * 2, jax.device_put(x[:10], ON_DEVICE)), out_shardings=(HOST, ON_DEVICE))
     compiled = function.lower(jax.device_put(np.ones(1000, np.float32), HOST)).compile()
     sizes = compiled.memory_analysis()
@@ -192,7 +192,7 @@ def activations_are_offloaded():
 
 
 @check
-def a_layout_of_the_users():
+def a_layout_chosen_by_the_user():
     try:
         from jax.experimental.layout import Format, Layout
     except ImportError:

@@ -39,7 +39,7 @@ def an_input_that_does_not_fit():
 
 
 @check
-def what_a_program_read_makes_room():
+def deleted_arguments_make_room():
     first_one = jax.jit(lambda x: x[0])
     for value in range(5):
         x = jax.device_put(np.full(3 * MIB // 4, value, np.int8))
@@ -48,14 +48,14 @@ def what_a_program_read_makes_room():
 
 
 @check
-def again_and_again():
+def repeated_failures():
     for _ in range(20):
         raises(OutOfMemory, lambda: make(1, 2 * MIB).block_until_ready(), "RESOURCE_EXHAUSTED")
     device_works()
 
 
 @check
-def nothing_is_left_behind():
+def failures_leak_no_memory():
     import gc
 
     gc.collect()

@@ -225,7 +225,7 @@ def from_shards_to_the_cpu():
 
 
 @check
-def devices_that_do_not_agree():
+def mismatched_devices_raise():
     first, second = jax.device_put(np.ones(2), DEVICES[0]), jax.device_put(np.ones(2), DEVICES[1])
     raises(ValueError, lambda: first + second, "ncompatible devices")
 

@@ -252,13 +252,13 @@ def state_in_a_reference():
 
 
 @check
-def an_error_of_the_users_is_the_users():
+def user_errors_are_raised_unchanged():
     raises(TypeError, lambda: jax.jit(lambda x: x @ jnp.ones(4))(jnp.ones(3)), "dot_general")
     raises(jax.errors.TracerBoolConversionError, lambda: jax.jit(lambda x: 1 if x else 2)(True))
 
 
 @check
-def nans_are_found_when_asked_for():
+def debug_nans_finds_nans():
     jax.config.update("jax_debug_nans", True)
     try:
         raises(FloatingPointError, lambda: jax.jit(lambda x: jnp.log(x))(-1.0), "nan")

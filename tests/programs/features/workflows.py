@@ -63,7 +63,7 @@ def a_network_is_trained():
 
 
 @check
-def training_gives_the_numbers_of_the_cpu():
+def training_equals_the_cpu():
     _, losses = train(start(), 30)
     with jax.default_device(jax.devices("cpu")[0]):
         _, on_cpu = train(start(), 30)
@@ -89,7 +89,7 @@ def training_in_a_scan():
 
 
 @check
-def a_checkpoint_goes_on_where_it_was():
+def training_resumes_from_a_checkpoint():
     state, _ = train(start(), 10)
     with tempfile.TemporaryDirectory() as folder:
         leaves, tree = jax.tree.flatten(state)

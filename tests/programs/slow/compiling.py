@@ -1,4 +1,4 @@
-"""A program that takes very long to compile."""
+"""A program whose compilation takes very long."""
 
 import jax
 import jax.numpy as jnp

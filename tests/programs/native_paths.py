@@ -1,4 +1,4 @@
-"""Take the paths of native_roads.cc, compiled to three libraries; print how often signals were handled.
+"""Take the paths of native_paths.cc, compiled to three libraries; print how often signals were handled.
 
 Arguments: the libraries, and how often an array is sent meanwhile (20,000).
 """
@@ -18,7 +18,7 @@ table = Table()
 client = table.call("PJRT_Client_Create")["client"]
 
 
-class Road:
+class NativePath:
     """A function of the library that enters a PJRT function."""
 
     def __init__(self, library, function):
@@ -26,20 +26,20 @@ class Road:
         self.entry = ctypes.c_void_p(table.slots()[function])
         self.arguments = Struct(FUNCTIONS[function]["args"], client=client)
 
-    def go(self, road, *more):
+    def enter(self, path, *more):
         """Take a path, named after its function."""
-        return getattr(self.library, road)(self.entry, ctypes.c_void_p(ctypes.addressof(self.arguments.memory)), *more)
+        return getattr(self.library, path)(self.entry, ctypes.c_void_p(ctypes.addressof(self.arguments.memory)), *more)
 
 
 library = ctypes.CDLL(sys.argv[1])
-index = Road(library, "PJRT_Client_ProcessIndex")
-assert index.go("while_an_exception_passes") == 1
-index.go("from_a_thread_without_python")
-assert Road(library, "PJRT_Client_Devices").go("from_deep_within_a_thread_without_python", 5000) == 5000
-index.go("through_code_made_at_run_time")
+index = NativePath(library, "PJRT_Client_ProcessIndex")
+assert index.enter("while_an_exception_passes") == 1
+index.enter("from_a_thread_without_python")
+assert NativePath(library, "PJRT_Client_Devices").enter("from_deep_within_a_thread_without_python", 5000) == 5000
+index.enter("through_code_made_at_run_time")
 
-platform = Road(library, "PJRT_Client_PlatformName")
-platform.go("arm", ctypes.c_long(200))
+platform = NativePath(library, "PJRT_Client_PlatformName")
+platform.enter("arm", ctypes.c_long(200))
 for _ in range(int(sys.argv[4]) if len(sys.argv) > 4 else 20000):
     jax.device_put(array)
 handled = library.disarm()
@@ -47,6 +47,6 @@ handled = library.disarm()
 # Two builds of one library, which the loader may put at the same address in succession.
 for path in (sys.argv[2], sys.argv[3]) * 20:
     other = ctypes.CDLL(path)
-    Road(other, "PJRT_Client_PlatformVersion").go("straight")
+    NativePath(other, "PJRT_Client_PlatformVersion").enter("straight")
     _ctypes.dlclose(other._handle)
 print(json.dumps(handled))

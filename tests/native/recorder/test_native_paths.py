@@ -18,20 +18,20 @@ pytestmark = pytest.mark.exhaustive  # test_recording_settings.py compares stack
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def completed(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The program run once, with every stack compared with libgcc's."""
-    folder = tmp_path_factory.mktemp("native_roads")
-    libraries = [folder / name for name in ("roads.so", "first.so", "second.so")]
+    folder = tmp_path_factory.mktemp("native_paths")
+    libraries = [folder / name for name in ("paths.so", "first.so", "second.so")]
     for library, options in zip(libraries, (["-O1"], ["-O1"], ["-O0", "-fno-omit-frame-pointer"]), strict=True):
-        command = ["g++", "-shared", "-fPIC", *options, str(PROGRAMS / "native_roads.cc"), "-o", str(library)]
+        command = ["g++", "-shared", "-fPIC", *options, str(PROGRAMS / "native_paths.cc"), "-o", str(library)]
         subprocess.run(command, check=True)
-    return run("native_roads.py", *map(str, libraries), folder=folder, FRAMEDEX_VERIFY="1")
+    return run("native_paths.py", *map(str, libraries), folder=folder, FRAMEDEX_VERIFY="1")
 
 
 @pytest.fixture(scope="module")
-def capture(ended: Run) -> Capture:
+def capture(completed: Run) -> Capture:
     """The recorded capture."""
-    return read_capture(ended.capture)
+    return read_capture(completed.capture)
 
 
 def stacks(capture: Capture, function: str) -> list[list[str]]:
@@ -52,14 +52,14 @@ def place(capture: Capture, index: int) -> str:
     return os.path.basename(capture.modules[frame.module].path) if frame.module >= 0 else "nowhere"  # noqa: PTH119
 
 
-def test_every_stack_equals_that_of_libgcc(ended: Run) -> None:
-    counts = _native.count_records(os.fsencode(ended.capture))
+def test_every_stack_equals_that_of_libgcc(completed: Run) -> None:
+    counts = _native.count_records(os.fsencode(completed.capture))
     assert counts["verified"] > 100_000
     assert counts["different"] == 0
 
 
 def test_calls_during_an_exception_and_from_a_foreign_thread_are_complete(capture: Capture) -> None:
-    exception, foreign = (stack for stack in stacks(capture, "PJRT_Client_ProcessIndex") if "roads.so" in stack)
+    exception, foreign = (stack for stack in stacks(capture, "PJRT_Client_ProcessIndex") if "paths.so" in stack)
     assert "python" in exception
     assert exception[-1] == "libtpu.so"
     assert "python" not in foreign
@@ -83,10 +83,10 @@ def test_a_native_stack_too_deep_for_the_recorder_is_merged_and_marked(capture: 
     assert place(capture, stack.frames[0]) == "libtpu.so"
 
 
-def test_calls_in_a_signal_handler_are_omitted_without_hanging(ended: Run, capture: Capture) -> None:
-    assert ended.result > 50
+def test_calls_in_a_signal_handler_are_omitted_without_hanging(completed: Run, capture: Capture) -> None:
+    assert completed.result > 50
     # The interrupted code may hold any lock, including malloc's, so these stacks cannot be stored.
-    assert all("roads.so" not in stack for stack in stacks(capture, "PJRT_Client_PlatformName"))
+    assert all("paths.so" not in stack for stack in stacks(capture, "PJRT_Client_PlatformName"))
     puts = stacks(capture, "PJRT_Client_BufferFromHostBuffer")
     assert len(puts) == 20001
     sent = [json.loads(capture.calls.arguments[call]) for call in calls_of_puts(capture)]

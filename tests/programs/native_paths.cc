@@ -1,5 +1,5 @@
-// Ways into a PJRT function that no Python program has: from a signal handler, while an exception passes, from a thread
-// that Python knows nothing of, through code made at run time, and from a library that is unloaded and loaded again.
+// Calls of a PJRT function from places that Python programs cannot call from: a signal handler, stack unwinding, a
+// thread unknown to Python, generated code, and a library that is unloaded and loaded again.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -31,7 +31,7 @@ __attribute__((noinline)) int descend(Call call, int levels) {
     call();
     return 0;
   }
-  return descend(call, levels - 1) + 1;  // with something left to do, so that every level stays on the stack
+  return descend(call, levels - 1) + 1;  // not a tail call, so that every level stays on the stack
 }
 
 struct CallsWhenDestroyed {
@@ -48,7 +48,7 @@ __attribute__((noinline)) void throw_past(Call call) {
 
 extern "C" {
 
-// From now on a signal comes every `microseconds` of processor time, and its handler makes the call.
+// Sends a signal every `microseconds` of processor time from now on. Its handler makes the call.
 void arm(Entry entry, void* arguments, long microseconds) {
   in_handler = {entry, arguments};
   struct sigaction action {};
