@@ -11,10 +11,10 @@
 # make guidebook-captures  record the guidebook's programs, in environments that the first run creates (5 GB)
 # make test-editors [WORKERS=3] [RERUN=0]  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
-#              also framedex-linux-x64.vsix, whose wheels can record
+#              also framedex-linux-x64.vsix and framedex-linux-arm64.vsix, whose wheels can record
 # make screenshots [XLA=CHECKOUT]  update the pictures of VS Code, a report and a notebook in docs/
 # make sanitize  run the recorder under sanitizers and valgrind
-# make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the pure wheel, into dist/ (Debian 12)
+# make wheels [PYTHONS="3.12 3.13"] [MACHINE=aarch64]  build the wheels of every Python, and the pure wheel, into dist/ (Debian 12)
 # make arm64   compile the native part for AArch64, with JAX for tests under QEMU, into build/arm64 (Debian 12)
 # make sdist   build the source distribution into dist/
 # make test-wheels [ROOT=FOLDER]  install each wheel in a fresh environment, and record with it; in the root of an older system
@@ -200,7 +200,7 @@ fuzz: $(VENV)/set-up-dev
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(TARGETS)
 
 wheels: $(RELEASE_TOOLS)/set-up
-	@PATH="$(CURDIR)/$(RELEASE_TOOLS)/bin:$$PATH" $(RELEASE_TOOLS)/bin/python -m scripts.wheels $(PYTHONS:%=--python %)
+	@PATH="$(CURDIR)/$(RELEASE_TOOLS)/bin:$$PATH" $(RELEASE_TOOLS)/bin/python -m scripts.wheels $(MACHINE:%=--machine %) $(PYTHONS:%=--python %)
 
 sdist: $(RELEASE_TOOLS)/set-up
 	@$(RELEASE_TOOLS)/bin/python -m scripts.wheels.source

@@ -1,9 +1,9 @@
 """Build the wheels of every Python, and the pure wheel: `make wheels`.
 
-python -m scripts.wheels [--python 3.12]... [--to dist]
+python -m scripts.wheels [--machine aarch64] [--python 3.12]... [--to dist]
 
-It runs on Debian 12, in an environment with `requirements.txt`. Code that does not depend on Python is compiled once.
-docs/explanation/decisions.md explains how the libraries run on older systems than the build machine.
+It runs on x86-64 with Debian 12, in an environment with `requirements.txt`. Code that does not depend on Python is
+compiled once. docs/explanation/decisions.md explains how the libraries run on older systems than the build machine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from scripts.install_checkout import NinjaProgress, lines_with_silences
 from scripts.wheels.assemble import add_licences, metadata_folder, read_folder, read_wheel, write_wheel
 from scripts.wheels.epoch import ROOT, epoch
 from scripts.wheels.linked import bill_of_materials, linked_components
+from scripts.wheels.machines import MACHINES, TargetMachine
 from scripts.wheels.packages import Pins, unpack
 
 _BUILD = ROOT / "build" / "wheels"
-_PLATFORM = "manylinux_2_27_x86_64"  # jaxlib's own
 _MAX_WHEEL_BYTES = 25_000_000  # bytes of a wheel
-_COMPILER = "12."
 
 
 def main() -> None:
@@ -38,36 +37,31 @@ def main() -> None:
     parser.add_argument(
         "--python", action="append", choices=list(pins.headers), help="only for this version of CPython"
     )
+    parser.add_argument(
+        "--machine", choices=list(MACHINES), default="x86_64", help="the processor architecture (x86_64)"
+    )
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="the folder of the wheels (dist)")
     options = parser.parse_args()
     pythons: Sequence[str] = options.python or list(pins.headers)
-    _require_tools()
+    machine = MACHINES[options.machine]
+    _require_tools(machine)
     time = epoch()
     os.environ["SOURCE_DATE_EPOCH"] = str(time)
     pure = _pure_files()
     _print_wheel(write_wheel(pure, "py3-none-any", time, options.to))
-    built = _compile_all(pins, pythons)
-    common = pure | read_folder(_installed_files(built, "Unspecified"))
+    built = _compile_all(pins, machine, pythons)
+    common = pure | read_folder(_installed_files(built, machine, "Unspecified"))
     for python in pythons:
-        files = common | read_folder(_installed_files(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
-        tag = f"cp{python.replace('.', '')}"
-        wheel = write_wheel(
-            _add_linked_components(files, pins, python, built, time), f"{tag}-{tag}-{_PLATFORM}", time, options.to
-        )
-        _check_wheel(wheel)
+        digits = python.replace(".", "")
+        files = common | read_folder(_installed_files(built, machine, f"cpython-{digits}-{machine.triplet}"))
+        files = _add_linked_components(files, pins, machine, python, built, time)
+        wheel = write_wheel(files, f"cp{digits}-cp{digits}-{machine.platform}", time, options.to)
+        _check_wheel(wheel, machine)
         _print_wheel(wheel)
 
 
-def _require_tools() -> None:
-    version = (
-        subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True).stdout
-        if shutil.which("g++")
-        else ""
-    )
-    if not version.startswith(_COMPILER):
-        sys.exit(
-            f"wheels: g++ {_COMPILER}x is needed, Debian 12's, with which all is measured; here is {version or 'none'}"
-        )
+def _require_tools(machine: TargetMachine) -> None:
+    machine.require_compiler()
     for tool in ("dpkg-deb", "cmake", "ninja", "auditwheel"):
         if not shutil.which(tool):
             sys.exit(f"wheels: {tool} is missing; `make wheels` runs this on Debian 12 in an environment that has it")
@@ -83,17 +77,22 @@ def _pure_files() -> dict[str, bytes]:
     return read_wheel(wheel)
 
 
-def _compile_all(pins: Pins, pythons: Sequence[str]) -> Path:
+def _compile_all(pins: Pins, machine: TargetMachine, pythons: Sequence[str]) -> Path:
     """The build folder for all compilation."""
-    sysroot, headers, folder = _BUILD / "sysroot", _BUILD / "headers", _BUILD / "native"
-    unpack(pins.sysroot, _BUILD / "packages", sysroot)
+    own = _BUILD / machine.name
+    sysroot, headers, folder = own / "sysroot", own / "headers", own / "native"
+    unpack(pins.sysroots[machine.name], _BUILD / "packages", sysroot)
     unpack(pins.headers.values(), _BUILD / "packages", headers)
+    include = headers / "usr" / "include"
+    if not (include / machine.triplet).exists():
+        (include / machine.triplet).symlink_to(f"{MACHINES['x86_64'].triplet}")
     settings = {
         "CMAKE_BUILD_TYPE": "RelWithDebInfo",
         "CMAKE_TOOLCHAIN_FILE": str(ROOT / "scripts" / "wheels" / "toolchain.cmake"),
         "FRAMEDEX_SYSROOT": str(sysroot),
+        "FRAMEDEX_MACHINE": machine.name,
         "FRAMEDEX_PYTHONS": ";".join(pythons),
-        "FRAMEDEX_PYTHON_HEADERS": str(headers / "usr" / "include"),
+        "FRAMEDEX_PYTHON_HEADERS": str(include),
         "FRAMEDEX_SHIPS_SOURCES": "ON",
         "Python_EXECUTABLE": sys.executable,
         "pybind11_DIR": pybind11.get_cmake_dir(),
@@ -113,9 +112,9 @@ def _compile_all(pins: Pins, pythons: Sequence[str]) -> Path:
     return folder
 
 
-def _installed_files(built: Path, component: str) -> Path:
+def _installed_files(built: Path, machine: TargetMachine, component: str) -> Path:
     """The installation folder of one part of the build."""
-    target = _BUILD / "installed" / component
+    target = _BUILD / machine.name / "installed" / component
     shutil.rmtree(target, ignore_errors=True)
     command = ["cmake", "--install", str(built), "--prefix", str(target), "--component", component]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -123,10 +122,11 @@ def _installed_files(built: Path, component: str) -> Path:
 
 
 def _add_linked_components(
-    files: Mapping[str, bytes], pins: Pins, python: str, built: Path, time: int
+    files: Mapping[str, bytes], pins: Pins, machine: TargetMachine, python: str, built: Path, time: int
 ) -> dict[str, bytes]:
     [core] = (built / "native").glob("tree_sitter-*/")
-    components = linked_components(pins, python, core, ROOT / "native/extractor/trees/fetch_tree_sitter.cmake")
+    fetched_by = ROOT / "native/extractor/trees/fetch_tree_sitter.cmake"
+    components = linked_components(pins, machine, python, core, fetched_by)
     texts = {name: text for component in components for name, text in component.texts.items()}
     information = metadata_folder(files)
     name, version = information.removesuffix(".dist-info").split("-")
@@ -134,11 +134,11 @@ def _add_linked_components(
     return {**add_licences(files, texts), f"{information}/sboms/{name}.cdx.json": bill}
 
 
-def _check_wheel(wheel: Path) -> None:
+def _check_wheel(wheel: Path, machine: TargetMachine) -> None:
     """Exit if a wheel needs a newer system than its tag says, or is too large."""
     shown = subprocess.run(["auditwheel", "show", "--json", str(wheel)], check=True, capture_output=True, text=True)
     found = json.loads(shown.stdout)["overall_tag"]
-    if _glibc_version(found) > _glibc_version(_PLATFORM):
+    if _glibc_version(found) > _glibc_version(machine.platform):
         sys.exit(f"wheels: {wheel.name} needs {found}: `auditwheel show` names the library")
     if (size := wheel.stat().st_size) > _MAX_WHEEL_BYTES:
         sys.exit(f"wheels: {wheel.name} has {size:,} bytes, {_MAX_WHEEL_BYTES:,} is the most")

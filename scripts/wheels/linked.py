@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from scripts.wheels.machines import TargetMachine
 from scripts.wheels.packages import Package, Pins
 
 _GCC_TEXT = Path("/usr/share/doc/gcc-12-base/copyright")  # the GPL, and the exception for compiled programs
@@ -29,12 +30,14 @@ class LinkedComponent:
     texts: Mapping[str, bytes]
 
 
-def linked_components(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[LinkedComponent]:
+def linked_components(
+    pins: Pins, machine: TargetMachine, python: str, tree_sitter: Path, fetched_by: Path
+) -> Sequence[LinkedComponent]:
     """The components of the wheel for a version of CPython.
 
     `tree_sitter` is the folder of its unpacked source distribution, `fetched_by` the file that pins it.
     """
-    by_name = {package.package: package for package in pins.sysroot}
+    by_name = {package.package: package for package in pins.sysroots[machine.name]}
     pinned = dict(re.findall(r"set\(TREE_SITTER_(\w+) (\S+)\)", fetched_by.read_text(encoding="utf-8")))
     core = {
         "LICENSE.tree-sitter": (tree_sitter / "LICENSE").read_bytes(),
@@ -56,8 +59,8 @@ def linked_components(pins: Pins, python: str, tree_sitter: Path, fetched_by: Pa
             None,
             {"LICENSE.pybind11": Path(str(text.locate())).read_bytes()},
         ),
-        _debian_component(by_name["libstdc++-8-dev"], with_exception, {"LICENSE.gcc": _GCC_TEXT.read_bytes()}),
-        _libgcc_component(with_exception),
+        _debian_component(by_name[machine.libstdcxx], with_exception, {"LICENSE.gcc": _GCC_TEXT.read_bytes()}),
+        _libgcc_component(machine, with_exception),
         _debian_component(by_name["libc6-dev"], "LGPL-2.1-or-later", {}),
         _debian_component(pins.headers[python], "PSF-2.0", {}),
     )
@@ -94,18 +97,18 @@ def _sbom_entry(component: LinkedComponent) -> dict[str, object]:
 
 def _debian_component(package: Package, licence: str, texts: Mapping[str, bytes]) -> LinkedComponent:
     distribution = "ubuntu" if "ubuntu" in package.url else "debian"
-    purl = f"pkg:deb/{distribution}/{package.package}@{package.version}?arch=amd64"
+    architecture = package.url.removesuffix(".deb").rpartition("_")[2]
+    purl = f"pkg:deb/{distribution}/{package.package}@{package.version}?arch={architecture}"
     return LinkedComponent(package.package, package.version, licence, purl, package.sha256, texts)
 
 
-def _libgcc_component(licence: str) -> LinkedComponent:
+def _libgcc_component(machine: TargetMachine, licence: str) -> LinkedComponent:
     """The compiler's own library on this machine. Parts of it are linked into our libraries."""
-    asked = ["dpkg-query", "--show", "--showformat=${Version}", "libgcc-12-dev"]
+    name = machine.compiler_library
+    asked = ["dpkg-query", "--show", "--showformat=${Version}", name]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
     library = subprocess.run(
-        ["gcc", "-print-libgcc-file-name"], check=True, capture_output=True, text=True
+        [f"{machine.prefix}gcc", "-print-libgcc-file-name"], check=True, capture_output=True, text=True
     ).stdout.strip()
-    purl = f"pkg:deb/debian/libgcc-12-dev@{version}?arch=amd64"
-    return LinkedComponent(
-        "libgcc-12-dev", version, licence, purl, hashlib.sha256(Path(library).read_bytes()).hexdigest(), {}
-    )
+    purl = f"pkg:deb/debian/{name}@{version}"
+    return LinkedComponent(name, version, licence, purl, hashlib.sha256(Path(library).read_bytes()).hexdigest(), {})

@@ -29,9 +29,9 @@ class Package:
 
 @dataclass(frozen=True)
 class Pins:
-    """The packages of the sysroot, those with the headers of a CPython version (`3.12`), and those of `make arm64`."""
+    """The packages of a machine's sysroot (`aarch64`), of the headers of a CPython (`3.12`), and of `make arm64`."""
 
-    sysroot: Sequence[Package]
+    sysroots: Mapping[str, Sequence[Package]]
     headers: Mapping[str, Package]
     arm64: Sequence[Package]
 
@@ -41,7 +41,10 @@ class Pins:
         pins = json.loads(PINS.read_text(encoding="utf-8"))
         headers = {version: Package(**package) for version, package in pins["headers"].items()}
         arm64 = [Package(**package) for package in pins["arm64"]]
-        return cls([Package(**package) for package in pins["sysroot"]], headers, arm64)
+        sysroots = {
+            machine: [Package(**package) for package in packages] for machine, packages in pins["sysroots"].items()
+        }
+        return cls(sysroots, headers, arm64)
 
 
 def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:
@@ -55,6 +58,7 @@ def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:
         return
     files = [_download_once(package, downloads) for package in packages]
     shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
     for file in files:
         subprocess.run(["dpkg-deb", "--extract", str(file), str(target)], check=True)
     _redirect_links(target)

@@ -2,9 +2,9 @@
 
 python -m scripts.wheels.pins
 
-Run it when a package has disappeared from its archive, or to follow a Python's newest headers. The sysroot is Ubuntu
-18.04, which no longer changes: glibc 2.27 is the oldest version on which jaxlib's own wheels run. Later downloads are
-compared with these hashes.
+Run it when a package has disappeared from its archive, or to follow a Python's newest headers. The sysroot for x86-64
+is Ubuntu 18.04, which no longer changes: glibc 2.27 is the oldest version on which jaxlib's own wheels run. The sysroot
+for AArch64 is Debian 11, with glibc 2.31. Later downloads are compared with these hashes.
 """
 
 from __future__ import annotations
@@ -30,12 +30,24 @@ class _DistributionSuite(NamedTuple):
     architecture: str = "amd64"
 
 
-_SYSROOT = (
-    _DistributionSuite(
-        _UBUNTU, "bionic-updates", "main", ("libc6", "libc6-dev", "linux-libc-dev", "libgcc1", "libstdc++6")
+_SYSROOTS = {
+    "x86_64": (
+        _DistributionSuite(
+            _UBUNTU, "bionic-updates", "main", ("libc6", "libc6-dev", "linux-libc-dev", "libgcc1", "libstdc++6")
+        ),
+        _DistributionSuite(_UBUNTU, "bionic-updates", "universe", ("libstdc++-8-dev",)),
     ),
-    _DistributionSuite(_UBUNTU, "bionic-updates", "universe", ("libstdc++-8-dev",)),
-)
+    "aarch64": (
+        _DistributionSuite(
+            _DEBIAN,
+            "bullseye",
+            "main",
+            ("libc6", "libc6-dev", "linux-libc-dev", "libgcc-s1", "libstdc++6", "libstdc++-10-dev"),
+            "arm64",
+        ),
+    ),
+}
+# For both machines: the `pyconfig.h` of 3.11 and 3.13 differs in four macros, and none of them changes a layout.
 _HEADERS = {
     "3.11": _DistributionSuite(_DEBIAN, "bookworm", "main", ("libpython3.11-dev",)),
     "3.12": _DistributionSuite(_UBUNTU, "noble", "main", ("libpython3.12-dev",)),
@@ -58,9 +70,12 @@ _ARM64 = _DistributionSuite(
 
 def main() -> None:
     """Read every index, then write the pins."""
-    sysroot = [entry for suite in _SYSROOT for entry in _read_package_entries(suite)]
+    sysroots = {
+        machine: [entry for suite in suites for entry in _read_package_entries(suite)]
+        for machine, suites in _SYSROOTS.items()
+    }
     headers = {version: entry for version, suite in _HEADERS.items() for entry in _read_package_entries(suite)}
-    pins = {"sysroot": sysroot, "headers": headers, "arm64": [*_read_package_entries(_ARM64)]}
+    pins = {"sysroots": sysroots, "headers": headers, "arm64": [*_read_package_entries(_ARM64)]}
     PINS.write_text(json.dumps(pins, indent=1) + "\n", encoding="utf-8")
 
 

@@ -2,10 +2,11 @@
 
 python -m scripts.wheels.trial [--from dist] [--root FOLDER]
 
-A wheel gets a new environment of its CPython, in which pip installs everything else. Wheels without a matching CPython
-on this machine are skipped, with a message. `--root` is the root of an older system without a compiler (see
-scripts/old-root), where the wheel of the CPython in its /opt/python must also record. Of the recorded stack down to the
-mock TPU's allocator, every Python frame must be a link, and every frame of framedex a link to the wheel's sources.
+A wheel gets a new environment of its CPython, in which pip installs everything else. Wheels for another processor, or
+without a matching CPython on this machine, are skipped, with a message. `--root` is the root of an older system without
+a compiler (see scripts/old-root), where the wheel of the CPython in its /opt/python must also record. Of the recorded
+stack down to the mock TPU's allocator, every Python frame must be a link, and every frame of framedex a link to the
+wheel's sources.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -88,7 +90,7 @@ def _report_trial(wheel: Path, machine: Machine | None, where: str) -> int:
     """Try one wheel on a machine, and print the result; return 1 if it failed."""
     if machine is None:
         if where == "here":
-            print(f"trial: {wheel.name}: skipped, because its CPython is not installed")
+            print(f"trial: {wheel.name}: skipped, because it is for another CPython or another processor")
         return 0
     try:
         with _temporary_folder(machine) as folder:
@@ -182,6 +184,8 @@ def _matching_interpreters(wheel: Path) -> Iterator[str]:
     """The interpreters of this machine that a wheel is for."""
     if "none-any" in wheel.name:
         yield sys.executable
+        return
+    if not wheel.stem.endswith(f"_{platform.machine()}"):
         return
     version = _read_python_version(wheel)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"

@@ -8,7 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
 
-from tests.editors.vscode.code_server import LINUX, VSIX, build_packages, packages_locked
+import pytest
+
+from tests.editors.vscode.code_server import VSIX, build_packages, packages_locked
 from tests.editors.vscode.project import CHECKOUT
 
 
@@ -35,24 +37,28 @@ def test_the_package_contains_the_current_wheel_for_every_platform() -> None:
 
 
 @packages_locked()
-def test_the_linux_x64_package_contains_the_recording_wheels(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("target", "platform"), [("linux-x64", "manylinux_2_27_x86_64"), ("linux-arm64", "manylinux_2_31_aarch64")]
+)
+def test_a_package_for_linux_contains_the_recording_wheels(tmp_path: Path, target: str, platform: str) -> None:
     (pure,) = (VSIX.parent / "wheels").glob("*-py3-none-any.whl")
-    native = pure.name.replace("py3-none-any", "cp313-cp313-manylinux_2_27_x86_64")
+    native = pure.name.replace("py3-none-any", f"cp313-cp313-{platform}")
     shutil.copy(pure, tmp_path / native)
     shutil.copy(pure, tmp_path / re.sub(r"framedex-[^-]+", "framedex-0.0.1", native))
+    package_file = VSIX.with_name(f"framedex-{target}.vsix")
     try:
-        assert "building editors/vscode/framedex-linux-x64.vsix" in build_packages(tmp_path)
-        with ZipFile(LINUX) as package:
-            assert b'TargetPlatform="linux-x64"' in package.read("extension.vsixmanifest")
+        assert f"building editors/vscode/{package_file.name}" in build_packages(tmp_path)
+        with ZipFile(package_file) as package:
+            assert f'TargetPlatform="{target}"'.encode() in package.read("extension.vsixmanifest")
             assert sorted(wheels_in(package)) == sorted([pure.name, native])
             assert "extension/docs/how-to/recompiles.md" in package.namelist()
         with ZipFile(VSIX) as package:
             assert wheels_in(package) == [pure.name]
         (tmp_path / native).unlink()
-        assert "framedex-linux-x64.vsix is not built" in build_packages(tmp_path)
-        assert not LINUX.exists() and [each.name for each in pure.parent.iterdir()] == [pure.name]
+        assert f"{package_file.name} is not built" in build_packages(tmp_path)
+        assert not package_file.exists() and [each.name for each in pure.parent.iterdir()] == [pure.name]
     finally:
-        LINUX.unlink(missing_ok=True)
+        package_file.unlink(missing_ok=True)
 
 
 def wheels_in(package: ZipFile) -> list[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from scripts.wheels.machines import MACHINES
 from scripts.wheels.packages import Package, Pins, unpack
 
 
@@ -66,4 +68,6 @@ def test_a_missing_package_says_how_to_pin_another(tmp_path: Path) -> None:
 def test_every_pin_has_a_hash_and_every_python_its_headers() -> None:
     pins = Pins.read()
     assert set(pins.headers) == {"3.11", "3.12", "3.13", "3.14"}
-    assert all(re.fullmatch("[0-9a-f]{64}", package.sha256) for package in (*pins.sysroot, *pins.headers.values()))
+    assert set(pins.sysroots) == set(MACHINES)
+    packages = [*chain.from_iterable(pins.sysroots.values()), *pins.headers.values(), *pins.arm64]
+    assert all(re.fullmatch("[0-9a-f]{64}", package.sha256) for package in packages)
