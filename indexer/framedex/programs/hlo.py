@@ -78,6 +78,8 @@ COLLECTIVE_OPCODES = frozenset(
 )
 """The opcodes of transfers between devices. Asynchronous ones have the suffix `-start`."""
 
+_CALLING_OPCODES = frozenset({"while", "conditional", "call", "async-start", "fusion"})
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -213,6 +215,7 @@ class StackFrames:
         self._locations = [(m.integer(1), m.integer(2), m.integer(3)) for m in map(Message, tables.contents(3))]
         self._frames = [(m.integer(1), m.integer(2)) for m in map(Message, tables.contents(4))]
         self._stacks: dict[int, tuple[ProgramFrame, ...]] = {}
+        self._user_frames: dict[int, ProgramFrame | None] = {}
 
     def stack(self, number: int) -> tuple[ProgramFrame, ...]:
         """Return a frame and its callers, innermost first. A cycle ends the stack."""
@@ -225,6 +228,14 @@ class StackFrames:
                 current = caller
             self._stacks[number] = tuple(frame for frame in found.values() if frame is not None)
         return self._stacks[number]
+
+    def user_frame(self, number: int) -> ProgramFrame | None:
+        """Return the innermost frame of a stack outside of installed packages, else the innermost one."""
+        if number not in self._user_frames:
+            frames = self.stack(number)
+            own = (frame for frame in frames if not is_library_file(frame.path))
+            self._user_frames[number] = next(own, frames[0] if frames else None)
+        return self._user_frames[number]
 
     def _locate(self, number: int) -> ProgramFrame | None:
         if not 0 < number <= len(self._locations):
@@ -252,6 +263,25 @@ class Module:
         }
         self.entry = self.computations.get(module.integer(6))
 
+    def executed_instructions(self) -> Iterator[tuple[Computation, Instruction, bool]]:
+        """Yield the instructions that the program runs, with their computation and whether a loop repeats them.
+
+        The instructions of a called computation, also of a fusion, follow the caller. Each computation occurs once.
+        """
+        entered: set[int] = set()
+        running = [_enter(self.entry, is_repeated=False, entered=entered)]
+        while running:
+            step = next(running[-1], None)
+            if step is None:
+                running.pop()
+                continue
+            yield step
+            _, instruction, is_repeated = step
+            if instruction.opcode in _CALLING_OPCODES:
+                is_loop = is_repeated or instruction.opcode == "while"
+                called = [self.computations.get(number) for number in reversed(instruction.called)]
+                running += [_enter(each, is_repeated=is_loop, entered=entered) for each in called]
+
     def fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
         """Yield the instructions in a fusion, the last one first; none for another instruction."""
         if instruction.opcode == "fusion":
@@ -265,7 +295,16 @@ class Module:
         An op without such a line has its innermost line, if any.
         """
         for inner in self.fused_instructions(instruction):
-            frames = self.frames.stack(inner.frame)
-            if inner.op and (frames or "/" in inner.op):
-                own = (frame for frame in frames if not is_library_file(frame.path))
-                yield inner.op, next(own, frames[0] if frames else None)
+            frame = self.frames.user_frame(inner.frame)
+            if inner.op and (frame is not None or "/" in inner.op):
+                yield inner.op, frame
+
+
+def _enter(
+    computation: Computation | None, *, is_repeated: bool, entered: set[int]
+) -> Iterator[tuple[Computation, Instruction, bool]]:
+    """Yield the instructions of a computation that was not entered before."""
+    if computation is not None and id(computation) not in entered:
+        entered.add(id(computation))
+        for instruction in computation.instructions.values():
+            yield computation, instruction, is_repeated
