@@ -46,7 +46,8 @@ class ProgramLine:
 class LineFusion:
     """Equal fusions of a program with ops of a line, `count` of them.
 
-    `instruction` is the first of them, `op` JAX's name of it (empty if XLA added it). `shares` are the lines of a fusion with their shares of its ops, the largest first.
+    `instruction` is the first of them, `op` JAX's name of it (empty if XLA added it). `shares` are the lines of a
+    fusion with their shares of its ops, the largest first.
     """
 
     instruction: str
