@@ -30,8 +30,10 @@ _ASYNCHRONOUS = re.compile("_(?:start|done)$")
 
 def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
     """Return the collectives of a program."""
+    if not module.may_have_collectives:
+        return ()
     found: list[ProgramCollective] = []
-    for computation, instruction, is_repeated in module.executed_instructions():
+    for computation, instruction, is_repeated in module.executed_instructions(with_fused=True):
         if instruction.opcode.removesuffix("-start") not in COLLECTIVE_OPCODES:
             continue
         if len(found) == MAX_COLLECTIVES:

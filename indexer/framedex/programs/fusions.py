@@ -17,7 +17,7 @@ def read_fusions(module: Module) -> tuple[ProgramFusion, ...]:
     """Return the fusions with ops of several lines; equal ones, such as those of each layer, are counted together."""
     first: dict[_Kind, str] = {}
     counts: Counter[_Kind] = Counter()
-    for _, instruction, _ in module.executed_instructions():
+    for _, instruction, _ in module.executed_instructions(with_fused=False):
         ops = Counter(frame for _, frame in module.fused_ops(instruction) if frame is not None)
         if len(ops) > 1:
             kind = instruction.op, frozenset(ops.items())
