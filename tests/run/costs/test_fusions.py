@@ -33,7 +33,7 @@ class Recorded:
 
     def __init__(self, folder: Path) -> None:
         ran = run("costs/fusions.py", folder=folder)
-        self.expected: dict[str, list[list[list[int]]]] = ran.result
+        self.expected: dict[str, list[list[tuple[int, int]]]] = ran.result
         self.index = index_without_sources(folder / "index.db", ran.capture)
 
     def fusions(self, line: int, index: Path | None = None) -> tuple[LineFusion, ...]:
@@ -52,7 +52,7 @@ def _shares(fusion: LineFusion) -> dict[int, float]:
     return {line.location.line: round(share, 3) for line, share in fusion.shares}
 
 
-def _expected_shares(ops: list[list[int]]) -> dict[int, float]:
+def _expected_shares(ops: list[tuple[int, int]]) -> dict[int, float]:
     total = sum(count for _, count in ops)
     return {line: round(count / total, 3) for line, count in ops}
 
