@@ -101,6 +101,26 @@ def test_a_shared_file_has_the_same_fusions(recorded: Recorded, tmp_path: Path) 
         assert recorded.fusions(line, copy) == recorded.fusions(line)
 
 
+def test_a_redacted_file_has_the_same_lines_without_names(recorded: Recorded, tmp_path: Path) -> None:
+    shared, copy = tmp_path / "shared.fdx.zip", tmp_path / "index.db"
+    share = ["share", "1", "--redact", "-o", str(shared)]
+    for index, arguments in ((recorded.index, share), (copy, ["import", str(shared)])):
+        assert CliRunner().invoke(cli, ["--index", str(index), *arguments]).exit_code == 0
+    assert _rows(copy, "n.fusions, l.ops, fr.line") == _rows(recorded.index, "n.fusions, l.ops, fr.line")
+    assert all(name.startswith("instruction_") for (name,) in _rows(copy, "n.instruction"))
+    assert not any(str(PROGRAM.parent) in path for (path,) in _rows(copy, "f.path"))
+
+
+def _rows(index: Path, columns: str) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(index)) as connection:
+        return sorted(
+            connection.execute(
+                f"SELECT {columns} FROM program_fusions n JOIN program_fusion_lines l ON l.memory = n.memory"
+                " AND l.fusion = n.number JOIN program_frames fr ON fr.id = l.frame JOIN files f ON f.id = fr.file"
+            )
+        )
+
+
 def test_a_removed_capture_leaves_no_rows(recorded: Recorded, tmp_path: Path) -> None:
     copy = Path(shutil.copy(recorded.index, tmp_path / "index.db"))
     with Store(copy) as store:
