@@ -27,7 +27,7 @@ SUBJECTS = (
         "Recording",
         (
             *("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries"),
-            *("recorded-contents", "replayed-recordings"),
+            *("first-step", "recorded-contents", "replayed-recordings"),
         ),
     ),
     Subject("other_tools", "Recording compared with other tools", ("other-tools",)),

@@ -26,6 +26,7 @@ from benchmarks.processes import (
     mock_environment,
     print_header,
     print_row,
+    run_framedex,
     run_measured,
 )
 from framedex.binaries import BinaryStore, DigestCache
@@ -231,6 +232,73 @@ def _run_scan(mode: str) -> tuple[float, float]:
         ended = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     least, median = json.loads(ended.stdout)
     return least, median
+
+
+# --- start-up and training steps -------------------------------------------------------------------------------------
+
+TRAINING_PROGRAM = """\
+import json, sys, time
+import jax, jax.numpy as jnp
+
+def loss(weights, x):
+    for up, down in weights:
+        x = x + jnp.tanh(x @ up) @ down
+    return (x**2).mean()
+
+@jax.jit
+def step(weights, x):
+    return jax.tree.map(lambda weight, gradient: weight - 0.1 * gradient, weights, jax.grad(loss)(weights, x))
+
+def train(weights, steps):
+    for _ in range(steps):
+        weights = step(weights, x)
+    return jax.block_until_ready(weights)
+
+x = jnp.ones((32, 64))
+weights = train([(jnp.ones((64, 256)), jnp.ones((256, 64)))] * 12, 1)
+first = time.process_time()
+weights = train(weights, 300)
+each = (time.process_time() - first) / 300
+calls = []
+sys.setprofile(lambda frame, *_: calls.append(1) if "framedex_native" in frame.f_code.co_filename else None)
+train(weights, 20)
+sys.setprofile(None)
+print(json.dumps([first, each, len(calls)]))
+"""
+_WITHOUT_LINES = {"FRAMEDEX_FFI": "0", "FRAMEDEX_PROGRAMS": "0"}
+
+
+@click.command()
+@click.option("--rounds", type=int, default=5, show_default=True, help="Number of rounds.")
+def first_step(rounds: int) -> list[Figure]:
+    """Measure the start and the steps of a training program, compared with a recording without lines of programs.
+
+    These lines need start-up phases, JAX's notes, and programs with their memory. Times are those of the processor.
+    Also count the Python calls of framedex's hooks in 20 steps.
+    """
+    runs: dict[bool, list[list[float]]] = {True: [], False: []}
+    for _ in range(rounds):
+        for is_full, measured in runs.items():
+            measured.append(_train({} if is_full else _WITHOUT_LINES))
+    figures = []
+    for place, (title, unit, factor) in enumerate((("start to the first step", "s", 1), ("a step", "ms", 1e3))):
+        values, peers = ([run[place] for run in runs[is_full]] for is_full in (True, False))
+        ratio, text = median_ratio(values, peers)
+        print(f"{title}: {text}")
+        figures.append(Figure(title, statistics.median(values) * factor, unit, "without lines of programs", ratio))
+    calls = max(int(run[2]) for run in runs[True])
+    print(f"Python calls of hooks in 20 steps: {calls}")
+    return [*figures, Figure("Python calls of hooks in 20 steps", calls, "calls")]
+
+
+def _train(settings: dict[str, str]) -> list[float]:
+    """Record the training program: seconds to the first step and of a step, and the calls of hooks."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "train.py"
+        script.write_text(TRAINING_PROGRAM)
+        recorded = run_framedex(Path(folder), "run", script, **settings)
+        measured: list[float] = json.loads(recorded.output.splitlines()[0])
+        return measured
 
 
 # --- kept programs and binaries ---------------------------------------------------------------------------------------

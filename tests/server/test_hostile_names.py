@@ -25,7 +25,7 @@ pytestmark = pytest.mark.asyncio
 _SAFE = ("file:///", "https://github.com/", "command:framedex.")
 _NOT_SHOWN = frozenset({"uri", "targetUri", "target_uri", "data", "arguments", "href"})
 _OWN = ("stacks", "waysIn", "waysOut", "callsThrough", "traceDocument", "traceMarkdown")
-_OF_CAPTURE = ("captures", "boundaries", "indexes", "flameGraph")
+_OF_CAPTURE = ("captures", "boundaries", "indexes", "flameGraph", "programMemory")
 _CALLS = 4
 _LINES = 3  # of a file that is queried completely
 

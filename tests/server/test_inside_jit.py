@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import cast
 
@@ -11,6 +12,9 @@ from lsprotocol import types
 from framedex.model import NearestLines, ProgramRun, ProgramUse
 from framedex_server.answers.programs import format_nearby, format_program_runs, format_program_uses
 from framedex_server.markup import Markup
+from tests.once import made_once
+from tests.run.costs.test_fusions import PROGRAM as FUSED
+from tests.run.costs.test_fusions import SECOND, Recorded
 from tests.server.lsp_requests import (
     Connect,
     definition,
@@ -39,6 +43,19 @@ async def test_hover_inside_jit_shows_ops_compilation_and_runs(shapes: Marked, c
     assert first == "**framedex: inside** `jit(plain)`: op `sine`"
     assert compiled.startswith(f"compiled into `jit_plain` once from {runs}, ")
     assert run.startswith(f"→ run 3 times from {runs}, ") and run.endswith(" each")
+
+
+async def test_hover_on_a_fused_line_shows_all_lines_with_their_shares(tmp_path: Path, connect: Connect) -> None:
+    fused = made_once("fusions", Recorded)
+    (tmp_path / ".framedex").mkdir()
+    shutil.copy(fused.index, tmp_path / ".framedex" / "index.db")
+    client = await connect(tmp_path)
+    text = await hover(client, FUSED, SECOND) or ""
+    (shown,) = [line for line in text.split("  \n") if line.startswith("fused ")]
+    (fusion,) = fused.fusions(SECOND)
+    shares = [f"`{FUSED.name}:{line.location.line}` ({share:.0%})" for line, share in fusion.shares]
+    assert len(shares) == 3
+    assert shown == f"fused once as `{fusion.instruction}`: {', '.join(shares)}"
 
 
 async def test_hover_on_the_line_that_runs_a_program_names_it_and_its_lines(shapes: Marked, connect: Connect) -> None:

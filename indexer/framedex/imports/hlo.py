@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,7 +47,7 @@ def read_traced_ops(proto: bytes) -> Iterator[tuple[str, TracedOp]]:
 
 
 def _format_lines(module: Module, instruction: Instruction) -> str:
-    shares = share_by_line(line for _, line in module.fused_ops(instruction))
+    shares = share_by_line(Counter(line for _, line in module.fused_ops(instruction)))
     if len(shares) < 2:
         return ""
     texts = [f"{share:.0%} {line.path.rpartition('/')[2]}:{line.line}" for line, share in shares]

@@ -158,18 +158,22 @@ def _read_located_memory(data: bytes, paths: RecordedPaths) -> ProgramMemory | N
     memory = read_program_memory(data)
     if memory is None:
         return None
+    locate = partial(_locate_frames, paths=paths)
     buffers = (
         replace(
             buffer,
-            frames=_locate_frames(buffer.frames, paths),
+            frames=locate(buffer.frames),
             fused=tuple(
-                (op, next(iter(_locate_frames(() if frame is None else (frame,), paths)), None))
-                for op, frame in buffer.fused
+                (op, next(iter(locate(() if frame is None else (frame,))), None)) for op, frame in buffer.fused
             ),
         )
         for buffer in memory.buffers
     )
-    return replace(memory, buffers=tuple(buffers))
+    fusions = (
+        replace(fusion, lines=tuple((located, ops) for frame, ops in fusion.lines for located in locate((frame,))))
+        for fusion in memory.fusions
+    )
+    return replace(memory, buffers=tuple(buffers), fusions=tuple(fusions))
 
 
 def _locate_frames(frames: Iterable[ProgramFrame], paths: RecordedPaths) -> tuple[ProgramFrame, ...]:

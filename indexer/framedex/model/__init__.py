@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from framedex.model.metadata import ImportOrigin, LaunchInfo, Metadata
     from framedex.model.program_uses import (
         Compilation,
+        LineFusion,
         NearestLine,
         NearestLines,
         ProgramLine,
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
         ProgramBuffer,
         ProgramCollective,
         ProgramFrame,
+        ProgramFusion,
         ProgramMemory,
         ProgramOp,
         Signature,
@@ -214,6 +216,7 @@ __all__ = [
     "KindTotals",
     "Language",
     "LaunchInfo",
+    "LineFusion",
     "LineMark",
     "LineMemory",
     "LineSource",
@@ -245,6 +248,7 @@ __all__ = [
     "ProgramBuffer",
     "ProgramCollective",
     "ProgramFrame",
+    "ProgramFusion",
     "ProgramLine",
     "ProgramMark",
     "ProgramMemory",
@@ -370,6 +374,7 @@ __getattr__ = export_lazily(
         "metadata": ("ImportOrigin", "LaunchInfo", "Metadata"),
         "program_uses": (
             "Compilation",
+            "LineFusion",
             "NearestLine",
             "NearestLines",
             "ProgramLine",
@@ -386,6 +391,7 @@ __getattr__ = export_lazily(
             "ProgramBuffer",
             "ProgramCollective",
             "ProgramFrame",
+            "ProgramFusion",
             "ProgramMemory",
             "ProgramOp",
             "Signature",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -268,6 +269,11 @@ class ProgramPeak:
         for buffer in self.buffers:
             found.setdefault(buffer.line, []).append(buffer)
         return sorted(found.items(), key=lambda group: -sum(buffer.size for buffer in group[1]))
+
+    def sizes_over_time(self, buffers: Iterable[TemporaryBuffer]) -> list[int]:
+        """Return the live bytes of buffers at each step of `over_time`."""
+        lives = [(buffer.first, buffer.last, buffer.size) for buffer in buffers]
+        return [sum(size for first, last, size in lives if first <= step <= last) for step, _ in self.over_time]
 
 
 @dataclass(frozen=True, slots=True)

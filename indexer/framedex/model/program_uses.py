@@ -43,6 +43,20 @@ class ProgramLine:
 
 
 @dataclass(frozen=True, slots=True)
+class LineFusion:
+    """Equal fusions of a program with ops of a line, `count` of them.
+
+    `instruction` is the first of them, `op` JAX's name of it (empty if XLA added it). `shares` are the lines of a
+    fusion with their shares of its ops, the largest first.
+    """
+
+    instruction: str
+    op: str
+    count: int
+    shares: tuple[tuple[PythonLine, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramUse:
     """The programs of one name with ops from a line, their compilations and their runs.
 
@@ -51,6 +65,7 @@ class ProgramUse:
     by kind (StableHLO: `sine`) with their number, most frequent first. `names` are JAX's names (`jit(f)/sin`). `inward`
     are lines of functions called from here, `outward` the lines that called this line's function, both during tracing.
     `is_outside`: the line is not in the program, but tracing started from it. `problem` describes missing facts.
+    `fusions` are the fusions of the line with other lines, in the latest program that has such fusions.
     """
 
     name: str
@@ -65,6 +80,7 @@ class ProgramUse:
     runs: tuple[ProgramRuns, ...]
     is_outside: bool = False
     problem: str = ""
+    fusions: tuple[LineFusion, ...] = ()
 
     @property
     def calls(self) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -21,13 +20,14 @@ class ProgramFrame:
 _LineT = TypeVar("_LineT", bound=Hashable)
 
 
-def share_by_line(lines: Iterable[_LineT | None]) -> tuple[tuple[_LineT, float], ...]:
-    """Return the share of each line in the ops of one instruction, largest first; `lines` has the line of each op.
+def share_by_line(ops: Mapping[_LineT | None, int]) -> tuple[tuple[_LineT, float], ...]:
+    """Return the share of each line in the ops of one instruction, largest first; `ops` has the number of ops by line.
 
     Ops without a line do not count.
     """
-    counts = Counter(line for line in lines if line is not None)
-    return tuple((line, count / counts.total()) for line, count in counts.most_common())
+    known = [(line, count) for line, count in ops.items() if line is not None and count > 0]
+    total = sum(count for _, count in known)
+    return tuple((line, count / total) for line, count in sorted(known, key=lambda each: -each[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,20 @@ class ProgramCollective:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramFusion:
+    """Equal fusions of a program, `count` of them: XLA computes ops of several lines in one instruction.
+
+    `instruction` is the first of them, with JAX's name `op` (`jit(f)/add`; empty if XLA added it). `lines` are the
+    lines of its ops, each with their number.
+    """
+
+    instruction: str
+    op: str
+    count: int
+    lines: tuple[tuple[ProgramFrame, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProgramMemory:
     """The temporaries of a program on one device: those alive at their peak, largest first; sizes in bytes.
 
@@ -100,6 +114,8 @@ class ProgramMemory:
     buffers: tuple[ProgramBuffer, ...]
     collectives: tuple[ProgramCollective, ...] = ()
     """The transfers between devices, in the order of the schedule."""
+    fusions: tuple[ProgramFusion, ...] = ()
+    """The fusions with ops of several lines, those with the most ops first."""
 
 
 @dataclass(frozen=True, slots=True)

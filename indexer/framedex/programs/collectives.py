@@ -7,16 +7,14 @@ Source: the opcodes in xla/hlo/ir/hlo_opcode.h.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import dropwhile, islice
 
 from framedex.model.programs import ProgramCollective
-from framedex.programs.hlo import COLLECTIVE_OPCODES, MAX_DEPTH, Computation, Instruction, Module, Shape
+from framedex.programs.hlo import COLLECTIVE_OPCODES, Computation, Instruction, Module, Shape
 
 MAX_COLLECTIVES = 2_000
 """The maximum number of reported collectives of one program, in the order of its schedule."""
 
-_CALLING_OPCODES = frozenset({"while", "conditional", "call", "async-start", "fusion"})
 _MAX_USERS = 50  # instructions searched for a line
 _REQUESTED_OPS = frozenset(
     {
@@ -32,8 +30,12 @@ _ASYNCHRONOUS = re.compile("_(?:start|done)$")
 
 def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
     """Return the collectives of a program."""
+    if not module.may_have_collectives:
+        return ()
     found: list[ProgramCollective] = []
-    for computation, instruction, is_repeated in _iterate(module, module.entry, is_repeated=False, seen=set()):
+    for computation, instruction, is_repeated in module.executed_instructions(with_fused=True):
+        if instruction.opcode.removesuffix("-start") not in COLLECTIVE_OPCODES:
+            continue
         if len(found) == MAX_COLLECTIVES:
             break
         result = _result_shape(instruction)
@@ -57,22 +59,6 @@ def _result_shape(collective: Instruction) -> Shape:
     parts = collective.shape.parts
     is_second = collective.opcode in ("all-gather-start", "collective-permute-start") and len(parts) > 1
     return parts[1] if is_second else collective.shape
-
-
-def _iterate(
-    module: Module, computation: Computation | None, *, is_repeated: bool, seen: set[int]
-) -> Iterator[tuple[Computation, Instruction, bool]]:
-    """Yield each collective that a computation runs, with its own computation, and whether a loop repeats it."""
-    if computation is None or len(seen) >= MAX_DEPTH or id(computation) in seen:
-        return
-    seen.add(id(computation))
-    for instruction in computation.instructions.values():
-        if instruction.opcode.removesuffix("-start") in COLLECTIVE_OPCODES:
-            yield computation, instruction, is_repeated
-        elif instruction.opcode in _CALLING_OPCODES:
-            is_loop = is_repeated or instruction.opcode == "while"
-            for called in instruction.called:
-                yield from _iterate(module, module.computations.get(called), is_repeated=is_loop, seen=seen)
 
 
 def _find_user_frame(computation: Computation, collective: Instruction) -> int:

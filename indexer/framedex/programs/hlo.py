@@ -78,6 +78,9 @@ COLLECTIVE_OPCODES = frozenset(
 )
 """The opcodes of transfers between devices. Asynchronous ones have the suffix `-start`."""
 
+_CALLING_OPCODES = frozenset({"while", "conditional", "call", "async-start"})
+_FUSION = "fusion"
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -201,6 +204,12 @@ class Computation:
             return by_id
         return {identifier: by_id[identifier] for identifier in self._schedule if identifier in by_id}
 
+    def last_ops(self) -> Iterator[tuple[str, int]]:
+        """Yield JAX's name and the frame of each instruction, the last one first, without parsing the rest."""
+        for instruction in reversed(self._message.contents(2)):
+            metadata = Message(Message(instruction).content(7))
+            yield metadata.text(2), metadata.integer(15)
+
 
 class StackFrames:
     """The Python frames that instructions refer to, by number (StackFrameIndexProto). The number 0 means none."""
@@ -213,6 +222,7 @@ class StackFrames:
         self._locations = [(m.integer(1), m.integer(2), m.integer(3)) for m in map(Message, tables.contents(3))]
         self._frames = [(m.integer(1), m.integer(2)) for m in map(Message, tables.contents(4))]
         self._stacks: dict[int, tuple[ProgramFrame, ...]] = {}
+        self._user_frames: dict[int, ProgramFrame | None] = {}
 
     def stack(self, number: int) -> tuple[ProgramFrame, ...]:
         """Return a frame and its callers, innermost first. A cycle ends the stack."""
@@ -225,6 +235,14 @@ class StackFrames:
                 current = caller
             self._stacks[number] = tuple(frame for frame in found.values() if frame is not None)
         return self._stacks[number]
+
+    def user_frame(self, number: int) -> ProgramFrame | None:
+        """Return the innermost frame of a stack outside of installed packages, else the innermost one."""
+        if number not in self._user_frames:
+            frames = self.stack(number)
+            own = (frame for frame in frames if not is_library_file(frame.path))
+            self._user_frames[number] = next(own, frames[0] if frames else None)
+        return self._user_frames[number]
 
     def _locate(self, number: int) -> ProgramFrame | None:
         if not 0 < number <= len(self._locations):
@@ -240,6 +258,7 @@ class Module:
 
     def __init__(self, content: bytes) -> None:
         module = Message(content)
+        self._content = content
         self.name = module.text(1)
         self.frames = StackFrames(module)
         schedules = {
@@ -252,20 +271,59 @@ class Module:
         }
         self.entry = self.computations.get(module.integer(6))
 
+    @property
+    def may_have_collectives(self) -> bool:
+        """Whether the module has the opcode of a collective anywhere, found without parsing its instructions."""
+        return any(opcode.encode() in self._content for opcode in COLLECTIVE_OPCODES)
+
+    def executed_instructions(self, *, with_fused: bool) -> Iterator[tuple[Computation, Instruction, bool]]:
+        """Yield the instructions that the program runs, with their computation and whether a loop repeats them.
+
+        The instructions of a called computation follow the caller, those of a fusion only with `with_fused`. Each
+        computation occurs once.
+        """
+        entered: set[int] = set()
+        running = [_enter(self.entry, is_repeated=False, entered=entered)]
+        while running:
+            step = next(running[-1], None)
+            if step is None:
+                running.pop()
+                continue
+            yield step
+            _, instruction, is_repeated = step
+            if instruction.opcode in _CALLING_OPCODES or (with_fused and instruction.opcode == _FUSION):
+                is_loop = is_repeated or instruction.opcode == "while"
+                called = [self.computations.get(number) for number in reversed(instruction.called)]
+                running += [_enter(each, is_repeated=is_loop, entered=entered) for each in called]
+
     def fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
         """Yield the instructions in a fusion, the last one first; none if the instruction is not a fusion."""
-        if instruction.opcode == "fusion":
-            for number in instruction.called:
-                if (computation := self.computations.get(number)) is not None:
-                    yield from reversed(computation.instructions.values())
+        for computation in self._fused_computations(instruction):
+            yield from reversed(computation.instructions.values())
 
     def fused_ops(self, instruction: Instruction) -> Iterator[tuple[str, ProgramFrame | None]]:
         """Yield the ops in a fusion, the last one first, with their innermost line outside of installed packages.
 
         An op without such a line has its innermost line, if any.
         """
-        for inner in self.fused_instructions(instruction):
-            frames = self.frames.stack(inner.frame)
-            if inner.op and (frames or "/" in inner.op):
-                own = (frame for frame in frames if not is_library_file(frame.path))
-                yield inner.op, next(own, frames[0] if frames else None)
+        for computation in self._fused_computations(instruction):
+            for op, number in computation.last_ops():
+                frame = self.frames.user_frame(number)
+                if op and (frame is not None or "/" in op):
+                    yield op, frame
+
+    def _fused_computations(self, instruction: Instruction) -> Iterator[Computation]:
+        if instruction.opcode == _FUSION:
+            for number in instruction.called:
+                if (computation := self.computations.get(number)) is not None:
+                    yield computation
+
+
+def _enter(
+    computation: Computation | None, *, is_repeated: bool, entered: set[int]
+) -> Iterator[tuple[Computation, Instruction, bool]]:
+    """Yield the instructions of a computation that was not entered before."""
+    if computation is not None and id(computation) not in entered:
+        entered.add(id(computation))
+        for instruction in computation.instructions.values():
+            yield computation, instruction, is_repeated

@@ -15,6 +15,7 @@ from itertools import accumulate, islice
 from framedex.base.protobuf import Message
 from framedex.model.programs import ProgramBuffer, ProgramMemory
 from framedex.programs.collectives import read_collectives
+from framedex.programs.fusions import read_fusions
 from framedex.programs.hlo import MAX_DEPTH, Computation, Instruction, Module, Shape
 
 MAX_BUFFERS = 500
@@ -65,8 +66,9 @@ def read_program_memory(data: bytes) -> ProgramMemory | None:
         slots = _read_slots(Message(assignment)) if assignment else None
         if module.entry is None:
             return None
-        memory, collectives = _Analysis(module, slots).measure(), read_collectives(module)
-        return replace(memory, collectives=collectives) if memory.buffers or collectives else None
+        memory = _Analysis(module, slots).measure()
+        memory = replace(memory, collectives=read_collectives(module), fusions=read_fusions(module))
+        return memory if memory.buffers or memory.collectives or memory.fusions else None
     except (ValueError, RecursionError, MemoryError):
         return None
 

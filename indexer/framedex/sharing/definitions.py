@@ -19,6 +19,7 @@ from framedex.model import (
     ProgramBuffer,
     ProgramCollective,
     ProgramFrame,
+    ProgramFusion,
     ProgramMemory,
     Signature,
     Thread,
@@ -273,6 +274,7 @@ class DefinitionRules:
             empty_texts(memory),
             buffers=tuple(map(self._redact_buffer, memory.buffers)),
             collectives=tuple(map(self._redact_collective, memory.collectives)),
+            fusions=tuple(map(self._redact_fusion, memory.fusions)),
         )
 
     def _redact_collective(self, collective: ProgramCollective) -> ProgramCollective:
@@ -282,6 +284,14 @@ class DefinitionRules:
             op=self._redact_op(collective.op),
             shape=self._redact_type(collective.shape),
             frames=tuple(map(self._redact_program_frame, collective.frames)),
+        )
+
+    def _redact_fusion(self, fusion: ProgramFusion) -> ProgramFusion:
+        return replace(
+            empty_texts(fusion),
+            instruction=self._names.redact_name("instruction", fusion.instruction),
+            op=self._redact_op(fusion.op),
+            lines=tuple((self._redact_program_frame(frame), ops) for frame, ops in fusion.lines),
         )
 
     def _redact_buffer(self, buffer: ProgramBuffer) -> ProgramBuffer:

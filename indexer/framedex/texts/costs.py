@@ -5,7 +5,7 @@ Each text covers one row or all rows of a line. Names in it are raw: callers app
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from framedex.model import (
         DeviceMemory,
         LineMemory,
+        Location,
         MemorySaving,
         OutOfMemory,
         ProgramPeak,
@@ -189,7 +190,7 @@ def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
         for buffer in row.temporaries:
             op = buffer.op or buffer.opcode
             use = f"last used by {buffer.last_instruction}"
-            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}{_format_shares(buffer)}")
+            found.append(f"{name}: {words.size(buffer.size)}, {buffer.shape} by {op}, {use}{_format_fusion(buffer)}")
         for buffer, share in row.fused:
             op = f"{buffer.shape} by {buffer.op or buffer.opcode}"
             found.append(f"{name}: {share:.0%} of the ops of {buffer.instruction}: {words.size(buffer.size)}, {op}")
@@ -200,16 +201,27 @@ def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
     return found
 
 
-def _format_shares(buffer: TemporaryBuffer) -> str:
-    """`; a fusion of line 7 (60%), /home/me/other.py:9 (40%)`: lines and shares of its ops; empty for one line."""
+MAX_SHARES = 5
+"""The maximum number of shown lines of a fusion."""
+
+
+def format_shares(shares: Sequence[tuple[PythonLine, float]], format_location: Callable[[Location], str]) -> str:
+    """The lines of a fusion with their shares of its ops: `line 7 (60%), /home/me/other.py:9 (40%)`."""
+    places = [f"{format_location(line.location)} ({share:.0%})" for line, share in shares[:MAX_SHARES]]
+    hidden = len(shares) - MAX_SHARES
+    return ", ".join([*places, words.count(hidden, "more line")] if hidden > 0 else places)
+
+
+def _format_fusion(buffer: TemporaryBuffer) -> str:
+    """`; a fusion of line 7 (60%), /home/me/other.py:9 (40%)`; empty if the ops of a buffer have one line."""
     if not buffer.shares:
         return ""
     path = buffer.line.location.path if buffer.line is not None else ""
-    places = [
-        f"{'line ' if line.location.path == path else line.location.path + ':'}{line.location.line} ({share:.0%})"
-        for line, share in buffer.shares
-    ]
-    return f"; a fusion of {', '.join(places)}"
+
+    def format_location(location: Location) -> str:
+        return f"{'line ' if location.path == path else location.path + ':'}{location.line}"
+
+    return f"; a fusion of {format_shares(buffer.shares, format_location)}"
 
 
 def schedule_chart(program: ProgramPeak, width: int = 30) -> str:

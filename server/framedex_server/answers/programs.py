@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.plaintext import printable
 from framedex.base.words import count, duration
 from framedex.path_resolution.files import file_exists
+from framedex.texts.costs import format_shares
 from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.markup import Markup
 
@@ -60,6 +62,9 @@ def format_program_uses(markup: Markup, uses: Sequence[ProgramUse]) -> Iterator[
         took = f", {'latest ' if use.compiled > 1 else ''}{duration(latest.duration)}" if latest is not None else ""
         origin = _format_origin(markup, latest.line) if latest is not None else ""
         yield f"compiled into {markup.code(use.name)} {_format_times(use.compiled)}{several}{origin}{took}"
+        for fusion in use.fusions[:MAX_SHOWN]:
+            lines = format_shares(fusion.shares, partial(_format_location, markup))
+            yield f"fused {_format_times(fusion.count)} as {markup.code(fusion.instruction)}: {lines}"
         for runs in use.runs[:MAX_SHOWN]:
             each = f"{duration(runs.total_duration // max(runs.calls, 1))}{' each' if runs.calls > 1 else ''}"
             yield f"→ run {_format_times(runs.calls)}{_format_origin(markup, runs.line)}, {each}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +13,7 @@ from playwright.sync_api import FrameLocator, expect
 
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
+from tests.once import made_once
 
 
 def flame_graph(window: Workbench) -> FrameLocator:
@@ -20,6 +22,71 @@ def flame_graph(window: Workbench) -> FrameLocator:
     window.expect_captures("1 capture")
     window.run("Show flame graph")
     return window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+
+
+LAYERS = """\
+import jax
+import jax.numpy as jnp
+
+
+def layer(weight, x):
+    x = x @ weight
+    return jnp.tanh(x) * 2
+
+
+def loss(weights, x):
+    for weight in weights:
+        x = layer(weight, x)
+    return x.sum()
+
+
+step = jax.jit(jax.grad(loss))
+step([jnp.ones((256, 256)) for _ in range(6)], jnp.ones((512, 256)))
+"""
+
+
+@pytest.fixture(scope="module")
+def layers(project: Project) -> Project:
+    """A recorded program whose temporaries are most of the device's peak."""
+
+    def make(root: Path) -> Project:
+        made = replace(project, folder=root / "layers")
+        made.folder.mkdir()
+        (made.folder / "layers.py").write_text(LAYERS)
+        made.run("run", "layers.py")
+        made.run("index")
+        return made
+
+    return made_once("vscode-layers", make)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_memory_inside_a_program_is_stacked_by_line(
+    shared_window: Callable[..., Workbench], layers: Project, scheme: Literal["light", "dark"]
+) -> None:
+    window = shared_window(layers.folder, scheme)
+    page = flame_graph(window)
+    button = page.get_by_role("button", name="Memory inside programs")
+    button.click()
+    expect(page.locator("figcaption")).to_contain_text(re.compile(r"^loss, device 0: .* of temporaries alive at step "))
+    expect(page.locator("#chart")).to_be_hidden()
+    product = page.get_by_role("button", name="layers.py:6 in layer")
+    product.wait_for()
+    heights = page.locator("#memory path").evaluate_all("paths => paths.map((path) => path.getBBox().height)")
+    assert heights[0] == pytest.approx(100, abs=1) and all(height > 0 for height in heights)
+    product.click()
+    window.expect_group(2, "layers.py", 6)
+    button.click()
+    expect(page.locator("#chart")).to_be_visible()
+    expect(page.locator("#memory")).to_be_hidden()
+
+
+def test_a_capture_without_temporaries_has_no_button_for_them(
+    shared_window: Callable[[Path], Workbench], project: Project
+) -> None:
+    page = flame_graph(shared_window(project.folder))
+    page.locator("g.frame", has_text="put_scalar").wait_for()
+    expect(page.get_by_role("button", name="Memory inside programs")).to_be_hidden()
 
 
 def test_a_click_opens_the_source_beside_the_graph(

@@ -41,6 +41,10 @@ def constrained(a):
     return jax.lax.with_sharding_constraint(a, NamedSharding(mesh, P(None, "x"))) * 2
 
 
+def constrained_here(a):
+    return jax.lax.with_sharding_constraint(jnp.sin(a), NamedSharding(mesh, P())) * 3  # case: asked
+
+
 def looped(a):
     def body(_, a):
         return a / jnp.sum(a)  # case: loop
@@ -55,6 +59,7 @@ for function, arguments in [
     (matrix_product, (rows, columns)),
     (mapped, (rows,)),
     (constrained, (rows,)),
+    (constrained_here, (rows,)),
     (looped, (rows,)),
 ]:
     compiled = jax.jit(function).lower(*arguments).compile()

@@ -167,6 +167,10 @@ def power(n, x):
     return x**n
 
 
+def linear_loss(x, scale):
+    return (x * scale).sum()
+
+
 def loss(w):
     return (w**2).sum()
 
@@ -208,6 +212,9 @@ for size in (2, 3):
     outer(ones(size))  # case: nested
 for size in (2, 3):
     jax.grad(jax.jit(loss))(ones(size))  # case: gradient
+linear = jax.value_and_grad(jax.jit(linear_loss))
+for size in (2, 3):
+    linear(ones(size), 2.0)  # case: equal_backward_arguments
 for is_training in (True, False):
     stepping(ones(3), is_training)
 stepping(ones(2), True)  # case: nearest

@@ -45,7 +45,7 @@ def recorded() -> Recorded:
 
 def test_each_collective_of_the_compiler_is_counted_once(recorded: Recorded) -> None:
     found = recorded.collectives()
-    assert len(recorded.expected) == 5 and all(recorded.expected.values())
+    assert len(recorded.expected) == 6 and all(recorded.expected.values())
     for name, expected in recorded.expected.items():
         counts: dict[str, int] = {}
         for each in found[name]:
@@ -60,6 +60,7 @@ def test_each_collective_of_the_compiler_is_counted_once(recorded: Recorded) -> 
         ("matrix_product", "product", False, False),
         ("mapped", "psum", True, False),
         ("constrained", "constraint", False, False),
+        ("constrained_here", "asked", True, False),
         ("looped", "loop", False, True),
     ],
 )

@@ -223,6 +223,15 @@ def test_passes_of_a_derivative_are_compared_separately(more: Recorded) -> None:
     ]
 
 
+def test_a_backward_pass_with_equal_arguments_has_the_cause_of_the_forward_pass(more: Recorded) -> None:
+    """Only its result differs: the cotangent of `x`, which has its type."""
+    (row,) = [row for row in changed_rows(more, "equal_backward_arguments") if row.function == "linear_loss"]
+    assert {(change.cause, change.values) for change in row.changes} == {
+        (ChangeCause.SHAPE, ("float32[2]", "float32[3]")),
+        (ChangeCause.DERIVATIVE, ()),
+    }
+
+
 def test_functions_that_jax_creates_for_an_eager_shard_map_are_rows_of_their_own(more: Recorded) -> None:
     rows = changed_rows(more, "eager_shard_map")
     assert {(change.cause, change.what) for row in rows for change in row.changes} == {

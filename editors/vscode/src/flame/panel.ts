@@ -1,6 +1,7 @@
 // A flame graph in a webview: its requests and its page.
 
 import * as vscode from "vscode";
+import { Location } from "vscode-languageclient/node";
 
 import { Framedex } from "../framedex";
 import { openElsewhere } from "../missingSource";
@@ -10,14 +11,17 @@ import { warn } from "../remedies";
 import { TracedFrame } from "../server/protocol";
 import { open } from "../show";
 import { escaped, webviewPage } from "../webviewPage";
-import { FromPage, Graph, Subject, ToPage } from "./messages";
+import { FromPage, Graph, ProgramMemories, Subject, ToPage } from "./messages";
 
 export const FLAME_VIEW = "framedex.flameGraph";
+
+const NO_MEMORY: ProgramMemories = { programs: [], more: 0 };
 
 /** Fills a panel with the graph of a subject, until it is closed. */
 export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Framedex): vscode.Disposable {
   const { server } = framedex;
   let glue = false;
+  let memory = NO_MEMORY;
 
   async function answer(): Promise<ToPage> {
     const { folder, capture, boundary, before } = subject;
@@ -27,7 +31,9 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
           ? await server.request<Graph | null>("framedex/flameGraph", { folder, capture, boundary, glue })
           : await server.request<Graph | null>("framedex/flameGraphOfDifferences", { folder, before, after: capture, glue });
       if (graph && graph.nodes.length > 0) {
-        return { kind: "graph", subject, graph };
+        const isWhole = boundary === null && before === undefined;
+        memory = (isWhole && (await server.request<ProgramMemories | null>("framedex/programMemory", { folder, capture }))) || NO_MEMORY;
+        return { kind: "graph", subject, graph, memory };
       }
       return { kind: "nothing", subject, reason: graph ? "The index has no such calls." : "No answer from the language server. Check that it is running." };
     } catch (error) {
@@ -48,9 +54,21 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     if (found.location === null) {
       return openElsewhere(subject.folder, found);
     }
-    if (!(await open(found.location, false, columnNextTo(panel)))) {
-      return warn(`${vscode.Uri.parse(found.location.uri).path} cannot be opened.`);
+    return openNextTo(found.location);
+  }
+
+  async function openNextTo(location: Location): Promise<void> {
+    if (!(await open(location, false, columnNextTo(panel)))) {
+      return warn(`${vscode.Uri.parse(location.uri).path} cannot be opened.`);
     }
+  }
+
+  async function openLine(program: number, line: number): Promise<void> {
+    const found = memory.programs[program]?.lines[line];
+    if (!found?.location) {
+      return warn(found ? `${found.place} is not on this machine.` : "The index has changed. Reopen the flame graph.");
+    }
+    return openNextTo(found.location);
   }
 
   const page = keepPageCurrent(panel, framedex, answer);
@@ -58,6 +76,8 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     panel.webview.onDidReceiveMessage(async (message: FromPage) => {
       if (message.kind === "source") {
         await openSource(message.frame);
+      } else if (message.kind === "line") {
+        await openLine(message.program, message.line);
       } else {
         glue = message.glue;
         await page.send();
@@ -78,6 +98,7 @@ function body(subject: Subject): string {
       <button id="weight-calls">Calls</button>
     </span>
     <button id="glue" title="Hide the frames of the interpreter and the glue between languages">Fold glue frames</button>
+    <button id="memory-view" hidden title="The live temporaries along the schedule of each program, by line">Memory inside programs</button>
     <button id="reset">Reset zoom</button>
     <input id="search" type="search" placeholder="Search" aria-label="Search functions">
     <span id="found" role="status"></span>
@@ -89,6 +110,7 @@ ${legend(subject)}
   <main>
     <div id="chart" role="tree" tabindex="0" data-subject="${escaped(JSON.stringify(subject))}"
       aria-label="Flame graph: arrow keys move, Enter zooms, Ctrl+Enter opens the source, Escape resets"></div>
+    <div id="memory" hidden></div>
   </main>
   <footer>
     <div id="details" role="status"></div>

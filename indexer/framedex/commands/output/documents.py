@@ -62,8 +62,9 @@ and callees.
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit], "linked": [linked calls], "programs": [program use], "runs": [program run],
                 "program_lines": [{"line", "ops", "programs": [name]}], "nearby": {"why", "lines": [{"location",
-                "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], and the
-                sums "calls" and "total_duration" of its "runs"
+                "calls", "ops", "programs": [name]}]} | null}; a program use has "ops" as [{"kind", "ops"}], the sums
+                "calls" and "total_duration" of its "runs", and "fusions" as [{"instruction", "op", "count",
+                "shares": [[line, float]]}]
     explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
                 "function", "is_doubtful": the binary may be another build, "language",
                 "location": location | null, "candidates": [location], "module", "address",

@@ -11,7 +11,7 @@ from framedex.base import words
 from framedex.base.plaintext import printable, truncate
 from framedex.commands.output.render_calls import caller_lines, hidden_rows_line, python_line
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
-from framedex.texts.costs import device_name, saving_text, schedule_chart, sparkline, temporaries_source
+from framedex.texts.costs import MAX_SHARES, device_name, saving_text, schedule_chart, sparkline, temporaries_source
 
 if TYPE_CHECKING:
     from framedex.model import (
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         LiveBuffers,
         OutOfMemory,
         ProgramPeak,
+        PythonLine,
         TemporaryBuffer,
     )
 
@@ -128,7 +129,6 @@ def _row_cells(line: LineMemory, peak: int) -> tuple[str, ...]:
 
 _PROGRAM_HEADS = ("%", "size", "buffers", "largest")
 _MAX_SHAPE_LENGTH = 40  # characters
-_MAX_SHARES = 5  # lines shown of a fusion
 
 
 def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
@@ -159,18 +159,18 @@ def program_peak_lines(program: ProgramPeak, limit: int) -> Iterator[Line]:
         op = largest.op or largest.opcode
         before = f"{row_text(row_cells, widths)}  "
         yield (Span(before), *where, Span(f"{near}  {printable(op)}", "dim"))
-        yield from _share_lines(largest, len(before) + _INDENT)
+        yield from share_lines(largest.instruction, largest.shares, len(before) + _INDENT)
     yield from hidden_rows_line(len(groups) - len(rows), "line", indent=_INDENT)
     for saving in program.savings:
         place = (Span(" "), *python_line(saving.line, 0)) if saving.line is not None else ()
         yield (Span(f"  {printable(saving_text(saving))}"), *place)
 
 
-def _share_lines(buffer: TemporaryBuffer, indent: int) -> Iterator[Line]:
-    """The lines that XLA fused into the computation of a buffer, with their shares of its ops."""
-    for line, share in buffer.shares[:_MAX_SHARES]:
-        yield (Span(f"{'':{indent}}{share:.0%} of {printable(buffer.instruction)}: ", "dim"), *python_line(line, 0))
-    yield from hidden_rows_line(len(buffer.shares) - _MAX_SHARES, "line", indent=indent)
+def share_lines(instruction: str, shares: Sequence[tuple[PythonLine, float]], indent: int) -> Iterator[Line]:
+    """The lines that XLA fused into an instruction, with their shares of its ops."""
+    for line, share in shares[:MAX_SHARES]:
+        yield (Span(f"{'':{indent}}{share:.0%} of {printable(instruction)}: ", "dim"), *python_line(line, 0))
+    yield from hidden_rows_line(len(shares) - MAX_SHARES, "line", indent=indent)
 
 
 def _temporary_cells(buffers: Sequence[TemporaryBuffer], peak: int) -> tuple[str, ...]:

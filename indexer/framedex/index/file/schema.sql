@@ -458,6 +458,26 @@ CREATE TABLE program_collectives(
 ) WITHOUT ROWID;
 CREATE INDEX idx_program_collectives_frame ON program_collectives (frame);
 
+-- The fusions of optimised programs that have ops of several lines, those with the most ops first.
+CREATE TABLE program_fusions(
+    memory INTEGER REFERENCES program_memory(id),
+    number INTEGER,
+    instruction TEXT,  -- the first of them: fusion.3
+    op TEXT,  -- as JAX has it: jit(f)/add; empty if XLA added the instruction
+    fusions INTEGER,  -- number of fusions with this op and these lines
+    PRIMARY KEY (memory, number)
+) WITHOUT ROWID;
+
+-- The lines of a fusion.
+CREATE TABLE program_fusion_lines(
+    memory INTEGER REFERENCES program_memory(id),
+    fusion INTEGER,
+    frame INTEGER REFERENCES program_frames(id),
+    ops INTEGER,  -- number of ops in one fusion
+    PRIMARY KEY (memory, fusion, frame)
+) WITHOUT ROWID;
+CREATE INDEX idx_program_fusion_lines_frame ON program_fusion_lines (frame);
+
 -- The calls that created an executable.
 CREATE TABLE compilations(
     call INTEGER PRIMARY KEY REFERENCES call_rows(id),
@@ -468,7 +488,7 @@ CREATE TABLE compilations(
     noted INTEGER REFERENCES compile_texts(id),  -- JAX's data about it, model.CompileNote; NULL if unknown
     problem TEXT,  -- the reason for an unknown program; else empty
     sizes TEXT,  -- JSON of bytes by name: temporaries, code, arguments, results, aliased, peak; NULL: not reported
-    memory INTEGER REFERENCES program_memory(id)  -- NULL if it has no temporaries, or they are unknown
+    memory INTEGER REFERENCES program_memory(id)  -- NULL if it has no temporaries, collectives and fusions, or they are unknown
 );
 CREATE INDEX idx_compilations_program_capture ON compilations (program, capture);
 CREATE INDEX idx_compilations_executable ON compilations (executable);

@@ -24,6 +24,7 @@ OPS_OF_PROGRAM: _References = (
 BUFFERS_OF_PROGRAM: _References = (
     ("program_buffer_lines", "frame", "memory"),
     ("program_collectives", "frame", "memory"),
+    ("program_fusion_lines", "frame", "memory"),
 )
 
 

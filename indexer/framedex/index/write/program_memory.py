@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 
 from framedex.index.file.paths import is_installed
 from framedex.index.file.values import to_storable
 from framedex.index.write.program_frames import BUFFERS_OF_PROGRAM, ProgramFrameWriter
 from framedex.index.write.records import StoredMemory
-from framedex.model import ProgramBuffer, ProgramCollective
+from framedex.model import ProgramBuffer, ProgramCollective, ProgramFusion
 
 _SIZE = re.compile(r"(\w+)=(\d{1,18})(?:, |$)")
 
@@ -56,6 +57,7 @@ def intern_program_memory(
         [(*values, None if frame is None else ids[frame]) for *values, frame in lines],
     )
     _add_collectives(connection, frames, row, memory.collectives)
+    _add_fusions(connection, frames, row, memory.fusions)
     frames.store_versions(BUFFERS_OF_PROGRAM, row)
     return row
 
@@ -80,6 +82,27 @@ def _add_collectives(
     )
 
 
+def _add_fusions(
+    connection: sqlite3.Connection, frames: ProgramFrameWriter, memory: int, fusions: Sequence[ProgramFusion]
+) -> None:
+    connection.executemany(
+        "INSERT INTO program_fusions VALUES (?, ?, ?, ?, ?)",
+        [
+            (memory, number, to_storable(each.instruction), to_storable(each.op), each.count)
+            for number, each in enumerate(fusions)
+        ],
+    )
+    ids = frames.intern({frame for each in fusions for frame, _ in each.lines})
+    ops: Counter[tuple[int, int]] = Counter()  # several names may mean one file
+    for number, each in enumerate(fusions):
+        for frame, count in each.lines:
+            ops[number, ids[frame]] += count
+    connection.executemany(
+        "INSERT INTO program_fusion_lines VALUES (?, ?, ?, ?)",
+        [(memory, number, frame, count) for (number, frame), count in ops.items()],
+    )
+
+
 def _buffer_values(buffer: ProgramBuffer) -> tuple[object, ...]:
     texts = (buffer.instruction, buffer.opcode, buffer.op, buffer.shape)
     lives = (buffer.size, buffer.first, buffer.last)
@@ -91,5 +114,5 @@ def delete_unused_memory(connection: sqlite3.Connection) -> None:
     connection.execute(
         "DELETE FROM program_memory WHERE id NOT IN (SELECT memory FROM compilations WHERE memory IS NOT NULL)"
     )
-    for table in ("program_buffers", "program_buffer_lines", "program_collectives"):
-        connection.execute(f"DELETE FROM {table} WHERE memory NOT IN (SELECT id FROM program_memory)")
+    for table in ("buffers", "buffer_lines", "collectives", "fusions", "fusion_lines"):
+        connection.execute(f"DELETE FROM program_{table} WHERE memory NOT IN (SELECT id FROM program_memory)")

@@ -317,7 +317,8 @@ def delete_unused_programs(connection: sqlite3.Connection) -> None:
         " SELECT frame FROM program_own_lines UNION SELECT origin FROM program_steps UNION"
         " SELECT target FROM program_steps UNION"
         " SELECT frame FROM program_buffer_lines WHERE frame IS NOT NULL UNION"
-        " SELECT frame FROM program_collectives WHERE frame IS NOT NULL)"
+        " SELECT frame FROM program_collectives WHERE frame IS NOT NULL UNION"
+        " SELECT frame FROM program_fusion_lines)"
     )
 
 

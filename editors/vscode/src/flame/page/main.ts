@@ -1,9 +1,10 @@
 // The page of a flame graph: draws what the extension sends, outermost frames at the top.
 
-import { FromPage, Graph, PageState, Subject, ToPage, Weight } from "../messages";
+import { FromPage, Graph, PageState, ProgramMemories, Subject, ToPage, Weight } from "../messages";
 import { count } from "../../words";
 import { FlameChart, SearchResult } from "./chart";
 import "./flame.css";
+import { drawMemory } from "./memory";
 import { Datum, describe, percent, buildTree } from "./tree";
 
 declare function acquireVsCodeApi(): {
@@ -18,6 +19,8 @@ const savedState = vscode.getState();
 let weight: Weight = savedState?.weight ?? "duration";
 let glue = savedState?.glue ?? false;
 let graph: Graph | undefined;
+let memory: ProgramMemories | undefined;
+let isMemoryWanted = savedState?.memory ?? false;
 
 const search = element<HTMLInputElement>("search");
 const chart = new FlameChart(element("chart"), { picked: showDetails, wanted: openSource });
@@ -27,6 +30,7 @@ function show(message: ToPage): void {
   element("nothing").hidden = message.kind !== "nothing";
   element("nothing").textContent = message.kind === "nothing" ? message.reason : "";
   graph = message.kind === "graph" ? message.graph : undefined;
+  memory = message.kind === "graph" ? message.memory : undefined;
   element("title").textContent = message.subject.title;
   draw();
   // A newly opened graph takes the keyboard focus. A graph in the background does not.
@@ -43,7 +47,25 @@ function draw(): void {
   const shown = graph;
   chart.draw(shown && shown.nodes.length > 0 ? buildTree(shown, weight) : undefined, (datum) => (shown ? describe(datum, shown) : ""));
   find();
-  vscode.setState({ subject: given, weight, glue, search: search.value });
+  showMemory();
+  keep();
+}
+
+function keep(): void {
+  vscode.setState({ subject: given, weight, glue, search: search.value, memory: isMemoryWanted });
+}
+
+/** Shows the memory inside programs in place of the graph and of its controls, if it is wanted and there is some. */
+function showMemory(): void {
+  const hasMemory = memory !== undefined && memory.programs.length > 0;
+  const isShown = hasMemory && isMemoryWanted;
+  element("memory-view").hidden = !hasMemory;
+  element("memory-view").setAttribute("aria-pressed", String(isShown));
+  document.body.classList.toggle("memory", isShown);
+  element("memory").hidden = !isShown;
+  if (isShown && memory !== undefined) {
+    drawMemory(element("memory"), memory, (program, line) => vscode.postMessage({ kind: "line", program, line }));
+  }
 }
 
 function summary({ calls, durationText, hidden, merged }: Graph): string {
@@ -96,6 +118,7 @@ function choose(change: () => void): () => void {
 
 element("weight-duration").onclick = choose(() => (weight = "duration"));
 element("weight-calls").onclick = choose(() => (weight = "calls"));
+element("memory-view").onclick = choose(() => (isMemoryWanted = !isMemoryWanted));
 element("reset").onclick = () => chart.reset();
 element("glue").onclick = () => {
   glue = !glue;
@@ -103,7 +126,7 @@ element("glue").onclick = () => {
 };
 search.oninput = () => {
   find();
-  vscode.setState({ subject: given, weight, glue, search: search.value });
+  keep();
 };
 window.addEventListener("message", (event: MessageEvent<ToPage>) => show(event.data));
 vscode.postMessage({ kind: "wanted", glue });

@@ -20,6 +20,7 @@ from framedex.commands.output.console import exit_nothing_found, json_option, no
 from framedex.commands.output.documents import programs_document, where_document
 from framedex.commands.output.proposals import trace_command
 from framedex.commands.output.render_answers import where_lines
+from framedex.commands.output.render_memory import share_lines
 from framedex.commands.output.terminal import Span, location_line, text_line
 from framedex.model import FunctionRow, Location, LocationEvidence, StackHit, Staleness
 from framedex.path_resolution.files import is_process_path, typed_file_exists
@@ -182,6 +183,8 @@ def _real_path(name: str) -> str | None:
 _MAX_OPS = 6  # kinds of ops
 _MAX_LINES = 6
 _MAX_RUNS = 5
+_MAX_FUSIONS = 3
+_FUSION_INDENT = 11
 
 
 def use_lines(location: Location, uses: Sequence[ProgramUse]) -> Iterator[Line]:
@@ -208,6 +211,12 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  {latest_mark}{words.duration(latest.duration)}"),
             Span(f"  {trace_command(latest.call)}", "dim", is_unbreakable=True),
         )
+    for fusion in use.fusions[:_MAX_FUSIONS]:
+        yield text_line(f"  fused    {_format_times(fusion.count)}, as {printable(fusion.op or fusion.instruction)}")
+        yield from share_lines(fusion.instruction, fusion.shares, _FUSION_INDENT)
+    if len(use.fusions) > _MAX_FUSIONS:
+        hidden = words.count(len(use.fusions) - _MAX_FUSIONS, "more kind")
+        yield text_line(f"{'':{_FUSION_INDENT}}and {hidden} of fusions", "dim")
     for runs in use.runs[:_MAX_RUNS]:
         each = " each" if runs.calls > 1 else ""
         yield (

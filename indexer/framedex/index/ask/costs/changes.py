@@ -39,6 +39,7 @@ Difference = tuple[ChangeCause, _ChangeSubject, str, str]
 _SAME_ARGUMENTS = _ChangeSubject("same arguments")  # if no argument changed according to JAX
 _SAME_KEYS = _ChangeSubject(SAME_KEYS)  # if all that JAX's cache compares is known
 _NO_SUBJECT = _ChangeSubject("")
+_COTANGENT = " of the backward pass"
 _NUMBER = _ChangeSubject("number of arguments")
 _CALL_STRUCTURE = _ChangeSubject("the structure of the call")
 _NOT_GIVEN, _NOT_SET = "not given", "not set"
@@ -85,6 +86,8 @@ def compare_compilations(before: CompilationFacts, after: CompilationFacts) -> l
         subject = _NO_SUBJECT
     else:
         subject = _SAME_ARGUMENTS if before.note.keys is None or after.note.keys is None else _SAME_KEYS
+    if cotangents := list(_compare_cotangents(before, after)):
+        return cotangents
     return list(_compare_contents(before.signature, after.signature, subject)) or [(ChangeCause.SAME, subject, "", "")]
 
 
@@ -109,8 +112,40 @@ def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> b
     return len(forms) > 1 or len(results) > 1
 
 
+def _compare_cotangents(before: CompilationFacts, after: CompilationFacts) -> Iterator[Difference]:
+    """Yield the results of a backward pass whose types changed: each cotangent has the type of an argument."""
+    for known in (before, after):
+        if known.note is None or known.signature is None or not known.note.arguments:
+            return
+        is_named = any(argument.name for argument in known.note.arguments)
+        if is_named or not all(result.name.startswith("result") for result in known.signature.results):
+            return
+    assert before.signature is not None and after.signature is not None
+    for place, (old, new) in enumerate(zip(before.signature.results, after.signature.results, strict=False)):
+        if old.type != new.type:
+            yield _compare_types(_ChangeSubject(f"result {place}{_COTANGENT}"), old, new)
+
+
+def _merge_cotangents(found: list[tuple[list[Difference], int]]) -> Iterator[tuple[list[Difference], int]]:
+    """Drop the types of cotangents that the arguments of another pass explain."""
+    explained = {
+        (cause, old, new)
+        for differences, _ in found
+        for cause, subject, old, new in differences
+        if not subject.what.endswith(_COTANGENT)
+    }
+    for differences, count in found:
+        kept = [
+            each
+            for each in differences
+            if not each[1].what.endswith(_COTANGENT) or (each[0], *each[2:]) not in explained
+        ]
+        yield kept, count
+
+
 def summarize_changes(found: Iterable[tuple[list[Difference], int]]) -> tuple[CompileChange, ...]:
     """Merge the differences of several compilations into changes with their values, most frequent first."""
+    found = list(_merge_cotangents(list(found)))
     values: dict[tuple[ChangeCause, _ChangeSubject], dict[str, None]] = {}
     times: Counter[tuple[ChangeCause, _ChangeSubject]] = Counter()
     for each, count in found:

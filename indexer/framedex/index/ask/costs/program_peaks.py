@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,7 +35,7 @@ def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
     program, sizes, memory, function, signature = row
     known = (function, compile_call, tuple(json.loads(sizes).items()))
     inside = reader.row("SELECT is_exact, peak, peak_step, steps, over_time FROM program_memory WHERE id = ?", memory)
-    if inside is None or not inside[1]:  # a row without temporaries is only about collectives
+    if inside is None or not inside[1]:  # a program without temporaries
         return ProgramPeak(*known)
     is_exact, peak, peak_step, steps, over_time = inside
     buffers = tuple(_read_buffers(reader, memory))
@@ -72,7 +73,7 @@ def _read_buffers(reader: Reader, memory: int) -> Iterator[TemporaryBuffer]:
         own = (each for each in stack if is_user_file(each.location.path))
         line = next(own, stack[0] if stack else None)
         ops = tuple(fused.get(number, ()))
-        shares = share_by_line(line for _, line in ops)
+        shares = share_by_line(Counter(line for _, line in ops))
         lines: tuple[Any, ...] = (bool(is_near), line, stack, ops, shares if len(shares) > 1 else ())
         yield TemporaryBuffer(*figures, *lines)
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from framedex.index.ask.call.python_lines import python_lines
 from framedex.index.ask.line.stacks import longest_stacks_of_line
@@ -14,6 +15,7 @@ from framedex.index.read.rows import Reader
 from framedex.index.read.subjects import FileQuery, LineQuery
 from framedex.model import (
     Compilation,
+    LineFusion,
     LocationEvidence,
     ProgramLine,
     ProgramMark,
@@ -22,6 +24,7 @@ from framedex.model import (
     ProgramUse,
     PythonLine,
 )
+from framedex.model.programs import share_by_line
 
 MAX_USES = 20
 """Limit of program names per line, most runs first."""
@@ -31,6 +34,9 @@ MAX_PROGRAMS = 1_000
 
 MAX_COMPILATIONS = 20
 """Limit of compilations reported per program name: the latest."""
+
+MAX_FUSIONS = 20
+"""Limit of fusions reported per program name: those with the most ops."""
 
 MAX_LINES = 20
 """Limit of lines reported inside a program and among its neighbours."""
@@ -193,6 +199,7 @@ def _build_use(line: LineQuery, name: str, programs: Sequence[int], on_line: Seq
         runs=tuple(_read_runs(reader, programs, line.capture)),
         is_outside=not inside,
         problem="; ".join(problem for (problem,) in problems),
+        fusions=tuple(_read_fusions(line, programs, frames)) if inside else (),
     )
 
 
@@ -243,6 +250,36 @@ def _find_lines_inside(line: LineQuery, programs: Collection[int]) -> Iterator[P
         MAX_LINES,
     )
     return _build_lines(line.reader, rows)
+
+
+def _read_fusions(line: LineQuery, programs: Sequence[int], frames: Sequence[int]) -> Iterator[LineFusion]:
+    """Yield the fusions with ops of these frames and other lines, in the latest program that has some."""
+    reader, here = line.reader, json_list(frames)
+    latest = reader.row(
+        "SELECT x.memory FROM compilations x WHERE x.program IN (SELECT value FROM json_each(?1))"
+        f"{reader.scope.capture_condition('x', line.capture)} AND EXISTS (SELECT 1 FROM program_fusion_lines l"
+        " WHERE l.frame IN (SELECT value FROM json_each(?2)) AND l.memory = x.memory) ORDER BY x.call DESC LIMIT 1",
+        json_list(programs),
+        here,
+    )
+    if latest is None:
+        return
+    rows = reader.rows(
+        f"SELECT n.number, n.instruction, n.op, n.fusions, l.ops, fr.function, {_LOCATION_COLUMNS}"
+        f" FROM (SELECT DISTINCT fusion FROM program_fusion_lines WHERE frame {IN_JSON} AND memory = ?"
+        " ORDER BY fusion LIMIT ?) h JOIN program_fusions n ON n.memory = ? AND n.number = h.fusion"
+        " JOIN program_fusion_lines l ON l.memory = n.memory AND l.fusion = n.number"
+        f" JOIN program_frames fr ON fr.id = l.frame {_LOCATION_JOINS} ORDER BY n.number",
+        *(here, latest[0], MAX_FUSIONS, latest[0]),
+    )
+    for (_, instruction, op, count), fused in groupby(rows, key=lambda row: row[:4]):
+        ops: Counter[PythonLine | None] = Counter()
+        for *_, line_ops, function, path, number, modified, size, blob in fused:
+            location = reader.location(path, number, LocationEvidence.EXACT, modified, size, blob)
+            ops[None if location is None else PythonLine(function, location)] += line_ops
+        shares = share_by_line(ops)
+        if len(shares) > 1:
+            yield LineFusion(instruction, op, count, shares)
 
 
 def _build_lines(reader: Reader, rows: Iterable[Row]) -> Iterator[ProgramLine]:
