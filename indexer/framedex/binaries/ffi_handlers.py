@@ -1,6 +1,6 @@
 """The C++ type of an XLA FFI handler, read from the machine code of its registered C function.
 
-`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) defines a C function, which creates one static object of type
+`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) defines a C function. It creates one static object of type
 `xla::ffi::Handler<stage, function type, tags...>` from a pointer to the author's function. The tags are the handler's
 arguments, results and attributes. Nothing else connects the two functions.
 
