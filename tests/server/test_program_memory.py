@@ -12,7 +12,7 @@ from pytest_lsp import LanguageClient
 
 from tests.once import made_once
 from tests.run.costs.test_program_memory import PROGRAM, Recorded
-from tests.server.asking import Connect, ask, plain
+from tests.server.lsp_requests import Connect, send_request, to_json
 
 pytestmark = pytest.mark.asyncio
 
@@ -32,7 +32,7 @@ async def _connect(recorded: Recorded, folder: Path, connect: Connect) -> Langua
 
 
 async def _answer(client: LanguageClient, **params: object) -> Any:
-    return plain(await ask(client, "programMemory", params))
+    return to_json(await send_request(client, "programMemory", params))
 
 
 async def test_the_lines_fill_each_program_up_to_its_peak(recorded: Recorded, tmp_path: Path, connect: Connect) -> None:
@@ -74,4 +74,4 @@ async def test_wrong_parameters_and_captures_have_no_answer(
     assert await _answer(client, capture=7) is None
     for wrong in ({}, {"capture": "1"}, {"capture": True}, None):
         with pytest.raises(JsonRpcException):
-            await ask(client, "programMemory", wrong)
+            await send_request(client, "programMemory", wrong)
