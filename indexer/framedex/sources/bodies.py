@@ -20,6 +20,7 @@ from framedex.model import Definition, is_local
 from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types
 from framedex.sources.names import short_of
+from framedex.sources.standard_library import calls_in_standard_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 
 
 _HEADER_ALIAS = re.compile(
-    r"__isoc(?:99|23)_(\w+)|__(\w+)_chk"
+    r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
 )
 """The functions that glibc's headers call in place of the written ones: `__isoc99_sscanf`, `__memcpy_chk`, `open64`."""
@@ -220,7 +221,8 @@ class FunctionBodies:
         """The called names and their counts for each function with this name; member calls exclude free functions."""
         key = name, is_member
         if key not in self._names:
-            self._names[key] = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
+            found = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
+            self._names[key] = [*found, standard] if (standard := calls_in_standard_body(name)) else found
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, limit: int, longest: int) -> Sequence[Counter[str]]:

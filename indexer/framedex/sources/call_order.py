@@ -236,8 +236,10 @@ class CallOrder:
         ]
         nearest = sorted(range(len(candidates)), key=rank_distances.__getitem__)[:_MAX_COMPARED]
         compared = np.array([self._positions[candidates[i]] for i in nearest], np.intp)
+        # `new` runs before the constructor of the same site.
+        is_after = np.array([callee.kind != "memory" or candidates[i].kind != "new" for i in nearest], np.intp)
         neighbour_scores = dict(
-            zip(nearest, self._score_neighbours(instruction, compared, compared + 1).tolist(), strict=True)
+            zip(nearest, self._score_neighbours(instruction, compared, compared + is_after).tolist(), strict=True)
         )
         scores = []
         for i, site in enumerate(candidates):

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from framedex.model import CallSite, Definition
@@ -26,7 +27,7 @@ class ImpliedCall(NamedTuple):
     `kind`:
     - `destroy`: a destructor (`~Foo`, or `~` if the class is unknown)
     - `argument`: a destructor of an object that the destroyed one may hold (`~T` of `unique_ptr<T>`)
-    - `delete`: a deallocation
+    - `delete`: a deallocation by `operator delete` or `operator delete[]`
     - `initializer`: a constructor of members and bases that the constructor does not name
     """
 
@@ -55,7 +56,7 @@ _COMMENT_OR_STRING = (
 # The text is untrusted: repetitions are bounded, or extend to the end of the text, so that matching is linear.
 _COMMENTS_AND_STRINGS = re.compile(_COMMENT_OR_STRING, re.S)
 _BRACES = re.compile(rb"[{}]")
-_DELETE = re.compile(rb"\bdelete\b\s*(?:\[\s*\]\s*)?([^;{}]{0,400})[;)]")
+_DELETE = re.compile(rb"\bdelete\b\s*(\[\s*\])?\s*([^;{}]{0,400})[;)]")
 _AUTO = re.compile(rb"\bauto\s+(?:const\s+)?\w+\s*[=({]\s*([^;{}]{0,400})")
 _VALUE = re.compile(rb"(?:\w+\s*::\s*)*(\w+)\s*(<[^;{}()]*>)?\s*[({]|[^;]*?(<[^;{}()]*>)\s*\(|")
 _IN_STATEMENT_HEAD = re.compile(rb"\b(?:for|if|while|switch)\s*(?:constexpr\s*)?\([^;{}]*$")
@@ -65,6 +66,7 @@ _POINTER = re.compile(
     rb"\b(\w{1,200})\s{0,9}(?:<[^<>;{}()]{0,200}>)?\s{0,9}(?:\bconst\s{0,9})?\*\s{0,9}(?:const\s{1,9})?(\w{1,200})\b"
 )
 _NEW = re.compile(rb"\bnew\b")
+_NEW_ARRAY = re.compile(rb"\bnew\s{1,9}[\w:]{1,200}\s{0,9}(?:<[^<>;{}()]{0,200}>)?[\s*]{0,9}\[")
 _WORD = re.compile(rb"\w+")
 _TYPE = re.compile(rb"(?<![\w:])(?:\w+::)*([A-Za-z_]\w*)(?![\w:]|\s*[*&])")
 _DECLARED = re.compile(
@@ -88,12 +90,12 @@ def find_implicit_calls(
     begin = starts[definition.line]
     end = starts[definition.end_line + 1] if definition.end_line + 1 < len(starts) else len(source)
     body = _Body(source[begin:end], begin, starts)
-    found = {
-        *body.find_variable_destructors(sites),
-        *body.find_auto_destructors(),
-        *body.find_deletions(_class_name(definition)),
-    }
-    yield from found
+    found = chain(
+        body.find_variable_destructors(sites),
+        body.find_auto_destructors(),
+        body.find_deletions(_class_name(definition)),
+    )
+    yield from dict.fromkeys(found)
     class_name = _class_name(definition)
     if definition.kind == "method" and definition.name.endswith(
         (f"{class_name}::{class_name}", f"{class_name}::~{class_name}")
@@ -125,7 +127,7 @@ class _Body:
 
     def find_variable_destructors(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of variables with an explicit type."""
-        for site in sites:
+        for site in reversed(sites):
             at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
             if site.kind != "variable" or not 0 <= at < len(self._text):
                 continue
@@ -136,7 +138,7 @@ class _Body:
 
     def find_auto_destructors(self) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of `auto` variables."""
-        for match in _AUTO.finditer(self._text):
+        for match in reversed([*_AUTO.finditer(self._text)]):
             value = _VALUE.match(match[1])
             name = value[1] if value and value[1] else b""
             arguments = (value and (value[2] or value[3])) or b""
@@ -148,7 +150,7 @@ class _Body:
     def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
         """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""
         for match in _DELETE.finditer(self._text):
-            operand = match[1].strip()
+            operand = match[2].strip()
             cast = _CAST.match(operand)
             if operand == b"this":
                 name = own_class
@@ -159,7 +161,8 @@ class _Body:
             else:
                 name = ""
             yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "destroy", f"~{name}")
-            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "delete", "operator delete")
+            operator = "operator delete[]" if match[1] else "operator delete"
+            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "delete", operator)
 
     def find_member_constructors(self, class_name: str, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The constructor calls of members and bases without an initializer.
@@ -218,9 +221,9 @@ def may_own(site: WrittenCallLike, destructor: str) -> bool:
     return site.kind == "argument" and site.callee == destructor
 
 
-def is_deletion(site: WrittenCallLike) -> bool:
-    """Whether a site may free the memory of an object created by `new`."""
-    return site.kind == "delete"
+def is_deletion(site: WrittenCallLike, operator: str) -> bool:
+    """Whether a site frees memory by this operator: `operator delete` or `operator delete[]`."""
+    return site.kind == "delete" and site.callee == operator
 
 
 def destroys_unknown_class(site: WrittenCallLike) -> bool:
@@ -241,8 +244,10 @@ def count_implicit_names(text: bytes, definition: Definition) -> Counter[str]:
     found.update(
         each.callee for each in body.find_deletions(_class_name(definition)) if each.callee != UNKNOWN_DESTRUCTOR
     )
-    found["operator new"] += len(_NEW.findall(text))
-    return found
+    arrays = len(_NEW_ARRAY.findall(text))
+    found["operator new"] += len(_NEW.findall(text)) - arrays
+    found["operator new[]"] += arrays
+    return +found
 
 
 def count_member_types(text: bytes) -> Counter[str]:
