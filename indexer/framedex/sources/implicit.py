@@ -89,7 +89,7 @@ def find_implicit_calls(
     """The implicit calls of a function. `starts` has the offsets of the text's lines, `sites` the explicit calls."""
     begin = starts[definition.line]
     end = starts[definition.end_line + 1] if definition.end_line + 1 < len(starts) else len(source)
-    body = _Body(source[begin:end], begin, starts)
+    body = _Body(blank_comments(source[begin:end]), begin, starts)
     found = chain(
         body.find_variable_destructors(sites),
         body.find_auto_destructors(),
@@ -111,11 +111,16 @@ class _Body:
     """The text of a function without comments and strings; `begin` is its offset in the file."""
 
     def __init__(self, text: bytes, begin_offset: int, starts: Sequence[int]) -> None:
-        self._text = blank_comments(text)
+        self._text = text
         self._begin, self._starts = begin_offset, starts
-        self._blocks = sorted(_find_blocks(self._text))
-        self._begins = [begin_offset for begin_offset, _ in self._blocks]
-        self._braces, self._innermost_ends = _find_innermost_ends(self._text, dict(self._blocks))
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return sorted(_find_blocks(self._text))
+
+    @cached_property
+    def _innermost_ends(self) -> tuple[list[int], list[int | None]]:
+        return _find_innermost_ends(self._text, dict(self._blocks))
 
     @cached_property
     def _pointers(self) -> dict[bytes, bytes]:
@@ -192,12 +197,13 @@ class _Body:
     def _scope_ends(self, offset: int, declaration: bytes) -> Iterator[int]:
         if _IN_STATEMENT_HEAD.search(declaration):
             yield offset
-            following = bisect_right(self._begins, offset)
+            following = bisect_right(self._blocks, offset, key=lambda block: block[0])
             if following < len(self._blocks):
                 yield self._blocks[following][1]
             return
-        braces = bisect_right(self._braces, offset)
-        if braces and (close := self._innermost_ends[braces - 1]) is not None:
+        braces, ends = self._innermost_ends
+        before = bisect_right(braces, offset)
+        if before and (close := ends[before - 1]) is not None:
             yield close
 
     def _statement_start(self, offset: int) -> int:
@@ -274,7 +280,7 @@ def count_member_types(text: bytes) -> Counter[str]:
 
 def blank_comments(text: bytes) -> bytes:
     """Replace comments and strings with spaces, without changing offsets."""
-    return _COMMENTS_AND_STRINGS.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
+    return _COMMENTS_AND_STRINGS.sub(lambda match: b"\n".join(b" " * len(line) for line in match[0].split(b"\n")), text)
 
 
 def _find_value_types(text: bytes) -> list[str]:
