@@ -32,6 +32,9 @@ class CallForm:
     parameters: int | None
 
 
+ASSERTION = CallForm("assert", "call", None)
+
+
 @dataclass(frozen=True, slots=True)
 class UnnamedCallee:
     """A callee without a symbol: called by address, or through the pointer at `slot` (`CallInstruction`)."""
@@ -79,6 +82,7 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 """How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
 
 
+_BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
 _HEADER_ALIAS = re.compile(
     r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
@@ -94,7 +98,7 @@ def written_call_of(symbol: str) -> CallForm | None:
     name = parse_name(symbol)
     if not name.parts or name.key[-1] == LAMBDA:
         return None
-    own_name = name.parts[-1].text
+    own_name = _without_basic(name.parts[0].text, name.parts[-1].text)
     parameters = name.parameters
     count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
     if own_name in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
@@ -106,7 +110,7 @@ def written_call_of(symbol: str) -> CallForm | None:
     if own_name.startswith("{"):
         return None
     # Demanglers print std::string's constructor as `std::string::basic_string`.
-    scope = name.parts[-2].text if len(name.parts) > 1 else ""
+    scope = _without_basic(name.parts[0].text, name.parts[-2].text) if len(name.parts) > 1 else ""
     is_string = scope == "string" and own_name.removeprefix("~") == "basic_string"
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
@@ -115,6 +119,11 @@ def written_call_of(symbol: str) -> CallForm | None:
     if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
         return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)
+
+
+def _without_basic(namespace: str, name: str) -> str:
+    """The name of a standard class as written: `stringstream` for `basic_stringstream`."""
+    return _BASIC.sub(r"\1", name) if namespace == "std" else name
 
 
 Candidate = tuple[str, Definition]

@@ -7,12 +7,13 @@ several candidates, the names of the preceding and following calls decide, with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from framedex.model import LocationEvidence
-from framedex.sources.bodies import CallerBody, CallForm, Reaches, UnnamedCallee
+from framedex.sources.bodies import ASSERTION, CallerBody, CallForm, Reaches, UnnamedCallee
 from framedex.sources.call_order import MAX_HOPS, CallOrder, lines_of
 from framedex.sources.call_ranges import CallRanges
 from framedex.sources.calls import WrittenCall
@@ -20,6 +21,9 @@ from framedex.sources.implicit import destroys, destroys_unknown_class, is_delet
 from framedex.sources.standard_library import REMAINING_CALLEES
 
 _CONSTRUCTING_KINDS = frozenset(("call", "new", "braces", "variable", "initializer"))
+
+
+_SIGNATURE = re.compile(rb"[^(]*\b(\w+)\([^\"]*\)[^()]*$")  # as `__PRETTY_FUNCTION__`
 
 
 def find_call_lines(
@@ -32,6 +36,8 @@ def find_call_lines(
     body = _cached_body(caller, reaches)
     if deletions := body.virtual_deletions(callee, instruction):
         return LocationEvidence.RANKED, body.sort_lines(callee, deletions, (), instruction)
+    if callee.name == ASSERTION.name and instruction is not None and (found := body.find_assertion(instruction)):
+        return found
     own_calls, nested = body.calls_named(callee)
     compiled = _count_compiled(caller, callee, instruction)
     is_certain = callee.kind == "call" and 0 < compiled <= len(own_calls)
@@ -155,7 +161,7 @@ class _Body:
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
-        return callee.kind != "operator" and callee.name != "assert"
+        return callee.kind != "operator" and callee.name != ASSERTION.name
 
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class and pass at most its number of parameters.
@@ -213,6 +219,24 @@ class _Body:
         if callee.kind != "destroy" and callee.name not in ("operator delete", "free"):
             return []
         return [site for site in self._all if site.kind in ("delete", "argument")]
+
+    def find_assertion(self, instruction: int) -> tuple[LocationEvidence, tuple[int, ...]] | None:
+        """The line of a failed `assert` by its arguments: its own line, and the function that contains it.
+
+        In a function that was inlined here, the line is that of the function's call. None if nothing matches.
+        """
+        passed = self._caller.passed_numbers(instruction)
+        own = [site for site in (*self.calls_named(ASSERTION)[0], *self.macro_calls(ASSERTION)) if site.line in passed]
+        if own:
+            return LocationEvidence.RANKED, self.sort_lines(ASSERTION, own, (), instruction)
+        signatures = map(_SIGNATURE.match, self._caller.passed_strings(instruction))
+        functions = [CallForm(each[1].decode("ascii", "replace"), "call", None) for each in signatures if each]
+        sites = [
+            site
+            for site in self._all
+            if any(site.callee == each.name or self._reaches(site, each, MAX_HOPS - 1) for each in functions)
+        ]
+        return (LocationEvidence.INLINED_HOP, self.sort_lines(ASSERTION, (), sites, instruction)) if sites else None
 
     def find_memory_lines(
         self, callee: CallForm, direct: Sequence[WrittenCall], instruction: int | None

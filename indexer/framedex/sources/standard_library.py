@@ -52,11 +52,18 @@ _BODIES: Mapping[str, tuple[str, ...]] = {
     "to_string": ("_M_construct", "_M_replace_aux", "__to_chars_10_impl"),
     "try_emplace": _TREE_INSERT,
     "unique_lock": ("pthread_mutex_lock",),
+    "~deque": ("operator delete",),
+    "~list": ("operator delete",),
     "~lock_guard": ("pthread_mutex_unlock",),
     "~map": ("_M_erase",),
     "~set": ("_M_erase",),
     "~shared_ptr": ("_M_release", "_M_release_last_use", "_M_release_last_use_cold"),
+    "~string": ("operator delete",),
     "~unique_lock": ("pthread_mutex_unlock",),
+    "~unique_ptr": ("operator delete",),
+    "~unordered_map": ("operator delete",),
+    "~unordered_set": ("operator delete",),
+    "~vector": ("operator delete",),
 }
 
 REMAINING_CALLEES = frozenset(name for names in _BODIES.values() for name in names)

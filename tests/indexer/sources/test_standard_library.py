@@ -27,6 +27,10 @@ struct Second { Second(); int side[8]; };
 void use(int);
 void use_text(const std::string&);
 void fail(const char*);
+inline int checked(int n) {
+  assert(n != 9);
+  return n;
+}
 #define ENSURE(condition) if (!(condition)) fail(#condition)
 inline void clear(int n) { if (n > 3) fail("clear"); }
 
@@ -65,6 +69,16 @@ void check(int n, int other) {
   assert(n > other);
   use(other);
   assert(other > 5);
+  use(checked(n));
+}
+
+void hold(int n) {
+  use(0);
+  {
+    std::string text(n, 'x');
+    use_text(text);
+  }
+  use(1);
 }
 
 void ensure(int n) {
@@ -154,9 +168,31 @@ def test_deletions_of_arrays_differ_from_those_of_objects(library: tuple[Binary,
 
 
 def test_an_assertion_is_on_the_line_that_it_passes(library: tuple[Binary, Path]) -> None:
+    """An assertion of an inlined function passes the function's signature."""
     found = find_lines(library, "check", "__assert_fail")
-    assert sorted(first_lines(found)) == ["assert(n > other);", "assert(other > 5);"]
-    assert {each.how for each in found if each} == {RANKED}
+    lines = dict(zip(first_lines(found), (each.how for each in found if each), strict=True))
+    assert lines == {"assert(n > other);": RANKED, "assert(other > 5);": RANKED, "use(checked(n));": INLINED_HOP}
+
+
+def test_memory_of_a_string_is_freed_at_the_end_of_its_scope(library: tuple[Binary, Path]) -> None:
+    found, *_ = find_lines(library, "hold", "operator delete")
+    assert found is not None and found.how is INLINED_HOP
+    _, path = library
+    (own,) = (each for each in parse_file(path).definitions if each.name == "hold")
+    assert found.lines[0] == own.line + 5
+
+
+@pytest.mark.parametrize(
+    ("symbol", "written"),
+    [
+        ("std::__cxx11::basic_stringstream<char>::basic_stringstream(int)", CallForm("stringstream", "construct", 1)),
+        ("std::basic_ofstream<char>::~basic_ofstream()", CallForm("~ofstream", "destroy", 0)),
+        ("std::basic_string_view<char>::find(char)", CallForm("find", "call", 1)),
+        ("own::basic_stream::basic_stream()", CallForm("basic_stream", "construct", 0)),
+    ],
+)
+def test_standard_streams_have_their_written_names(symbol: str, written: CallForm) -> None:
+    assert written_call_of(symbol) == written
 
 
 def test_a_macro_in_the_text_comes_before_a_call_of_an_inlined_function(library: tuple[Binary, Path]) -> None:
