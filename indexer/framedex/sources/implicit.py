@@ -65,12 +65,14 @@ _CAST = re.compile(rb"\w+_cast\s*<\s*(?:const\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<[^
 _POINTER = re.compile(
     rb"\b(\w{1,200})\s{0,9}(?:<[^<>;{}()]{0,200}>)?\s{0,9}(?:\bconst\s{0,9})?\*\s{0,9}(?:const\s{1,9})?(\w{1,200})\b"
 )
+_ASSIGNED_RESULT = re.compile(rb"(?<=[;{})])\s{0,200}(\w{1,200})\s{0,9}=[^;={}()]{1,200}\([^;{}]{0,400};")
+_MOVED_CLASSES = frozenset(("string", "vector", "map", "set", "deque", "list", "unordered_map", "unordered_set"))
 _NEW = re.compile(rb"\bnew\b")
 _NEW_ARRAY = re.compile(rb"\bnew\s{1,9}[\w:]{1,200}\s{0,9}(?:<[^<>;{}()]{0,200}>)?[\s*]{0,9}\[")
 _WORD = re.compile(rb"\w+")
 _TYPE = re.compile(rb"(?<![\w:])(?:\w+::)*([A-Za-z_]\w*)(?![\w:]|\s*[*&])")
 _DECLARED = re.compile(
-    rb"(?:^|[;{}])[^\S\n]{0,200}(?:const\s{1,9})?(?:\w+::)*([A-Za-z_]\w*)\s{0,9}(<[^;{}()]{0,200}>)?\s{1,99}(?:\w+)"
+    rb"(?:^|[;{}(])[^\S\n]{0,200}(?:const\s{1,9})?(?:::)?(?:\w+::)*([A-Za-z_]\w*)\s{0,9}(<[^;{}()]{0,200}>)?\s{1,99}(?:\w+)"
     rb"\s{0,99}(?=[;({=\[])",
     re.M,
 )
@@ -93,6 +95,7 @@ def find_implicit_calls(
     found = chain(
         body.find_variable_destructors(sites),
         body.find_auto_destructors(),
+        body.find_assigned_destructors(sites),
         body.find_deletions(_class_name(definition)),
     )
     yield from dict.fromkeys(found)
@@ -151,6 +154,21 @@ class _Body:
             yield from self._destructors_at_scope_end(match.start(), declaration, name, arguments)
             if not value or not value[1]:
                 yield from self._destructors_at_scope_end(match.start(), declaration, b"", b"")
+
+    def find_assigned_destructors(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
+        """The destructor calls of results that are assigned to a variable with an explicit type.
+
+        Standard strings and containers are moved: nothing is left to free in the result.
+        """
+        classes: dict[bytes, str] = {}
+        for site in sites:
+            at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
+            if site.kind == "variable" and 0 <= at < len(self._text) and (name := _WORD.match(self._text, at)):
+                classes.setdefault(name[0], site.callee)
+        for match in _ASSIGNED_RESULT.finditer(self._text) if classes else ():
+            if classes.get(match[1], "string") not in _MOVED_CLASSES:
+                line = self._line_at(match.start(1))
+                yield ImpliedCall(self._begin + match.end(), line, "destroy", f"~{classes[match[1]]}")
 
     def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
         """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""

@@ -1,4 +1,4 @@
-"""Lines of calls that GCC leaves of inlined standard functions, and of `new`, `delete` and `assert`."""
+"""Lines of calls that GCC leaves of inlined standard functions, of destructors, and of `new`, `delete` and `assert`."""
 
 from __future__ import annotations
 
@@ -70,6 +70,26 @@ void check(int n, int other) {
   use(other);
   assert(other > 5);
   use(checked(n));
+}
+
+struct Status { Status(); Status(Status&&); ~Status(); Status& operator=(Status&&); bool ok() const; };
+#define RETURN_IF_ERROR(expression) if (Status _s = (expression); !_s.ok()) return 1
+Status open(int);
+Status write(int);
+
+int forward(int n) {
+  RETURN_IF_ERROR(open(n));
+  use(n);
+  RETURN_IF_ERROR(write(n));
+  RETURN_IF_ERROR(write(n + 1));
+  return 0;
+}
+
+void keep(int n) {
+  Status status;
+  use(n);
+  status = open(n);
+  use(1);
 }
 
 void hold(int n) {
@@ -172,6 +192,17 @@ def test_an_assertion_is_on_the_line_that_it_passes(library: tuple[Binary, Path]
     found = find_lines(library, "check", "__assert_fail")
     lines = dict(zip(first_lines(found), (each.how for each in found if each), strict=True))
     assert lines == {"assert(n > other);": RANKED, "assert(other > 5);": RANKED, "use(checked(n));": INLINED_HOP}
+
+
+def test_a_status_is_destroyed_at_the_macro_that_declares_it(library: tuple[Binary, Path]) -> None:
+    found = first_lines(find_lines(library, "forward", "~Status"))
+    for line in ("RETURN_IF_ERROR(open(n));", "RETURN_IF_ERROR(write(n));", "RETURN_IF_ERROR(write(n + 1));"):
+        assert line in found
+
+
+def test_the_result_of_a_call_is_destroyed_after_its_assignment(library: tuple[Binary, Path]) -> None:
+    found = find_lines(library, "keep", "~Status")
+    assert first_lines(found)[:2] == ["status = open(n);", "}"]
 
 
 def test_memory_of_a_string_is_freed_at_the_end_of_its_scope(library: tuple[Binary, Path]) -> None:
