@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from framedex.binaries.machines.control_flow import ControlFlow, Instruction, Machine
@@ -268,14 +268,11 @@ def _decode_part(
     }
     ordered = sorted(leader for leader in leaders if leader < part.stop)
     addresses = [each.ip for each in instructions]
-    blocks = []
-    for leader, following in zip(ordered, [*ordered[1:], None], strict=True):
-        begin, end = (
-            bisect_left(addresses, leader),
-            len(addresses) if following is None else bisect_left(addresses, following),
-        )
-        continues = begin < end and instructions[end - 1].next_ip < part.stop
-        blocks.append(_Block(leader, following=following if continues else None))
+    begins = [*(bisect_left(addresses, leader) for leader in ordered), len(addresses)]
+    blocks = [_Block(leader) for leader in ordered]
+    for block, following, (begin, end) in zip(blocks, ordered[1:], pairwise(begins), strict=False):
+        if begin < end and instructions[end - 1].next_ip < part.stop:
+            block.following = following
     for i in branching:
         _add_branch(blocks[bisect_right(ordered, addresses[i]) - 1], instructions, i, context)
     return blocks
