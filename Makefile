@@ -1,61 +1,61 @@
-# make demo    set up, record jax.device_put on the mock TPU, and show the trace
-# make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
-# make guidebook [REPOSITORY=URL]  record its programs where that is not done, and write the project's guidebook: build/guidebook/site
-# make test [WORKERS=3] [RERUN=0]  set up with the development tools, then run the checks and every behaviour's tests
+# make demo    set up, record jax.device_put on the mock TPU, and show the stack
+# make seed-trace  record the stack of TpuExecutor_Allocate, from which framedex grew, with JAX 0.4.13
+# make guidebook [REPOSITORY=URL]  record missing captures of its programs, and write the project's guidebook: build/guidebook/site
+# make test [WORKERS=3] [RERUN=0]  set up with the development tools, then run the tests of every behaviour
 # make test-all  before changes of the recorder or of formats: exhaustive tests on every Python, sanitizers, long fuzzing
-# make quick   before each commit: the checks, and tests of the indexer and of native code that start no program
+# make quick   before each commit: the checks, and tests of the indexer and native code that start no program
 # make quick-tests  those tests alone
 # make coverage  measure the coverage of the Python code by `make test`: build/coverage.md
 # make docs    build the documentation as a site: build/site
-# make docs-check  the tests of the documentation: its links, and what of it is generated
-# make guidebook-captures  record the guidebook's programs, in environments that are made on first use (5 GB)
+# make docs-check  test the documentation: its links and its generated parts
+# make guidebook-captures  record the guidebook's programs, in environments that the first run creates (5 GB)
 # make test-editors [WORKERS=3] [RERUN=0]  set up a real VS Code, and test its extension in it
 # make vsix    build the VS Code extension, editors/vscode/framedex.vsix, with the server's wheel in it; after make wheels
 #              also framedex-linux-x64.vsix, whose wheels can record
-# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code, of a report and of a notebook in docs/ anew
+# make screenshots [XLA=CHECKOUT]  update the pictures of VS Code, a report and a notebook in docs/
 # make sanitize  run the recorder under sanitizers and valgrind
-# make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the one without native parts, into dist/ (Debian 12)
+# make wheels [PYTHONS="3.12 3.13"]  build the wheels of every Python, and the pure wheel, into dist/ (Debian 12)
 # make arm64   compile the native part for AArch64, with JAX for tests under QEMU, into build/arm64 (Debian 12)
 # make sdist   build the source distribution into dist/
 # make test-wheels [ROOT=FOLDER]  install each wheel in a fresh environment, and record with it; in the root of an older system
 # make version [TAG=v0.2.0]  print the version of these sources; fail unless it is that release
-# make release-notes TAG=v0.2.0  the notes of a release, from its section of CHANGELOG.md: build/release-notes.md
-# make check-dist  whether dist/ holds one release of these sources
-# make publish-vsix, make github-release TAG=v0.2.0  hand a release out (CONTRIBUTING.md: the workflows do)
-# make new-release-maps  write the release maps anew if jaxlib has a new release (two clones, 3 GB, in build/release-maps)
+# make release-notes TAG=v0.2.0  write the notes of a release from its section of CHANGELOG.md: build/release-notes.md
+# make check-dist  check that dist/ has exactly one release of these sources
+# make publish-vsix, make github-release TAG=v0.2.0  publish a release (the workflows do this, see CONTRIBUTING.md)
+# make new-release-maps  rewrite the release maps if jaxlib has a new release (two clones, 3 GB, in build/release-maps)
 # make propose-release-maps, make publish-release-maps  open a pull request with them; publish them for users
-# make ci-set-up  install what a bare Debian 12 lacks for all of this
-# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
+# make ci-set-up  install the packages that these targets need on a bare Debian 12
+# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes for SECONDS in total (CONTRIBUTING.md)
 # make format  rewrite the sources in the project's style
 
-# Otherwise every process compiles all the Python that it imports.
+# If it were set, every process would compile all Python modules that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin
-# What a release needs to know of itself, it can know before anything is set up.
+# The targets of a release work without a set-up, so they may use the system's python3.
 PYTHON3 := $(firstword $(wildcard $(BIN)/python) python3)
 VSIX := editors/vscode/framedex.vsix
-# After it, those for single platforms that have been built.
+# The extension for every platform, then the built ones for single platforms.
 VSIXES = $(VSIX) $(wildcard $(VSIX:.vsix=-*.vsix))
 NOTES := build/release-notes.md
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
-# The mocks' and the FFI tracer's Python halves too: they are copied to where libtpu.so is.
+# Includes the Python parts of the mocks and of the FFI tracer: the build copies them next to libtpu.so.
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt $(wildcard native/*.cmake native/*/*/*.cmake) \
   scripts/set-up scripts/install_checkout.py $(NATIVE) $(wildcard native/abi/*) \
   $(shell find native/framedex_native native/pjrt -name '*.py' -o -name '*.json')
 
-# Exact versions of what builds wheels; CI and a checkout have no other.
+# An environment with pinned versions of the build tools for wheels, the same in CI and in a checkout.
 RELEASE_TOOLS := build/wheels/tools
 
 # More than the cores of a small machine, because tests often wait for programs.
 WORKERS := 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
-# The order of the files. `make test-all` shuffles the tests.
+# In the order of the files. `make test-all` uses random order.
 MAKE_TEST_OPTIONS := --skip-exhaustive --fork-servers -p no:randomly
 CHECKS := ruff imports mypy clang-format changelog shellcheck workflows prose $(VENV)/clang-tidied $(VENV)/extension-checked
 EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
-SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
+IN_PARALLEL := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
 .PHONY: demo seed-trace test test-all quick quick-tests coverage docs docs-check check ruff imports mypy clang-format changelog shellcheck workflows prose
 .PHONY: guidebook
@@ -78,17 +78,17 @@ seed-trace: $(VENV)/set-up
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
 # CI runs failed tests once more, because they can time out on a busy machine: in a new process, with new fixtures, alone.
-# Status 1 says that tests failed. After any other, tests are missing.
+# Status 1 means that tests failed. After another status, tests did not run, so there is nothing to repeat.
 RERUN := 0
 define with_rerun
-$(1) || { test $$? = 1 && test $(RERUN) = 1 && echo "Once more, what failed:" && $(1) -n 0 --last-failed --last-failed-no-failures none; }
+$(1) || { test $$? = 1 && test $(RERUN) = 1 && echo "Rerunning the failed tests:" && $(1) -n 0 --last-failed --last-failed-no-failures none; }
 endef
 
 test: $(VENV)/set-up-dev
 	@$(call with_rerun,$(PYTEST) $(MAKE_TEST_OPTIONS) --durations=10)
 
 test-all: $(VENV)/set-up-dev
-	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
+	@$(IN_PARALLEL) pythons legacy-python $(CHECKS)
 	@FRAMEDEX_TEST_KILLS=200 FRAMEDEX_TEST_STRESS=60 $(PYTEST) --durations=10
 	@$(MAKE) --no-print-directory sanitize
 	@$(MAKE) --no-print-directory fuzz SECONDS=$(or $(SECONDS),1800)
@@ -96,7 +96,7 @@ test-all: $(VENV)/set-up-dev
 quick: check
 	@$(MAKE) --no-print-directory quick-tests
 
-# Rooms whose tests seldom start a program. These do not wait, so there is a worker for each processor: each collects all.
+# Folders whose tests seldom start a program. Such tests do not wait, so one worker per processor suffices.
 QUICK := tests/docs tests/native tests/release tests/scripts tests/indexer
 NOT_QUICK := $(addprefix --ignore tests/indexer/,commands fleet guidebook integrations)
 
@@ -117,7 +117,7 @@ docs-check: $(VENV)/set-up-dev
 	@$(PYTEST) tests/docs
 
 check: $(VENV)/set-up-dev
-	@$(SIDE_BY_SIDE) $(CHECKS)
+	@$(IN_PARALLEL) $(CHECKS)
 
 ruff:
 	@echo "check: ruff"
@@ -152,7 +152,7 @@ prose:
 	@echo "check: spelling and style of prose"
 	@scripts/lint-prose $(VENV)
 
-# Half a minute, so only where what it reads has changed.
+# It takes half a minute, so it runs only after a change of its inputs.
 $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
 	@echo "check: clang-tidy"
 	@scripts/clang-tidy $(VENV)
@@ -220,7 +220,7 @@ format: $(VENV)/set-up-dev
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 	@$(BIN)/clang-format -i $(NATIVE)
 
-# The stamps are not trusted when framedex itself is missing, as after `pip uninstall framedex`.
+# The stamps are stale if framedex itself is missing, such as after `pip uninstall framedex`.
 NOT_INSTALLED := $(if $(wildcard $(BIN)/framedex),,not-installed)
 .PHONY: not-installed
 

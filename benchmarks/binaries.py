@@ -35,9 +35,9 @@ from framedex.model.sources import parse_call_sites
 from framedex.sources import (
     extract_files,
     find_files,
+    find_macros,
     generated_scopes,
     language_of,
-    learn_macros,
     match_generating_definition,
     match_symbol,
     short_name,
@@ -116,7 +116,7 @@ class SourceTrees:
 
     def __init__(self, roots: Sequence[Path]) -> None:
         paths = [file.path for root in roots for file in find_files(root) if language_of(Path(file.path)) != "python"]
-        macros = learn_macros([path for path in paths if language_of(Path(path)) == "cpp"])
+        macros = find_macros([path for path in paths if language_of(Path(path)) == "cpp"])
         self.files = len(paths)
         self._by_name: dict[tuple[bool, str], list[Candidate]] = {}
         self._calling: dict[str, list[Definition]] = {}
@@ -423,7 +423,7 @@ def _show_calls(binary: Binary, offset: int) -> None:
         ("after", code.calls_after(position)[:5]),
     ):
         print(f"   {word:6} {'; '.join(_callee_name(binary, each) for each in targets)}")
-    print(f"   {alike} of {len(calls)} calls; numbers {code.numbers(position)}")
+    print(f"   {alike} of {len(calls)} calls; numbers {code.constants_before(position)}")
 
 
 def _callee_name(binary: Binary, target: int) -> str:

@@ -186,11 +186,11 @@ connection.execute("ROLLBACK")
 @click.option("--calls", type=int, multiple=True, default=[1_000_000, 10_000_000], help="Number of calls; repeatable.")
 @click.option("--rounds", type=int, default=3, show_default=True, help="Number of rounds.")
 def costs_by_line(folder: Path, calls: tuple[int, ...], rounds: int) -> list[Figure]:
-    """Measure the totals of device memory and waits by line: when written and when queried.
+    """Measure writing and querying the totals of device memory and waits by line.
 
-    Records in FOLDER, or uses what is already there (half an hour, once): a loop of jax.device_put, a loop of steps
-    with donated state, and a thread that waits for two others. "Other plug-in" omits the mock's allocator calls. The
-    verbs are wall-clock seconds.
+    Records three programs in FOLDER, or uses the existing recordings (half an hour, once). They are a loop of
+    jax.device_put, a loop of steps with donated state, and a thread that waits for two others. "Other plug-in" omits
+    the mock's allocator calls. The verbs are wall-clock seconds.
     """
     print_header(
         *("program", "calls", "memory written in, s", "share of index", "waits written in, s", "share of index"),

@@ -219,8 +219,8 @@ def cmake_project(tree: Path, includes: tuple[Path, ...], rounds: int, files: in
     """Measure `framedex cmake` on a large tree, and the use of its project by CMake and clangd.
 
     TREE is for example a checkout of XLA. CMake is timed on the project and on a hand-written one with
-    file(GLOB_RECURSE). clangd is asked for the definitions of called names without a project, with the project, and
-    with the include folders.
+    file(GLOB_RECURSE). clangd looks up the definitions of called names without a project, with the project, and with
+    the include folders.
     """
     tree = tree.resolve()
     with tempfile.TemporaryDirectory() as folder:

@@ -19,7 +19,7 @@ import click
 
 from benchmarks.figures import Figure
 from benchmarks.processes import FRAMEDEX, Cost, print_header, print_row, run_framedex, run_measured
-from framedex.fleet.questions import QUESTIONS
+from framedex.fleet.prepared_queries import PREPARED_QUERIES
 from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--store-only", is_flag=True, help="Do not measure an index of the same captures.")
 @click.option("--workers", type=int, multiple=True, help="Also add the captures with this many workers; repeatable.")
 def fleet_store(capture: Path, counts: tuple[int, ...], store_only: bool, workers: tuple[int, ...]) -> list[Figure]:
-    """Measure adding captures to a store, against one index, then pull, compact and every question.
+    """Measure adding captures to a store, against one index, then pull, compact and every prepared query.
 
     The captures are copies of one. The start of each process and the naming of frames are included. --workers adds
     the captures to another store; it prints wall-clock seconds and the memory of the largest worker.
@@ -49,7 +49,7 @@ def fleet_store(capture: Path, counts: tuple[int, ...], store_only: bool, worker
             figures += _measure_store(folder / str(count), capture, count, store_only)
         store = folder / str(counts[-1]) / "store"
         figures += _measure_maintenance(folder, store)
-        figures += _measure_questions(store)
+        figures += _measure_queries(store)
         if workers:
             print()
             print_header(
@@ -97,19 +97,19 @@ def _measure_maintenance(folder: Path, store: Path) -> list[Figure]:
     return [Figure("fleet pull of one capture", pull, unit), Figure("fleet compact", compact, unit)]
 
 
-def _measure_questions(store: Path) -> list[Figure]:
+def _measure_queries(store: Path) -> list[Figure]:
     print()
-    print_header("question", "s cold, with opening the store", "s warm")
+    print_header("query", "s cold, with opening the store", "s warm")
     counting = "SELECT function, count(*), sum(duration) FROM calls GROUP BY function"
     (calls,) = _query_row(store, "SELECT sum(calls) FROM captures")
     figures = []
     for name, sql in {
-        **{name: each.sql for name, each in QUESTIONS.items()},
+        **{name: each.sql for name, each in PREPARED_QUERIES.items()},
         "all calls, by function": counting,
     }.items():
-        cold, warm = _time_question(store, sql)
+        cold, warm = _time_query(store, sql)
         print_row(name, f"{cold:.2f}", f"{warm:.2f}")
-        figures.append(Figure(f"question {name}, {calls:,} calls, cold", cold, "s"))
+        figures.append(Figure(f"query {name}, {calls:,} calls, cold", cold, "s"))
     return figures
 
 
@@ -176,7 +176,7 @@ def _query_row(store: Path, sql: str) -> tuple[int, ...]:
         return row
 
 
-def _time_question(store: Path, sql: str) -> tuple[float, float]:
+def _time_query(store: Path, sql: str) -> tuple[float, float]:
     """Seconds of a query, first with opening the store, then repeated."""
     began = time.perf_counter()
     with StoreConnection(StoreRoot(str(store))) as asking:

@@ -27,14 +27,14 @@ class Notes:
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = items[self.first :: self.step]
-        items[:] = [item for item in chosen if name_of(item.nodeid) not in self.finished]
+        items[:] = [item for item in chosen if test_name(item.nodeid) not in self.finished]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.note("(collection)", "failed", str(report.longrepr).splitlines()[-1])
 
     def pytest_runtest_logstart(self, nodeid: str, location: object) -> None:
-        self.note(name_of(nodeid), "started")
+        self.note(test_name(nodeid), "started")
         faulthandler.dump_traceback_later(self.limit, exit=True)
 
     def pytest_runtest_logfinish(self, nodeid: str, location: object) -> None:
@@ -42,7 +42,7 @@ class Notes:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
-            self.note(name_of(report.nodeid), report.outcome, reason_of(report), report.duration)
+            self.note(test_name(report.nodeid), report.outcome, failure_reason(report), report.duration)
 
     def note(self, test: str, outcome: str, reason: str = "", seconds: float = 0.0) -> None:
         entry = {"test": test, "outcome": outcome, "reason": reason, "seconds": round(seconds, 3)}
@@ -50,12 +50,12 @@ class Notes:
             file.write(json.dumps(entry) + "\n")
 
 
-def name_of(nodeid: str) -> str:
+def test_name(nodeid: str) -> str:
     """The name `ApiTest::test_grad` of `../tests/api_test.py::ApiTest::test_grad`."""
     return nodeid.partition("::")[2]
 
 
-def reason_of(report: pytest.TestReport) -> str:
+def failure_reason(report: pytest.TestReport) -> str:
     """The reason of a failed or skipped test."""
     if isinstance(report.longrepr, tuple):
         return str(report.longrepr[2]).removeprefix("Skipped: ")

@@ -24,8 +24,8 @@ from rich.table import Table
 
 from benchmarks.binaries import SourceTrees
 from benchmarks.figures import Figure
-from benchmarks.lines.answers import NO_LINE, Answer, Exact, LibrarySources, compare_exact
-from benchmarks.lines.calls import Call, calls_of
+from benchmarks.lines.answers import NO_LINE, Answer, LibrarySources, SymbolizerComparison, compare_exact
+from benchmarks.lines.calls import Call, draw_calls
 from benchmarks.lines.libraries import BUILDS, COMPILERS, Build, build, read_libraries
 from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
@@ -113,18 +113,18 @@ def library_lines(
 ) -> list[Figure]:
     """Count the calls in libraries whose line is found without debug information.
 
-    Fetches the libraries of lines/libraries.toml and builds them with clang and gcc (an hour, once). Every call
-    counts, with or without a known definition of its caller: direct calls and calls through the PLT in the machine
-    code, and calls in stacks recorded where a workload allocates or frees memory.
+    Fetches the libraries of lines/libraries.toml and builds them with clang and gcc (an hour, once). Every call counts,
+    with or without a known definition of its caller. The calls are direct calls and PLT calls in the machine code, and
+    calls in stacks recorded at allocations of a workload.
     """
     selection = Selection(cache, names, compiler, level, held_out, processes, only_built)
     answers: list[Answer] = []
-    exact: dict[tuple[str, str], Exact] = {}
+    exact: dict[tuple[str, str], SymbolizerComparison] = {}
     for builds in _select_builds(selection):
         began = time.process_time()
         library = LibrarySources(builds[0].sources)
         for each in builds:
-            drawn = calls_of(each, calls, stacks)
+            drawn = draw_calls(each, calls, stacks)
             answers += library.answers(each, drawn)
             if with_exact:
                 exact[each.library.name, each.options.name] = compare_exact(each, drawn)
@@ -149,7 +149,7 @@ def library_lines(
 def _line_figures(title: str, answers: Sequence[Answer]) -> list[Figure]:
     """Figures of each compiler: right `single` lines, right first lines, and calls without a line."""
     figures = []
-    for compiler in _keys(answers, lambda answer: answer.build.options.compiler):
+    for compiler in _distinct_keys(answers, lambda answer: answer.build.options.compiler):
         own = [answer for answer in answers if answer.build.options.compiler == compiler]
         single = [answer for answer in own if answer.label == LocationEvidence.SINGLE]
         with_line = [answer for answer in own if answer.has_line]
@@ -174,7 +174,7 @@ def _print_stacks(answers: Sequence[Answer]) -> None:
     table = Table("libraries", "compiler", "frames", *shares, title="frames of recorded stacks", box=box.MARKDOWN)
     for is_held_out, title in ((False, "tuned"), (True, "held out")):
         frames = [a for a in answers if a.call.is_of_stack and a.build.library.held_out == is_held_out]
-        for compiler in _keys(frames, lambda answer: answer.build.options.compiler):
+        for compiler in _distinct_keys(frames, lambda answer: answer.build.options.compiler):
             own = [answer for answer in frames if answer.build.options.compiler == compiler]
             table.add_row(title, compiler, f"{len(own):,}", *_stack_cells(own))
     _print_wide_table(table)
@@ -184,9 +184,9 @@ def _stack_cells(frames: Sequence[Answer]) -> list[str]:
     with_line = sum(answer.has_line for answer in frames)
     right = sum(answer.is_right for answer in frames)
     ranges = [answer for answer in frames if answer.is_range]
-    shares = [_share(count, len(frames)) for count in (right, with_line - right, len(ranges))]
-    holding = _share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True)
-    return [*shares, holding, _share(len(frames) - with_line - len(ranges), len(frames))]
+    shares = [_format_share(count, len(frames)) for count in (right, with_line - right, len(ranges))]
+    holding = _format_share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True)
+    return [*shares, holding, _format_share(len(frames) - with_line - len(ranges), len(frames))]
 
 
 def _select_builds(selection: Selection) -> Iterator[list[Build]]:
@@ -217,19 +217,19 @@ _HEAD = (
 )
 
 
-def _print_builds(answers: Sequence[Answer], exact: dict[tuple[str, str], Exact]) -> None:
+def _print_builds(answers: Sequence[Answer], exact: dict[tuple[str, str], SymbolizerComparison]) -> None:
     """Print a row for each library and build: machine code and stacks together."""
     table = _table("by library and build", "library", "build")
-    for key in _keys(answers, lambda answer: (answer.build.library.name, answer.build.options.name)):
+    for key in _distinct_keys(answers, lambda answer: (answer.build.library.name, answer.build.options.name)):
         mine = [a for a in answers if (a.build.library.name, a.build.options.name) == key]
         table.add_row(*key, *table_cells(mine, exact.get(key)))
     _print_wide_table(table)
 
 
-def _print_totals(title: str, answers: Sequence[Answer], exact: dict[tuple[str, str], Exact]) -> None:
+def _print_totals(title: str, answers: Sequence[Answer], exact: dict[tuple[str, str], SymbolizerComparison]) -> None:
     """Print rows for each compiler: callees in the project, other callees, stacks, and all calls."""
     table = _table(title, "compiler", "calls of")
-    for compiler in _keys(answers, lambda answer: answer.build.options.compiler):
+    for compiler in _distinct_keys(answers, lambda answer: answer.build.options.compiler):
         own = [a for a in answers if a.build.options.compiler == compiler]
         code = [a for a in own if not a.call.is_of_stack]
         parts = {
@@ -241,15 +241,19 @@ def _print_totals(title: str, answers: Sequence[Answer], exact: dict[tuple[str, 
             "all": own,
         }
         names = {answer.build.library.name for answer in own}
-        asked = [found for (name, options), found in exact.items() if name in names and options.startswith(compiler)]
+        compared = [found for (name, options), found in exact.items() if name in names and options.startswith(compiler)]
         for name, part in parts.items():
-            table.add_row(compiler, name, *table_cells(part, sum(asked, Exact()) if asked and name == "all" else None))
-        for library in _keys(own, lambda answer: answer.build.library.name):
+            table.add_row(
+                compiler,
+                name,
+                *table_cells(part, sum(compared, SymbolizerComparison()) if compared and name == "all" else None),
+            )
+        for library in _distinct_keys(own, lambda answer: answer.build.library.name):
             table.add_row(compiler, library, *table_cells([a for a in own if a.build.library.name == library], None))
     _print_wide_table(table)
 
 
-def table_cells(answers: Sequence[Answer], exact: Exact | None) -> list[str]:
+def table_cells(answers: Sequence[Answer], exact: SymbolizerComparison | None) -> list[str]:
     """The cells of `_HEAD` for these answers."""
     total = len(answers)
     with_line = [answer for answer in answers if answer.has_line]
@@ -258,33 +262,33 @@ def table_cells(answers: Sequence[Answer], exact: Exact | None) -> list[str]:
     cells = [f"{total:,}", str(exact) if exact else "-"]
     for label in _LABELS:
         labelled = [answer for answer in with_line if answer.label == label]
-        cells.append(_share(sum(answer.is_right for answer in labelled), len(labelled), counted=True))
-    cells.append(_share(sum(answer.is_right for answer in with_line), len(with_line), counted=True))
-    cells.append(_share(sum(answer.has_truth for answer in with_line), len(with_line)))
-    cells.append(_share(sum(answer.outcome == "wrong" for answer in with_line), total))
-    cells.append(_share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True))
-    cells.append(_share(total - len(with_line) - len(ranges), total))
-    cells += [_share(why[label], total) for label in NO_LINE]
+        cells.append(_format_share(sum(answer.is_right for answer in labelled), len(labelled), counted=True))
+    cells.append(_format_share(sum(answer.is_right for answer in with_line), len(with_line), counted=True))
+    cells.append(_format_share(sum(answer.has_truth for answer in with_line), len(with_line)))
+    cells.append(_format_share(sum(answer.outcome == "wrong" for answer in with_line), total))
+    cells.append(_format_share(sum(answer.is_holding for answer in ranges), len(ranges), counted=True))
+    cells.append(_format_share(total - len(with_line) - len(ranges), total))
+    cells += [_format_share(why[label], total) for label in NO_LINE]
     return cells
 
 
 def _print_causes(answers: Sequence[Answer], outcomes: Sequence[str], label: str | None) -> None:
     """Print the number of callees of each kind with these outcomes, among answers with this label or all answers."""
     chosen = [a for a in answers if (label is None or a.label == label) and a.outcome in outcomes]
-    asked = Counter(a.cause for a in answers if label is None or a.label == label)
+    totals = Counter(a.cause for a in answers if label is None or a.label == label)
     table = Table("callee", "count", "of", title=f"{label or 'all'}: {', '.join(outcomes)}")
     for cause, count in Counter(answer.cause for answer in chosen).most_common():
-        table.add_row(cause, f"{count:,}", f"{asked[cause]:,}")
+        table.add_row(cause, f"{count:,}", f"{totals[cause]:,}")
     _print_wide_table(table)
 
 
-def _share(part: int, whole: int, counted: bool = False) -> str:
+def _format_share(part: int, whole: int, counted: bool = False) -> str:
     if not whole:
         return "-"
     return f"{part / whole:.1%}" + (f" of {whole:,}" if counted else "")
 
 
-def _keys(answers: Sequence[Answer], key: Callable[[Answer], _Key]) -> list[_Key]:
+def _distinct_keys(answers: Sequence[Answer], key: Callable[[Answer], _Key]) -> list[_Key]:
     return list(dict.fromkeys(map(key, answers)))
 
 
@@ -345,9 +349,9 @@ _NOT_DEFINED = ("no definition", "several definitions", "class only")
 def text_lines(cache: Path, names: tuple[str, ...]) -> list[Figure]:
     """Count the calls in crash texts that lead to the right line, in the builds of `library-lines`.
 
-    Every call of the recorded stacks becomes a text of two frames: with an offset in the stripped library, as
-    AddressSanitizer prints it without a symbolizer, and by names alone, as absl prints it. Only the sources are
-    indexed. "As recorded" counts the lines that a capture of the same call would have.
+    Every call of the recorded stacks becomes two texts with two frames each. One has offsets in the stripped library,
+    as AddressSanitizer prints them without a symbolizer. The other has only names, as absl prints them. Only the
+    sources are indexed. "As recorded" counts the lines that a capture of the same call would have.
     """
     table = Table(
         "library", "build", "text", "calls", "with a line", "right", "among them", "single", "as recorded", "ms"
@@ -357,7 +361,7 @@ def text_lines(cache: Path, names: tuple[str, ...]) -> list[Figure]:
         library = LibrarySources(builds[0].sources)
         with tempfile.TemporaryDirectory() as folder, _index_sources(Path(folder) / "i.db", builds[0].sources) as index:
             for each in builds:
-                calls = [call for call in calls_of(each, 500, 250) if call.is_of_stack]
+                calls = [call for call in draw_calls(each, 500, 250) if call.is_of_stack]
                 recorded = list(library.answers(each, calls))
                 for form in ("offset", "names"):
                     totals += _measure_texts(table, each, form, calls, recorded, index)
@@ -494,9 +498,9 @@ def definitions(
     for library, builds in _library_builds(cache, names, compiler):
         trees = SourceTrees([(cache / library / "source").resolve()])
         for described in builds:
-            symbols = list(_functions(described, cache / library / "source"))
+            symbols = list(_read_functions(described, cache / library / "source"))
             began = time.process_time()
-            placed = [PlacedFunction(symbol, *_matched(symbol, trees), truth) for symbol, truth in symbols]
+            placed = [PlacedFunction(symbol, *_match_definitions(symbol, trees), truth) for symbol, truth in symbols]
             microseconds = (time.process_time() - began) / max(len(placed), 1) * 1e6
             _add_placed_row(table, f"{library} {described.parent.name}", placed, f"{microseconds:.0f}")
             together += placed
@@ -523,17 +527,17 @@ def _library_builds(cache: Path, names: Sequence[str], compiler: str | None) -> 
             yield folder.name, [path for path in found if (path.parent / "stripped" / path.name).exists()]
 
 
-def _functions(described: Path, sources: Path) -> Iterator[tuple[NativeSymbol, tuple[str, int]]]:
+def _read_functions(described: Path, sources: Path) -> Iterator[tuple[NativeSymbol, tuple[str, int]]]:
     """The functions with a declaration below `sources`, with the name in the stripped library."""
     below = f"{sources.resolve()}/"
     starts = [symbol.start for symbol in read_symbols(Elf.open(described)) if symbol.end > symbol.start]
     named = Binary.open(described.parent / "stripped" / described.name).resolve(starts)
-    for frames, (path, line) in zip(named, _declarations(described, starts), strict=True):
+    for frames, (path, line) in zip(named, _read_declarations(described, starts), strict=True):
         if frames and path.startswith(below) and line > 0:
             yield frames[-1], (path, line)
 
 
-def _declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str, int]]:
+def _read_declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str, int]]:
     """The file and line of the declaration of the function at each address."""
     tool = shutil.which("llvm-symbolizer-19") or shutil.which("llvm-symbolizer")
     if tool is None:
@@ -547,7 +551,7 @@ def _declarations(binary: Path, addresses: Sequence[int]) -> Iterator[tuple[str,
         yield (str(Path(path).resolve()) if path.startswith("/") else path), number
 
 
-def _matched(
+def _match_definitions(
     symbol: NativeSymbol, trees: SourceTrees
 ) -> tuple[LocationEvidence | None, Sequence[tuple[str, Definition]]]:
     return match_symbol(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)

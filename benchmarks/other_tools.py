@@ -1,10 +1,10 @@
-"""Cost of a stack with the tools that users have today, on the same JAX program as framedex, and their stacks.
+"""Cost and quality of a stack, of framedex and of other tools, on the same JAX program.
 
-Two programs run on the mock TPU, each with four changes of language on its stack:
-  standing  copies an array of 256 MiB byte by byte into the device, so that it is nearly always inside
-            PJRT_Client_BufferFromHostBuffer. py-spy dump, pystack and gdb look at it from outside.
-  looping   puts a small array again and again. Tools that watch a whole run (framedex, memray, py-spy record) are
-            charged for the time that the loop loses, divided by the number of their stacks.
+Two programs run on the mock TPU. On their stacks, the language changes four times.
+  standing  copies an array of 256 MiB byte by byte into the device, so it is nearly always inside
+            PJRT_Client_BufferFromHostBuffer. py-spy dump, pystack and gdb read its stack from outside.
+  looping   puts a small array on the device repeatedly. framedex, memray and py-spy record observe the whole run. Their
+            cost per stack is the slowdown of the loop, divided by the number of their stacks.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def other_tools(runs: int, rounds: int, iterations: int) -> list[Figure]:
         outside = _measure_from_outside(bench, runs)
         whole_runs = _measure_whole_runs(bench, rounds)
         extracting = ToolRuns("traceback.extract_stack", "the call, where C++ is entered")
-        _run_guarded(extracting, partial(_extract, bench))
+        _run_guarded(extracting, partial(_measure_extract_stack, bench))
     print(f"Python {sys.version.split()[0]}, {', '.join(versions)}\n")
     return _print_table([*whole_runs, extracting, *outside])
 
@@ -236,13 +236,13 @@ def _standing_process(bench: Workbench) -> Iterator[int]:
 
 
 def _py_spy_dump(bench: Workbench, pid: int) -> list[Stack]:
-    text = _output([bench.tool("py-spy"), "dump", "--native", "--pid", str(pid)])
+    text = _run_tool([bench.tool("py-spy"), "dump", "--native", "--pid", str(pid)])
     threads = text.split("\nThread ")[1:]
     return [re.findall(r"^    (.*) \(.*\)$", thread, re.MULTILINE)[::-1] for thread in threads]
 
 
 def _pystack_remote(bench: Workbench, pid: int) -> list[Stack]:
-    text = _output([bench.tool("pystack"), "remote", "--native", str(pid)])
+    text = _run_tool([bench.tool("pystack"), "remote", "--native", str(pid)])
     threads = text.split("Traceback for thread ")[1:]
     return [re.findall(r'^    \((?:C|Python)\) File ".*?", line \d+, in (.*)$', one, re.MULTILINE) for one in threads]
 
@@ -252,7 +252,7 @@ def _gdb_backtrace(pid: int) -> list[Stack]:
     if gdb is None:
         raise UnavailableError("is not on PATH")
     command = [gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid), "-ex", "bt"]
-    return [re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$", _output(command), re.MULTILINE)[::-1]]
+    return [re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$", _run_tool(command), re.MULTILINE)[::-1]]
 
 
 # --- a whole run ------------------------------------------------------------------------------------------------------
@@ -273,9 +273,9 @@ def _measure_whole_runs(bench: Workbench, rounds: int) -> list[ToolRuns]:
 
     _run_guarded(memray, count_allocations)
     for _ in range(rounds):
-        alone = json.loads(_output([sys.executable, program, str(bench.iterations)]))
+        alone = json.loads(_run_tool([sys.executable, program, str(bench.iterations)]))
         recorded, _calls = _framedex_run(bench, program, bench.iterations)
-        _charge(framedex, alone["least"], recorded["least"], calls)
+        _add_overhead(framedex, alone["least"], recorded["least"], calls)
         _run_guarded(memray, partial(_watch_memray, bench, program, alone["least"], allocations))
         _run_guarded(py_spy, partial(_watch_py_spy, bench, program, alone["mean"]))
     # A sample is anywhere in the loop, so only the best of all can have every frame.
@@ -293,7 +293,7 @@ def _events_per_iteration(bench: Workbench, events: Callable[[int], int]) -> flo
     return (events(bench.iterations) - events(few)) / (bench.iterations - few)
 
 
-def _charge(row: ToolRuns, alone: float, watched: float, events: float) -> None:
+def _add_overhead(row: ToolRuns, alone: float, watched: float, events: float) -> None:
     """Add the time that watching costs per iteration, divided by the number of its `events`."""
     row.seconds.append((watched - alone) / events / 1e9)
     row.slow_downs.append(watched / alone)
@@ -303,7 +303,7 @@ def _framedex_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str
     """Times of the loop, and the number of recorded calls."""
     shutil.rmtree(bench.folder / ".framedex", ignore_errors=True)
     command: Command = [_framedex_command(), "run", program, str(count)]
-    times = json.loads(_output(command, environment={"FRAMEDEX_RECORD": "1"}, folder=bench.folder))
+    times = json.loads(_run_tool(command, environment={"FRAMEDEX_RECORD": "1"}, folder=bench.folder))
     (capture,) = (bench.folder / ".framedex" / "captures").iterdir()
     return times, len(read_capture(capture).calls)
 
@@ -311,9 +311,9 @@ def _framedex_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str
 def _name_framedex(bench: Workbench, row: ToolRuns) -> Stack:
     """The names of a recorded call's frames. The time to name all stacks of the capture goes into the row."""
     begin = time.perf_counter()
-    _output([_framedex_command(), "index"], folder=bench.folder)
+    _run_tool([_framedex_command(), "index"], folder=bench.folder)
     row.counted += f"; `framedex index` names all stacks afterwards in {time.perf_counter() - begin:.1f} s"
-    trace = _output([_framedex_command(), "trace", "PJRT_Client_BufferFromHostBuffer", "--json"], folder=bench.folder)
+    trace = _run_tool([_framedex_command(), "trace", "PJRT_Client_BufferFromHostBuffer", "--json"], folder=bench.folder)
     return [frame["function"]["name"] for frame in json.loads(trace)["frames"]]
 
 
@@ -323,15 +323,15 @@ def _framedex_command() -> Path:
 
 def _watch_memray(bench: Workbench, program: Path, alone: float, allocations: float, row: ToolRuns) -> None:
     times, _ = _memray_run(bench, program, bench.iterations)
-    _charge(row, alone, times["least"], allocations)
+    _add_overhead(row, alone, times["least"], allocations)
 
 
 def _memray_run(bench: Workbench, program: Path, count: int) -> tuple[dict[str, float], int]:
     """Times of the loop, and the number of recorded allocations."""
     recording, statistics_file = bench.folder / "memray.bin", bench.folder / "memray.json"
     memray = bench.tool("memray")
-    times = json.loads(_output([memray, "run", "--native", "--quiet", "-f", "-o", recording, program, str(count)]))
-    _output([memray, "stats", "--json", "-f", "-o", statistics_file, recording])
+    times = json.loads(_run_tool([memray, "run", "--native", "--quiet", "-f", "-o", recording, program, str(count)]))
+    _run_tool([memray, "stats", "--json", "-f", "-o", statistics_file, recording])
     return times, json.loads(statistics_file.read_text())["total_num_allocations"]
 
 
@@ -339,7 +339,7 @@ def _memray_stack(bench: Workbench, program: Path) -> Stack:
     """The stack with most landmarks, among the allocations below user_function in a short run."""
     _memray_run(bench, program, 5)
     script = bench.program("memray_stacks", MEMRAY_STACKS)
-    stacks = json.loads(_output([bench.tool("memray").with_name("python"), script, bench.folder / "memray.bin"]))
+    stacks = json.loads(_run_tool([bench.tool("memray").with_name("python"), script, bench.folder / "memray.bin"]))
     return _best_stack(stacks)
 
 
@@ -347,17 +347,17 @@ def _watch_py_spy(bench: Workbench, program: Path, alone: float, row: ToolRuns) 
     """Take 100 samples per second over ten times the iterations, to have enough samples."""
     count, samples = bench.iterations * 10, bench.folder / "py-spy.txt"
     record: Command = ["record", "--native", "--rate", "100", "--format", "raw", "--output", samples]
-    text = _output([bench.tool("py-spy"), *record, "--", sys.executable, program, str(count)])
+    text = _run_tool([bench.tool("py-spy"), *record, "--", sys.executable, program, str(count)])
     times = json.loads(next(line for line in text.splitlines() if line.startswith("{")))
     in_loop = [line.rsplit(" ", 1) for line in samples.read_text().splitlines() if "user_function" in line]
     if not in_loop:
         raise UnavailableError("took no sample in the loop")
-    _charge(row, alone, times["mean"], sum(int(number) for _, number in in_loop) / count)
+    _add_overhead(row, alone, times["mean"], sum(int(number) for _, number in in_loop) / count)
     row.stacks.append(_best_stack([re.sub(r" \([^()]*\)(?=;|$)", "", stack).split(";") for stack, _ in in_loop]))
 
 
-def _extract(bench: Workbench, row: ToolRuns) -> None:
-    answer = json.loads(_output([sys.executable, bench.program("extracting", EXTRACTING_PROGRAM)]))
+def _measure_extract_stack(bench: Workbench, row: ToolRuns) -> None:
+    answer = json.loads(_run_tool([sys.executable, bench.program("extracting", EXTRACTING_PROGRAM)]))
     row.seconds.append(answer["nanoseconds"] / 1e9)
     row.stacks.extend(answer["stacks"])
 
@@ -373,7 +373,7 @@ def _run_guarded(row: ToolRuns, measure: Callable[[ToolRuns], None]) -> None:
         row.problems.append(str(problem))
 
 
-def _output(command: Command, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:
+def _run_tool(command: Command, environment: dict[str, str] | None = None, folder: Path | None = None) -> str:
     """The output of a command. Raises UnavailableError, with its message, if it fails or takes two minutes."""
     try:
         return subprocess.run(

@@ -320,7 +320,7 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
     ]
     if len(commits) > 1:
         steps.append(("the next release", lambda: _fetch_commit(cache, commits[1], Remote(address))))
-    steps.append(("copied from a clone", lambda: fetch_again(Clone.at(folder / "served" / "tree.git"))))
+    steps.append(("copied from a clone", lambda: fetch_again(Clone.open(folder / "served" / "tree.git"))))
     return steps
 
 

@@ -34,7 +34,7 @@ def main() -> None:
     """Draw every picture."""
     with tempfile.TemporaryDirectory() as folder:
         lines = trace_lines(Path(folder))
-    (DOCS / "trace.svg").write_text(drawn(lines), encoding="utf-8")
+    (DOCS / "trace.svg").write_text(draw_picture(lines), encoding="utf-8")
 
 
 def trace_lines(folder: Path) -> list[str]:
@@ -52,25 +52,25 @@ def trace_lines(folder: Path) -> list[str]:
     return [line for line in shown.splitlines() if not line.lstrip().startswith(OMITTED_FIELDS)]
 
 
-def drawn(lines: list[str]) -> str:
+def draw_picture(lines: list[str]) -> str:
     """The picture of a terminal with these output lines below the command."""
     texts = [Text(f"$ framedex {' '.join(COMMAND)}", style="bold"), *map(Text.from_ansi, lines)]
     width = max(text.cell_len for text in texts)
     console = Console(record=True, width=width, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     for text in texts:
         console.print(text)
-    return console.export_svg(title=f"what really happens under jax.device_put (jaxlib {jaxlib()})")
+    return console.export_svg(title=f"what really happens under jax.device_put (jaxlib {jaxlib_version()})")
 
 
-def jaxlib() -> str:
+def jaxlib_version() -> str:
     """The installed version of jaxlib."""
     return importlib.metadata.version("jaxlib")
 
 
-def jaxlib_of(picture: str) -> str:
+def jaxlib_of_picture(picture: str) -> str:
     """The version of jaxlib in a picture."""
     found = re.search(r"\(jaxlib ([^)]+)\)", html.unescape(picture).replace("\N{NO-BREAK SPACE}", " "))
-    assert found is not None, "the picture does not say of which jaxlib it is"
+    assert found is not None, "the picture does not state its jaxlib version"
     return found[1]
 
 
@@ -82,7 +82,7 @@ def lines_of(picture: str) -> list[str]:
     return ["".join(text for _, text in sorted(rows[y])).rstrip() for y in sorted(rows)]
 
 
-def plain(line: str) -> str:
+def strip_styles(line: str) -> str:
     """A line of a terminal without its escape sequences."""
     return Text.from_ansi(line).plain.rstrip()
 

@@ -92,10 +92,10 @@ class Difference:
 def pages() -> list[Path]:
     """The pages with sessions."""
     candidates = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
-    return [page for page in candidates if any(_is_played(each) for each in fences(page.read_text()))]
+    return [page for page in candidates if any(_is_played(each) for each in parse_fences(page.read_text()))]
 
 
-def fences(text: str) -> Iterator[Fence]:
+def parse_fences(text: str) -> Iterator[Fence]:
     """The fenced blocks of a page, in order."""
     for found in _FENCE.finditer(text):
         line = text.count("\n", 0, found.start("text")) + 1
@@ -113,16 +113,16 @@ def replay_page(page: Path, folder: Path) -> tuple[str, list[Difference]]:
     told = _JAXLIB_MARK.search(text)
     is_compared = told is None or version("jaxlib") == told[1]
     for other in _FILES_OF.findall(text):
-        for fence in fences((DOCS / other).read_text()):
+        for fence in parse_fences((DOCS / other).read_text()):
             if fence.order.startswith("file: "):
                 _write_file(fence, folder)
     differences: list[Difference] = []
     changed: list[tuple[Fence, str]] = []
-    for fence in fences(text):
+    for fence in parse_fences(text):
         if fence.order.startswith("file: "):
             _write_file(fence, folder)
         elif fence.order == "run":
-            status, output = _run(fence.text, folder)
+            status, output = _run_script(fence.text, folder)
             if status:
                 problem = f"It ends with status {status}:\n{output}"
                 differences.append(Difference(place, fence.line, "; ".join(fence.text.splitlines()), problem))
@@ -140,8 +140,8 @@ def _replay_session(fence: Fence, folder: Path, place: str) -> tuple[str, list[D
     """Run the commands of a session: return its correct text, and the differences."""
     blocks: list[str] = []
     differences: list[Difference] = []
-    for line, command, documented in _commands(fence):
-        _, output = _run(command, folder)
+    for line, command, documented in _fence_commands(fence):
+        _, output = _run_script(command, folder)
         printed = output.splitlines()
         kept = update_documented_lines(documented, printed)
         if kept is None:
@@ -154,7 +154,7 @@ def _write_file(fence: Fence, folder: Path) -> None:
     (folder / fence.order.removeprefix("file: ")).write_text(fence.text)
 
 
-def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
+def _fence_commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
     """The line of each command, the command, and its documented output."""
     lines = fence.text.splitlines()
     begins = [number for number, line in enumerate(lines) if line.startswith("$ ")]
@@ -165,7 +165,7 @@ def _commands(fence: Fence) -> Iterator[tuple[int, str, list[str]]]:
         yield fence.line + begin, lines[begin].removeprefix("$ "), documented
 
 
-def _run(script: str, folder: Path) -> tuple[int, str]:
+def _run_script(script: str, folder: Path) -> tuple[int, str]:
     """Its exit status and its output on both streams, with the folder's name on pages."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("FRAMEDEX_", "JAX_", "XLA_", "TPU_"))
@@ -198,36 +198,36 @@ def update_documented_lines(documented: list[str], printed: list[str]) -> list[s
             kept.append(line)
             may_skip = True
             continue
-        fitting = re.compile(".*".join(re.escape(_shape(part)) for part in line.split(_ANY)))
-        while at < len(printed) and not fitting.fullmatch(_shape(printed[at])):
+        fitting = re.compile(".*".join(re.escape(_line_shape(part)) for part in line.split(_ANY)))
+        while at < len(printed) and not fitting.fullmatch(_line_shape(printed[at])):
             if not may_skip:
                 return None
             at += 1
         if at == len(printed):
             return None
-        kept.append(_elide(printed[at], line))
+        kept.append(_elide_like(printed[at], line))
         at, may_skip = at + 1, False
     return kept if may_skip or at == len(printed) else None
 
 
-def _elide(printed: str, documented: str) -> str:
+def _elide_like(printed: str, documented: str) -> str:
     """A printed line with the elisions of the documented line, whose figures may differ."""
     parts = documented.split(_ANY)
     if len(parts) == 1:
         return printed
-    groups = (f"(?P<part{number}>\\s*{_pattern(part)}\\s*)" for number, part in enumerate(parts))
+    groups = (f"(?P<part{number}>\\s*{_line_pattern(part)}\\s*)" for number, part in enumerate(parts))
     found = re.fullmatch(".*?".join(groups), printed)
     return documented if found is None else _ANY.join(found[f"part{number}"] for number in range(len(parts)))
 
 
-def _pattern(part: str) -> str:
+def _line_pattern(part: str) -> str:
     """A regular expression for printed text of the same shape."""
     varying = {re.escape(name): pattern.pattern for pattern, name in _VARYING}
-    shape = re.escape(_shape(part)).replace("\\ ", "\\s+")
+    shape = re.escape(_line_shape(part)).replace("\\ ", "\\s+")
     return re.sub("|".join(map(re.escape, varying)), lambda found: varying[found[0]], shape)
 
 
-def _shape(line: str) -> str:
+def _line_shape(line: str) -> str:
     """A line without varying text and column widths."""
     for pattern, name in _VARYING:
         line = pattern.sub(name, line)

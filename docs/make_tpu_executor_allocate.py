@@ -38,7 +38,7 @@ def main(framedex: str, legacy: str, xla: str) -> None:
         record(framedex, seed, PROGRAM, xla, "--python", str(Path(legacy).absolute()), "--devices", "1")
         record_today(framedex, today)
         with Index.open(seed / INDEX) as index, Index.open(today / INDEX) as todays:
-            text = walkthrough(index, _latest(todays, TODAYS_ENTRY), Path(xla).resolve())
+            text = walkthrough(index, _latest_call(todays, TODAYS_ENTRY), Path(xla).resolve())
             (DOCS / "explanation" / "tpu-executor-allocate.md").write_text("\n".join([*text, ""]))
             (DOCS / "explanation" / "tpu-executor-calls.md").write_text("\n".join([*call_log(index), ""]))
 
@@ -140,7 +140,7 @@ def python_table(trace: Trace) -> Iterator[str]:
     yield "| frame | line |"
     yield "|---|---|"
     was_native = False
-    for frame in visible(trace):
+    for frame in visible_frames(trace):
         if frame.function.language is Language.PYTHON:
             yield f"| `{frame.function.name}` | {python_link(frame.location)} |"
         elif not was_native:
@@ -162,19 +162,19 @@ def cpp_table(found: list[Row], xla: Path) -> Iterator[str]:
     yield "| gist (2021) | here | at | what it does |"
     yield "|---|---|---|---|"
     for row in found:
-        check(row, xla)
+        check_source_line(row, xla)
         here = f"[`{row.name}`]({row.url})" if row.url else f"`{row.name}`"
-        gist = quoted(row.step.gist)
+        gist = quote_name(row.step.gist)
         yield f"| {gist} | {here} | {call_line(row, xla)} | {row.step.does} |"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """The gist's name of a frame as code, followed by its remark as text."""
     code, space, remark = name.partition(" ")
     return f"`{code}`{space}{remark}" if name else "-"
 
 
-def check(row: Row, xla: Path) -> None:
+def check_source_line(row: Row, xla: Path) -> None:
     """Raise ValueError unless the frame is recorded at its step's location in XLA."""
     if row.frame is None:
         raise ValueError(f"{row.name} is missing from the recording")
@@ -209,7 +209,7 @@ def side_by_side(seed: Trace, today: Trace) -> Iterator[str]:
 
 def names(trace: Trace, language: Language) -> list[str]:
     """The frames of one language; for C++, those called from all Python frames."""
-    frames = visible(trace)
+    frames = visible_frames(trace)
     last_python = max(i for i, frame in enumerate(frames) if frame.function.language is Language.PYTHON)
     wanted = frames if language is Language.PYTHON else frames[last_python + 1 :]
     return [f"`{_name(frame)}`" for frame in wanted if frame.function.language is language]
@@ -222,12 +222,12 @@ def _name(frame: FrameRow) -> str:
     return f"{file} {frame.function.name}"
 
 
-def visible(trace: Trace) -> list[FrameRow]:
+def visible_frames(trace: Trace) -> list[FrameRow]:
     """The frames of programs and libraries, outermost first."""
     return [frame for frame in trace.frames if frame.function.role is FrameRole.CODE]
 
 
-def _latest(index: Index, function: str) -> Trace:
+def _latest_call(index: Index, function: str) -> Trace:
     call = index.calls.latest(function)
     found = index.calls.trace(call.id) if call else None
     if found is None:
@@ -255,12 +255,14 @@ def call_log(index: Index) -> Iterator[str]:
         line = lines.get(call.id)
         at = f"{PurePath(line.location.path).name}:{line.location.line}" if line and line.link is None else ""
         nested = "" if call.parent is None else "&emsp;"
-        yield f"| {number} | {thread} | {at} | {nested}`{call.function}{arguments(call)}` |"
+        yield f"| {number} | {thread} | {at} | {nested}`{call.function}{argument_text(call)}` |"
 
 
-def arguments(call: CallRow) -> str:
+def argument_text(call: CallRow) -> str:
     """`(size=4, returned.size=4)`: the values of a call that are the same in every run."""
-    shown = (f"{name}={_shown(value)}" for name, value in call.arguments.items() if not _is_left_out(name, value))
+    shown = (
+        f"{name}={_format_value(value)}" for name, value in call.arguments.items() if not _is_left_out(name, value)
+    )
     return f"({', '.join(shown)})"
 
 
@@ -272,7 +274,7 @@ def _is_left_out(name: str, value: object) -> bool:
     return name.startswith("description.") and not value
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return WORDS[value] if isinstance(value, bool) else str(value).replace("|", "\\|")
 
 

@@ -16,13 +16,13 @@ TARGET = Path(__file__).with_name("reference") / "validation.md"
 _RULES = re.compile(r"(?<=<!-- rules -->\n).*(?=<!-- end of rules -->)", re.S)
 
 
-def document() -> str:
+def rules_page() -> str:
     """The page with the current rules."""
-    lines = [line for rule in RULES for line in _section(rule)]
+    lines = [line for rule in RULES for line in _rule_section(rule)]
     return _RULES.sub(lambda _: "\n" + "\n".join(lines) + "\n", TARGET.read_text("utf-8"))
 
 
-def _section(rule: Rule) -> Iterator[str]:
+def _rule_section(rule: Rule) -> Iterator[str]:
     yield f"### {rule.name}"
     yield ""
     yield f"{rule.sentence} A violation is {add_article(rule.severity)} of the {rule.breaker}."
@@ -37,4 +37,4 @@ def _section(rule: Rule) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(document(), "utf-8")
+    TARGET.write_text(rules_page(), "utf-8")

@@ -26,7 +26,7 @@ PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")
 _NINJA = re.compile(r"\s*\[(\d+)/(\d+)\] ")
 _SHOWN = 60  # output lines shown of a failed step
 _CLEAR = "\r\x1b[K"
-_MAX_SILENCE_S = 10.0  # seconds: during a compilation, a log gets a line at least this often
+_MAX_SILENCE_S = 10.0  # maximum seconds between two lines of a log during a compilation
 _DOWNLOADING = re.compile(r"\s*Downloading (\S+) \(([\d.]+) MB\)")
 _INSTALLING = "Installing collected packages:"
 _LARGE = 20.0  # MB
@@ -48,16 +48,16 @@ def main(extras: list[str]) -> int:
     print_step("step 2 of 3: installing the build tools")
     done = subprocess.run([*PIP, "--quiet", *_BUILD_TOOLS], text=True, errors="replace", capture_output=True)
     if done.returncode != 0:
-        fail("pip could not install the build tools", (done.stderr or done.stdout).splitlines(keepends=True))
+        report_failure("pip could not install the build tools", (done.stderr or done.stdout).splitlines(keepends=True))
         return 1
     print_step("step 3 of 3: compiling framedex while pip installs JAX and the rest")
-    requirements = [*needed(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"], extras)]
+    requirements = [*expand_requirements(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"], extras)]
     command = [*PIP, "--progress-bar", "off", *byte_code_options(), *requirements]
     needs = subprocess.Popen(
         command, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=1
     )
     last_lines: deque[str] = deque(maxlen=_SHOWN)
-    listener = Thread(target=listen, args=(needs.stdout, last_lines))
+    listener = Thread(target=print_slow_pip_steps, args=(needs.stdout, last_lines))
     listener.start()
     try:
         compiled = compile_checkout()
@@ -71,11 +71,11 @@ def main(extras: list[str]) -> int:
     failed = needs.wait() != 0
     listener.join()
     if compiled and failed:
-        fail("pip could not install what framedex needs", last_lines)
+        report_failure("pip could not install what framedex needs", last_lines)
     return 0 if compiled and not failed else 1
 
 
-def listen(lines: Iterable[str], last_lines: deque[str]) -> None:
+def print_slow_pip_steps(lines: Iterable[str], last_lines: deque[str]) -> None:
     """Print pip's slow steps, and keep its last lines."""
     for line in lines:
         last_lines.append(line)
@@ -90,7 +90,7 @@ def print_step(step: str) -> None:
     print(f"{_CLEAR * sys.stdout.isatty()}set-up: {step}", flush=True)
 
 
-def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str]:
+def expand_requirements(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str]:
     """A project's requirements with these extras, which may name further extras.
 
     Raises KeyError for an unknown extra.
@@ -102,7 +102,7 @@ def needed(project: Mapping[str, object], extras: Iterable[str]) -> Iterator[str
     assert isinstance(required, Iterable)
     for requirement in (*required, *(each for extra in extras for each in optional[extra.strip()])):
         if others := own.fullmatch(requirement):
-            yield from needed({**project, "dependencies": ()}, others[1].split(","))
+            yield from expand_requirements({**project, "dependencies": ()}, others[1].split(","))
         else:
             yield requirement
 
@@ -119,21 +119,23 @@ def compile_checkout() -> bool:
     """Compile and install this checkout; return whether that succeeded. Errors are printed."""
     command = [*PIP, "--verbose", "--no-build-isolation", "--no-deps", "--editable", str(ROOT)]
     processors = len(os.sched_getaffinity(0))
-    environment = compiler_cache() | parallel_level(Path("/proc/meminfo").read_text(), processors) | os.environ
+    environment = (
+        compiler_cache_variables() | parallel_level(Path("/proc/meminfo").read_text(), processors) | os.environ
+    )
     process = subprocess.Popen(
         command, env=environment, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     assert process.stdout is not None
-    counter = Counter(sys.stdout.isatty())
-    last_lines = deque(counter.watched(with_silences(process.stdout)), _SHOWN)
+    counter = NinjaProgress(sys.stdout.isatty())
+    last_lines = deque(counter.track(lines_with_silences(process.stdout)), _SHOWN)
     if process.wait() == 0:
-        counter.end()
+        counter.print_success()
         return True
-    fail("framedex could not be compiled", last_lines)
+    report_failure("framedex could not be compiled", last_lines)
     return False
 
 
-def fail(step: str, output: Iterable[str]) -> None:
+def report_failure(step: str, output: Iterable[str]) -> None:
     """Report a failed step in one line if the output names a known cause; otherwise show the output first."""
     lines = list(output)
     cause = next((cause for pattern, cause in _CAUSES.items() if any(re.search(pattern, line) for line in lines)), None)
@@ -142,7 +144,7 @@ def fail(step: str, output: Iterable[str]) -> None:
     print(f"set-up: {step}: {cause}, then repeat." if cause else f"set-up: {step}; see above", file=sys.stderr)
 
 
-class Counter:
+class NinjaProgress:
     """Prints Ninja's progress: in place on a terminal; in a log, a line for each tenth and every ten seconds.
 
     Without work to do, it prints no line. `prefix` begins each line; `clock` is in seconds.
@@ -153,7 +155,7 @@ class Counter:
         self._began = self._told = clock()
         self._done = self._total = self._tenth = 0
 
-    def watched(self, lines: Iterable[str | None]) -> Iterator[str]:
+    def track(self, lines: Iterable[str | None]) -> Iterator[str]:
         """The lines of a build except Ninja's successful steps; None stands for ten seconds without one."""
         for line in lines:
             counted = _NINJA.match(line) if line is not None else None
@@ -163,35 +165,35 @@ class Counter:
                 yield line
                 continue
             if 0 < self._done < self._total:
-                self._tell()
+                self._print_progress()
         if self._on_terminal and self._total:
             print(_CLEAR, end="", flush=True)
 
-    def _tell(self) -> None:
+    def _print_progress(self) -> None:
         now, tenth = self._clock(), 10 * self._done // self._total
         if self._on_terminal:
             print(f"{_CLEAR}{self._who}: compiling, {self._done} of {self._total}", end="", flush=True)
         elif tenth > self._tenth or now - self._told >= _MAX_SILENCE_S:
             self._tenth, self._told = tenth, now
-            after = duration(now - self._began)
+            after = format_duration(now - self._began)
             print(f"{self._who}: compiling, {self._done} of {self._total} ({after})", flush=True)
 
-    def end(self) -> None:
+    def print_success(self) -> None:
         """Report success, and the duration."""
         if self._total:
-            print(f"{self._who}: compiled in {duration(self._clock() - self._began)}", flush=True)
+            print(f"{self._who}: compiled in {format_duration(self._clock() - self._began)}", flush=True)
 
 
-def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
+def lines_with_silences(lines: Iterable[str]) -> Iterator[str | None]:
     """The lines as they arrive, and None for every ten seconds without one."""
     arrived: SimpleQueue[str | None] = SimpleQueue()
 
-    def listen() -> None:
+    def read_lines() -> None:
         for line in lines:
             arrived.put(line)
         arrived.put(None)
 
-    Thread(target=listen, daemon=True).start()
+    Thread(target=read_lines, daemon=True).start()
     while True:
         try:
             line = arrived.get(timeout=_MAX_SILENCE_S)
@@ -203,14 +205,14 @@ def with_silences(lines: Iterable[str]) -> Iterator[str | None]:
         yield line
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration in words: `48 s`, `2 min 5 s`."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def parallel_level(meminfo: str, processors: int) -> dict[str, str]:
-    """The variable that limits CMake's parallel jobs, if the available memory is too small for Ninja's default.
+    """The variable that limits CMake's parallel jobs; empty if the available memory suffices for Ninja's default.
 
     `meminfo` is the text of /proc/meminfo, in KiB. Ninja starts at most two jobs more than there are processors.
     """
@@ -221,7 +223,7 @@ def parallel_level(meminfo: str, processors: int) -> dict[str, str]:
     return {"CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)} if jobs < processors + 2 else {}
 
 
-def compiler_cache() -> dict[str, str]:
+def compiler_cache_variables() -> dict[str, str]:
     """The variables that make CMake compile through ccache, if installed."""
     ccache = shutil.which("ccache")
     return {f"CMAKE_{language}_COMPILER_LAUNCHER": ccache for language in ("C", "CXX")} if ccache else {}
@@ -230,5 +232,5 @@ def compiler_cache() -> dict[str, str]:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:  # compiled files stay
+    except KeyboardInterrupt:  # keep compiled files for the next run
         sys.exit(128 + signal.SIGINT)

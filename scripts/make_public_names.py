@@ -29,17 +29,21 @@ _OPERATION = re.compile(r'OPERATION_NAME = "\w+\.([\w.]+)"')
 
 def main() -> None:
     """Write the names of this jax and jaxlib."""
-    told = {"jax": jax.__version__, "ops": sorted(set(_ops())), "functions": sorted(set(_functions()))}
-    WRITTEN.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    document = {
+        "jax": jax.__version__,
+        "ops": sorted(set(_find_op_names())),
+        "functions": sorted(set(_find_function_names())),
+    }
+    WRITTEN.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _ops() -> Iterator[str]:
+def _find_op_names() -> Iterator[str]:
     dialects = Path(next(iter(jaxlib.mlir.__path__))) / "dialects"
     for dialect in DIALECTS:
         yield from _OPERATION.findall((dialects / f"_{dialect}_ops_gen.py").read_text("utf-8"))
 
 
-def _functions() -> Iterator[str]:
+def _find_function_names() -> Iterator[str]:
     for name in (*MODULES, *INNER):
         module = importlib.import_module(name)
         yield from (each for each, value in vars(module).items() if callable(value))

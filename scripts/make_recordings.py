@@ -1,6 +1,6 @@
 """Record the programs of tests/programs/corpus, each in one file: python scripts/make_recordings.py FOLDER [NAME...].
 
-Each program is recorded at the mock TPU with 8 devices. Its file is kept if a replay there gives the recorded bits.
+Each program is recorded on the mock TPU with 8 devices. Its file is kept if a replay there gives the recorded bits.
 Plug-ins are then checked with `framedex conform PLUGIN.so --recordings FOLDER`.
 """
 
@@ -21,20 +21,20 @@ def main() -> None:
     """Write the recordings. The exit status is 1 if a replay differs."""
     target = Path(sys.argv[1]).absolute()
     target.mkdir(parents=True, exist_ok=True)
-    names = sys.argv[2:] or _run(*PROGRAMS).stdout.split()
-    differing = sum(_record(name, target / f"{name}.fdxreplay") for name in names)
+    names = sys.argv[2:] or _run_python(*PROGRAMS).stdout.split()
+    differing = sum(_record_and_replay(name, target / f"{name}.fdxreplay") for name in names)
     total = sum(each.stat().st_size for each in target.glob("*.fdxreplay"))
     print(f"{len(names) - differing} of {len(names)} replays give the recorded bits; {total:,} bytes")
     sys.exit(1 if differing else 0)
 
 
-def _record(name: str, file: Path) -> bool:
+def _record_and_replay(name: str, file: Path) -> bool:
     """Record and replay a program. Return whether the replay differs or fails."""
     with tempfile.TemporaryDirectory(prefix="framedex-recordings-") as folder:
-        ran = _run("-m", "framedex", "run", "--contents", "-o", folder, *PROGRAMS, name)
+        ran = _run_python("-m", "framedex", "run", "--contents", "-o", folder, *PROGRAMS, name)
         if ran.returncode:
             sys.exit(f"{name} failed:\n{ran.stderr}")
-        replay = _run("-m", "framedex", "replay", "--no-bisect", "-o", str(file), folder)
+        replay = _run_python("-m", "framedex", "replay", "--no-bisect", "-o", str(file), folder)
     if replay.returncode:
         file.unlink(missing_ok=True)
         print(f"{name}: {replay.stdout}{replay.stderr}", flush=True)
@@ -43,7 +43,7 @@ def _record(name: str, file: Path) -> bool:
     return replay.returncode != 0
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run this Python in the checkout."""
     return subprocess.run(
         [sys.executable, *arguments],

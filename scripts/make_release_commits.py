@@ -25,41 +25,41 @@ _TAG = re.compile(r"(jaxlib|jax)-v(\d+(?:\.\d+)+)")
 
 
 def main(checkout: Path, target: Path = TARGET) -> None:
-    tags = _tags(checkout)
+    tags = _list_tags(checkout)
     revisions = {version: tags.get(("jaxlib", version)) or tags["jax", version] for _, version in tags}
-    revisions = dict(sorted(revisions.items(), key=lambda entry: _numbers(entry[0])))
-    revisions |= _upcoming_release(checkout, max(map(_numbers, revisions), default=()))
+    revisions = dict(sorted(revisions.items(), key=lambda entry: _version_numbers(entry[0])))
+    revisions |= _upcoming_release(checkout, max(map(_version_numbers, revisions), default=()))
     releases = {}
     for version, revision in revisions.items():
-        if xla := find_pinned_xla_commit(partial(_file_at, checkout, revision)):
-            releases[version] = {"jax": _git(checkout, "rev-parse", f"{revision}^{{commit}}").strip(), "xla": xla}
+        if xla := find_pinned_xla_commit(partial(_read_file_at, checkout, revision)):
+            releases[version] = {"jax": _run_git(checkout, "rev-parse", f"{revision}^{{commit}}").strip(), "xla": xla}
     target.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
 
 
 def _upcoming_release(checkout: Path, newest: tuple[int, ...]) -> dict[str, str]:
     """HEAD by its version in JAX's build (`_version_from_git_tree`); empty unless it is later."""
-    found = _BASE.search(_git(checkout, "show", "HEAD:jax/version.py"))
-    if found is None or _numbers(found[1]) <= newest:
+    found = _BASE.search(_run_git(checkout, "show", "HEAD:jax/version.py"))
+    if found is None or _version_numbers(found[1]) <= newest:
         return {}
-    commit, written = _git(checkout, "show", "-s", "--format=%H %at", "HEAD").split()
+    commit, written = _run_git(checkout, "show", "-s", "--format=%H %at", "HEAD").split()
     date = datetime.fromtimestamp(int(written), UTC)
     return {f"{found[1]}.dev{date:%Y%m%d}+{commit[:9]}": "HEAD"}
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
-def _tags(checkout: Path) -> dict[tuple[str, str], str]:
-    found = (_TAG.fullmatch(tag) for tag in _git(checkout, "tag").split())
+def _list_tags(checkout: Path) -> dict[tuple[str, str], str]:
+    found = (_TAG.fullmatch(tag) for tag in _run_git(checkout, "tag").split())
     return {(match[1], match[2]): match[0] for match in found if match}
 
 
-def _file_at(checkout: Path, revision: str, file: str) -> str:
-    return _git(checkout, "show", f"{revision}:{file}")
+def _read_file_at(checkout: Path, revision: str, file: str) -> str:
+    return _run_git(checkout, "show", f"{revision}:{file}")
 
 
-def _git(checkout: Path, *arguments: str) -> str:
+def _run_git(checkout: Path, *arguments: str) -> str:
     return subprocess.run(["git", "-C", checkout, *arguments], capture_output=True, text=True, check=False).stdout
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from framedex.model import SourceMapInfo
-from framedex.sources import extract_files, language_of, learn_macros
+from framedex.sources import extract_files, find_macros, language_of
 from framedex.sources.release_maps import (
     ReleasedFile,
     ReleaseMap,
@@ -66,7 +66,7 @@ REPOSITORIES = (
     Repository("jaxlib", "jax", "https://github.com/jax-ml/jax", ("jaxlib/", "jax/jaxlib/")),
 )
 
-_Commits = Mapping[str, Mapping[str, str]]  # of each repository by release
+_Commits = Mapping[str, Mapping[str, str]]  # commits of each repository by release
 _Tree = Mapping[str, str]  # the hash of the content of each file by its path
 
 
@@ -75,29 +75,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("xla", type=Path, help="a clone of github.com/openxla/xla, or of a fork that has its commits")
     parser.add_argument("jax", type=Path, help="a clone of github.com/jax-ml/jax")
-    parser.add_argument("--commits", type=Path, default=COMMITS, help="what make_release_commits.py has written")
+    parser.add_argument("--commits", type=Path, default=COMMITS, help="the file of make_release_commits.py")
     parser.add_argument("-o", "--output", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
-    commits = _supported(json.loads(arguments.commits.read_text(encoding="utf-8"))["jaxlib"])
+    commits = _supported_releases(json.loads(arguments.commits.read_text(encoding="utf-8"))["jaxlib"])
     clones = (arguments.xla, arguments.jax)
     trees = [
-        [_tree(clone, commit[repository.key], repository.folders) for commit in commits.values()]
+        [_list_files(clone, commit[repository.key], repository.folders) for commit in commits.values()]
         for clone, repository in zip(clones, REPOSITORIES, strict=True)
     ]
     with tempfile.TemporaryDirectory() as folder:
         for clone, of_repository in zip(clones, trees, strict=True):
             _write_contents(clone, of_repository, Path(folder))
-        extracted = _extract(trees, Path(folder))
+        extracted = _extract_map_data(trees, Path(folder))
     sources = [
-        _sources(repository, commits, of_repository, extracted)
+        _release_sources(repository, commits, of_repository, extracted)
         for repository, of_repository in zip(REPOSITORIES, trees, strict=True)
     ]
     arguments.output.write_bytes(write_release_maps(list(commits), sources))
-    provenance = _provenance(arguments.output, commits, trees)
+    provenance = _make_provenance(arguments.output, commits, trees)
     arguments.output.with_suffix(".json").write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")
 
 
-def _supported(commits: _Commits) -> _Commits:
+def _supported_releases(commits: _Commits) -> _Commits:
     """The jaxlib releases with maps, the oldest first."""
     return {
         each: commits[each]
@@ -106,18 +106,18 @@ def _supported(commits: _Commits) -> _Commits:
     }
 
 
-def _sources(
+def _release_sources(
     repository: Repository, commits: _Commits, trees: Sequence[_Tree], extracted: Mapping[str, ReleasedFile]
 ) -> ReleaseSources:
     infos = [
         SourceMapInfo(repository.component, repository.address, commit[repository.key], False, _TOOL)
         for commit in commits.values()
     ]
-    files = [{path: extracted[_place(path, content)] for path, content in tree.items()} for tree in trees]
+    files = [{path: extracted[_content_path(path, content)] for path, content in tree.items()} for tree in trees]
     return ReleaseSources(infos, files)
 
 
-def _tree(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
+def _list_files(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
     listed = subprocess.run(["git", "-C", clone, "ls-tree", "-r", "-z", commit], stdout=subprocess.PIPE, check=True)
     found = {}
     for entry in filter(None, listed.stdout.decode().split("\0")):
@@ -134,9 +134,9 @@ def _write_contents(clone: Path, trees: Sequence[_Tree], folder: Path) -> None:
     places: dict[str, set[str]] = {}
     for tree in trees:
         for path, content in tree.items():
-            places.setdefault(content, set()).add(_place(path, content))
+            places.setdefault(content, set()).add(_content_path(path, content))
     missing: list[str] = []
-    for content, data in _contents(clone, sorted(places)):
+    for content, data in _read_contents(clone, sorted(places)):
         if data is None:
             missing += places[content]
             continue
@@ -148,7 +148,7 @@ def _write_contents(clone: Path, trees: Sequence[_Tree], folder: Path) -> None:
         raise SystemExit(f"{clone} lacks the contents of {len(missing)} files, among them {names}: fetch them first.")
 
 
-def _contents(clone: Path, contents: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+def _read_contents(clone: Path, contents: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
     """The bytes of each content; None if the clone lacks it."""
     command = ["git", "-C", str(clone), "cat-file", "--batch"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:
@@ -168,26 +168,26 @@ def _contents(clone: Path, contents: Sequence[str]) -> Iterator[tuple[str, bytes
         feeder.join()
 
 
-def _place(path: str, content: str) -> str:
+def _content_path(path: str, content: str) -> str:
     return f"{content[:2]}/{content}/{PurePosixPath(path).name}"
 
 
-def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ReleasedFile]:
+def _extract_map_data(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ReleasedFile]:
     """The map data of each file, by its position.
 
     A file is parsed with the macros of the newest release that has it.
     """
     found: dict[str, ReleasedFile] = {}
     for of_release in reversed(list(zip(*trees, strict=True))):
-        places = sorted({_place(path, content) for tree in of_release for path, content in tree.items()})
-        macros = learn_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
+        places = sorted({_content_path(path, content) for tree in of_release for path, content in tree.items()})
+        macros = find_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
         unread = [str(folder / place) for place in places if place not in found]
         for file in extract_files(unread, macros):
             found[os.path.relpath(file.path, folder)] = build_released_file(file, Path(file.path).read_bytes())
     return found
 
 
-def _provenance(output: Path, commits: _Commits, trees: Sequence[Sequence[_Tree]]) -> dict[str, object]:
+def _make_provenance(output: Path, commits: _Commits, trees: Sequence[Sequence[_Tree]]) -> dict[str, object]:
     data = output.read_bytes()
     maps = open_release_maps(output)
     return {

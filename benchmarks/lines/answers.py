@@ -132,29 +132,31 @@ class LibrarySources:
 
 
 @dataclass(frozen=True, slots=True)
-class Exact:
+class SymbolizerComparison:
     """Number of calls whose functions or lines differ from llvm-symbolizer, with debug information.
 
-    `silent` counts the calls without any answer.
+    `unanswered` counts the calls for which framedex has no line.
     """
 
-    asked: int = 0
+    compared: int = 0
     wrong: int = 0
-    silent: int = 0
+    unanswered: int = 0
 
-    def __add__(self, other: Exact) -> Exact:
-        return Exact(self.asked + other.asked, self.wrong + other.wrong, self.silent + other.silent)
+    def __add__(self, other: SymbolizerComparison) -> SymbolizerComparison:
+        return SymbolizerComparison(
+            self.compared + other.compared, self.wrong + other.wrong, self.unanswered + other.unanswered
+        )
 
     def __str__(self) -> str:
-        return f"{self.wrong} of {self.asked:,}" + (f", silent {self.silent}" if self.silent else "")
+        return f"{self.wrong} of {self.compared:,}" + (f", no line {self.unanswered}" if self.unanswered else "")
 
 
-def compare_exact(build: Build, calls: Sequence[Call]) -> Exact:
+def compare_exact(build: Build, calls: Sequence[Call]) -> SymbolizerComparison:
     """Compare framedex's answers about calls, with debug information, with those of llvm-symbolizer."""
     binary = Binary.open(build.described)
-    found = Exact()
+    found = SymbolizerComparison()
     for call, frames in zip(calls, binary.resolve([call.returns_to - 1 for call in calls]), strict=True):
         ours = [(Path(frame.path).name, frame.line) for frame in frames if frame.path]
         theirs = [(Path(path).name, line) for _, path, line, _ in call.frames]
-        found += Exact(1, bool(ours) and ours != theirs, not ours)
+        found += SymbolizerComparison(1, bool(ours) and ours != theirs, not ours)
     return found

@@ -37,7 +37,7 @@ _TIMEOUT_S = 120
 _DRIVERS = HERE / "drivers"
 
 
-class Pair(NamedTuple):
+class FramePair(NamedTuple):
     """The return addresses of a frame and the frame below it.
 
     `module` of the lower frame is empty for the library.
@@ -48,7 +48,7 @@ class Pair(NamedTuple):
     below: int
 
 
-def recorded_pairs(build: Build) -> list[Pair]:
+def record_frame_pairs(build: Build) -> list[FramePair]:
     """Each frame of the library with the frame below; empty if no workload runs."""
     record = build.folder / "stacks.bin"
     if not record.exists():
@@ -95,7 +95,7 @@ def _build_driver(folder: Path, source: str, flags: list[str]) -> Path:
     return built
 
 
-def _parse_pairs(record: bytes, build: Build) -> Iterator[Pair]:
+def _parse_pairs(record: bytes, build: Build) -> Iterator[FramePair]:
     """Parse a record: a list of modules, `index path` by line, an empty line, then stacks: a count, and its frames.
 
     A frame is the number of its module and an address in it, both 64 bits; innermost first.
@@ -110,7 +110,7 @@ def _parse_pairs(record: bytes, build: Build) -> Iterator[Pair]:
         position += 8 + 16 * count
         for (below_module, below), (module, returns_to) in pairwise(frames):
             if module in own and 0 <= below_module < len(modules):
-                yield Pair(returns_to, "" if below_module in own else modules[below_module], below)
+                yield FramePair(returns_to, "" if below_module in own else modules[below_module], below)
 
 
 # --- drawn calls ------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Call:
     frames: list[list[Any]]
 
 
-def calls_of(build: Build, count: int, of_stacks: int) -> list[Call]:
+def draw_calls(build: Build, count: int, of_stacks: int) -> list[Call]:
     """Draw this many calls of the machine code and of recorded stacks, or all if there are fewer."""
     saved = build.folder / f"calls-{_VERSION}-{count}-{of_stacks}.json"
     if not saved.exists():
@@ -156,7 +156,7 @@ def calls_of(build: Build, count: int, of_stacks: int) -> list[Call]:
 
 def _sample_calls(build: Build, count: int, of_stacks: int) -> Iterator[Call]:
     dice = random.Random(f"{build.library.name} {build.options.name}")
-    code = _Code(build.described)
+    code = _CallInstructions(build.described)
     every = list(code.calls())
     dice.shuffle(every)
     project = Project(build.sources)
@@ -166,12 +166,12 @@ def _sample_calls(build: Build, count: int, of_stacks: int) -> Iterator[Call]:
     yield from _with_truth(build, code, project, stacks, of_stacks, is_of_stack=True)
 
 
-Drawn = tuple[int, str, str, int]
+DrawnCall = tuple[int, str, str, int]
 """The return address of a call, the callee's name, the kind of call, the callee's address here or 0."""
 
 
 def _with_truth(
-    build: Build, code: _Code, project: Project, drawn: Sequence[Drawn], count: int, is_of_stack: bool
+    build: Build, code: _CallInstructions, project: Project, drawn: Sequence[DrawnCall], count: int, is_of_stack: bool
 ) -> Iterator[Call]:
     found = tests = 0
     for begin in range(0, len(drawn), _BATCH):
@@ -180,13 +180,13 @@ def _with_truth(
         places = dict(zip(*_callees_in_build(build, batch), strict=True))
         for (returns_to, callee, kind, address), frames in zip(batch, truths, strict=True):
             own = _without_partial_functions(frames)
-            if not own or not project.has(own[-1][1]) or own[-1][2] <= 0:
+            if not own or not project.contains(own[-1][1]) or own[-1][2] <= 0:
                 continue
             _, path, line, _ = own[-1]
-            is_test = build.library.is_test(project.below(path))
+            is_test = build.library.is_test(project.relative_path(path))
             if is_test and tests >= count * _MAX_TEST_SHARE:
                 continue
-            is_in_project = project.has(places.get(address, ""))
+            is_in_project = project.contains(places.get(address, ""))
             yield Call(returns_to, callee, kind, is_of_stack, is_in_project, path, line, len(own) > 1, frames)
             found += 1
             tests += is_test
@@ -194,16 +194,16 @@ def _with_truth(
                 return
 
 
-def _callees_in_build(build: Build, batch: Sequence[Drawn]) -> tuple[list[int], list[str]]:
+def _callees_in_build(build: Build, batch: Sequence[DrawnCall]) -> tuple[list[int], list[str]]:
     addresses = sorted({address for *_, address in batch if address})
     return addresses, [frames[-1][1] if frames else "" for frames in symbolize(build.described, addresses)]
 
 
 def _without_partial_functions(frames: list[list[Any]]) -> list[list[Any]]:
-    """Drop the frame of a whole function around its own part.
+    """Drop the frame of a function around a part of the same function.
 
-    GCC splits functions (`-fpartial-inlining`) and may inline the rest back: as a function of the same name, called on
-    the line of the whole one's name, where no call is written.
+    GCC splits functions (`-fpartial-inlining`) and may inline the parts again. Such a part appears as a function of the
+    same name, called on the line of the function's name, where the source has no call.
     """
     while len(frames) > 1 and frames[-2][0] == frames[-1][0] and frames[-1][2] == frames[-1][3]:
         frames = frames[:-1]
@@ -216,12 +216,12 @@ class Project:
     def __init__(self, sources: Path) -> None:
         self._folder = f"{sources.resolve()}/"
 
-    def has(self, path: str) -> bool:
-        """Whether a file of the debug information is the project's."""
+    def contains(self, path: str) -> bool:
+        """Whether a path in the debug information is that of a file of the project."""
         return path.startswith(self._folder)
 
-    def below(self, path: str) -> str:
-        """The path of a file of the project below its folder."""
+    def relative_path(self, path: str) -> str:
+        """The path of a file of the project, relative to the project's folder."""
         return path.removeprefix(self._folder)
 
 
@@ -237,18 +237,18 @@ def symbolize(binary: Path, addresses: Sequence[int]) -> list[list[list[Any]]]:
     done = subprocess.run(command, input=addresses_text, capture_output=True, text=True, check=True)
     return [
         [
-            [frame["FunctionName"], _normal(frame["FileName"]), frame["Line"], frame["StartLine"]]
+            [frame["FunctionName"], _normalise(frame["FileName"]), frame["Line"], frame["StartLine"]]
             for frame in json.loads(line)["Symbol"]
         ]
         for line in done.stdout.splitlines()
     ]
 
 
-def _normal(path: str) -> str:
+def _normalise(path: str) -> str:
     return str(Path(path).resolve()) if path.startswith("/") else path
 
 
-class _Code:
+class _CallInstructions:
     """The call instructions of a library with a known target."""
 
     def __init__(self, path: Path) -> None:
@@ -259,7 +259,7 @@ class _Code:
             self._stubs = _stubs(ELFFile(file))
         self._by_name = {function.mangled: function.start for function in self._functions}
 
-    def calls(self) -> Iterator[Drawn]:
+    def calls(self) -> Iterator[DrawnCall]:
         """Every direct call and call through the PLT."""
         for function in self._functions:
             for instruction in Decoder(64, self._elf.content(function.start, function.end), ip=function.start):
@@ -312,7 +312,7 @@ def _stubs(elf: ELFFile) -> dict[int, str]:
     return stubs
 
 
-def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
+def _stack_calls(build: Build, code: _CallInstructions) -> Iterator[DrawnCall]:
     """The calls of recorded stacks, once for each callee."""
     own = Binary.open(build.stripped)
     others: dict[str, Binary] = {}
@@ -322,7 +322,7 @@ def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
         (frames,) = binary.resolve([address - 1])
         return frames[-1].symbol if frames else ""
 
-    for pair in _deduplicate(recorded_pairs(build)):
+    for pair in _deduplicate(record_frame_pairs(build)):
         callee = name(pair.module, pair.below)
         if not callee:
             continue
@@ -331,5 +331,5 @@ def _stack_calls(build: Build, code: _Code) -> Iterator[Drawn]:
         yield pair.returns_to, callee, kind, (own.function_start(pair.below - 1) or 0) if not pair.module else 0
 
 
-def _deduplicate(pairs: Iterable[Pair]) -> Iterator[Pair]:
+def _deduplicate(pairs: Iterable[FramePair]) -> Iterator[FramePair]:
     yield from dict.fromkeys(pairs)

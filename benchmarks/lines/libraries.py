@@ -119,7 +119,9 @@ def fetch(library: Library, cache: Path) -> Path:
     partial.mkdir(parents=True)
     print(f"fetching {library.source}", flush=True)
     unpacked = (
-        _from_debian(package_version, cache, partial) if kind == "deb" else _from_python_index(package_version, partial)
+        _fetch_from_debian(package_version, cache, partial)
+        if kind == "deb"
+        else _fetch_from_python_index(package_version, partial)
     )
     for name, text in library.generate.items():
         (unpacked / name).parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +133,7 @@ def fetch(library: Library, cache: Path) -> Path:
     return root
 
 
-def _from_debian(package_version: str, cache: Path, folder: Path) -> Path:
+def _fetch_from_debian(package_version: str, cache: Path, folder: Path) -> Path:
     settings = _apt_settings(cache / "apt")
     package, _, version = package_version.partition("=")
     command = ["apt-get", "-c", str(settings), "source", "--download-only", "-qq"]
@@ -172,7 +174,7 @@ def _apt_settings(folder: Path) -> Path:
     return partial.rename(settings)
 
 
-def _from_python_index(package_version: str, folder: Path) -> Path:
+def _fetch_from_python_index(package_version: str, folder: Path) -> Path:
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", package_version]
     subprocess.run(pip, cwd=folder, check=True)
     (archive,) = folder.glob("*.tar.gz")
@@ -224,7 +226,7 @@ def build(library: Library, options: Options, libraries: dict[str, Library], cac
     include = [f"-I{_folder(entry, root, roots)}" for entry in library.include]
     files = library.files_to_compile(root)
     borrowed = [roots[name] / file for name, names in library.borrow.items() for file in names]
-    compiler = compiler_for(options)
+    compiler = find_compiler(options)
     print(f"building {library.name} {options.name}: {len(files) + len(borrowed)} files", flush=True)
 
     def compile_file(file: Path) -> Path:
@@ -233,7 +235,7 @@ def build(library: Library, options: Options, libraries: dict[str, Library], cac
             flags.append(f"-Dmain=main_of_{file.stem.replace('-', '_').replace('.', '_')}")
         if file.suffix == ".c":
             flags = [*_C, *(flag for flag in flags if not flag.startswith("-std="))]
-        return _object(compiler, file, [*options.flags, *flags], folder / "objects")
+        return _compile_object(compiler, file, [*options.flags, *flags], folder / "objects")
 
     with ThreadPoolExecutor(processes) as pool:
         objects = list(pool.map(compile_file, [*files, *borrowed, *([] if library.python else [_ENTRY])]))
@@ -250,7 +252,7 @@ def build(library: Library, options: Options, libraries: dict[str, Library], cac
     return built
 
 
-def compiler_for(options: Options) -> str:
+def find_compiler(options: Options) -> str:
     """The command of the compiler. Raises RuntimeError if none is installed."""
     for command in COMPILERS[options.compiler]:
         if shutil.which(command):
@@ -265,7 +267,7 @@ def _folder(entry: str, root: Path, roots: dict[str, Path]) -> str:
     return str(roots[name] / below if colon else root / entry)
 
 
-def _object(compiler: str, file: Path, flags: Sequence[str], folder: Path) -> Path:
+def _compile_object(compiler: str, file: Path, flags: Sequence[str], folder: Path) -> Path:
     key = hashlib.sha256("\0".join([str(file), *flags]).encode()).hexdigest()[:16]
     object_file = folder / f"{key}.o"
     if not object_file.exists():

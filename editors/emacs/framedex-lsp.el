@@ -21,9 +21,9 @@
 (declare-function lsp-stdio-connection "ext:lsp-mode")
 (declare-function make-lsp-client "ext:lsp-mode")
 
-(defun framedex-lsp--led (_workspace told)
-  "Show the note about the latest step, which is in TOLD."
-  (framedex-ways--led (if (hash-table-p told) (gethash "text" told) (plist-get told :text))))
+(defun framedex-lsp--led (_workspace note)
+  "Show the note about the latest step, which is in NOTE."
+  (framedex-ways--led (if (hash-table-p note) (gethash "text" note) (plist-get note :text))))
 
 (defun framedex-lsp--library (_workspace)
   "The folder of this buffer's file, if it is in a Python environment.

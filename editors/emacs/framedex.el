@@ -76,7 +76,7 @@ first of these, without any the latest capture."
 ;;;###autoload
 (defun framedex-pick-capture (capture)
   "Restrict answers to CAPTURE, an id; nil removes the restriction."
-  (interactive (list (framedex--read-capture "Restrict answers to: " '("as in the project's settings"))))
+  (interactive (list (framedex--read-capture "Restrict answers to: " '("captures that the project's settings select"))))
   (let ((picked (framedex--ask :framedex/selectCapture (list :textDocument (framedex--document) :capture capture))))
     (message "Answers now cover %s"
              (if picked (format "only %s" (plist-get picked :name)) "the captures in the project's settings"))))

@@ -4,7 +4,7 @@
 
 ;;     emacs -l editors/emacs/try.el
 ;;
-;; opens the demo with eglot running: M-. goes one frame inward, M-, back; the echo area shows what was recorded.
+;; opens the demo with eglot running: M-. goes one frame inward, M-, back; the echo area shows the recorded calls.
 
 ;;; Code:
 

@@ -2,7 +2,7 @@
 --
 --     nvim -u editors/neovim/try.lua +8 framedex-demo/device_put.py
 --
--- F12 goes one frame inward, CTRL-O back, K shows what was recorded on the line; F10 and F9 step in and out along one
+-- F12 goes one frame inward, CTRL-O back, K shows the recorded calls of the line; F10 and F9 step in and out along one
 -- stack, and :Framedex stacks lists those through the line.
 
 local here = vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p:h")

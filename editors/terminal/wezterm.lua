@@ -1,5 +1,5 @@
--- Into ~/.config/wezterm/, and in wezterm.lua before `return config`: require("framedex")(config)
--- (save this file as framedex.lua). Ctrl+Shift+click, or a click where nothing takes the mouse, opens a place.
+-- For ~/.config/wezterm/. Add to wezterm.lua, before `return config`: require("framedex")(config)
+-- (save this file as framedex.lua). Ctrl+Shift+click, or a click if no program uses the mouse, opens a location.
 local wezterm = require("wezterm")
 
 -- WezTerm does not read your shell's settings, so the editor is named here.
@@ -8,7 +8,7 @@ local in_terminal = { hx = true, nano = true, nvim = true, vi = true, vim = true
 
 wezterm.on("open-uri", function(window, pane, uri)
   if not uri:find("^file://.*#L?%d+$") then
-    return -- the default, for every other link
+    return -- WezTerm's default action for every other link
   end
   local command = { "env", "FRAMEDEX_EDITOR=" .. editor, "framedex", "open", "--", uri }
   if in_terminal[editor] then

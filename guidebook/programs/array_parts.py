@@ -1,6 +1,6 @@
 """`jax.make_array_from_single_device_arrays`
 
-The program assembles an array over several devices from existing parts, and takes its parts again. No bytes move.
+The program assembles an array over several devices from existing parts, and then reads its parts. No bytes move.
 """
 
 import jax

@@ -25,7 +25,7 @@ _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _MAX_FILE_BYTES = 1 << 20  # bytes
 _MAX_PARSE_STEPS = 10_000_000
-"""The maximum number of steps that tomllib may take for the keys of a file: see `_steps`."""
+"""The maximum number of steps that tomllib may take for the keys of a file: see `_estimate_parse_steps`."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # Every spelling of the key `tool.framedex` in TOML contains one of these: `tool.framedex`, `[tool]`, `tool = {`.
@@ -73,7 +73,7 @@ class Settings:
         for above in map(Path, folders_upwards(real)):
             for name in (_OWN_FILE, _SHARED_FILE):
                 file = above / name
-                values, problems = _read(file)
+                values, problems = _read_file(file)
                 if values is not None:
                     settings, troubles = cls.from_mapping(values, above, str(file), is_user_owned=False)
                     return replace(settings, file=file), troubles
@@ -113,22 +113,22 @@ def setting_keys() -> list[str]:
 
 
 class _SettingsReader:
-    """The values of one source, and the problems found in them."""
+    """Reads the values of one file or of an editor's settings, and collects their problems."""
 
     def __init__(self, folder: Path, origin: str, is_user_owned: bool) -> None:
         self._folder, self._origin, self._is_user_owned = folder, origin, is_user_owned
         self.problems: list[str] = []
 
-    def sources(self, settings: Settings, value: object) -> Settings:
+    def read_sources(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Sequence) and not isinstance(value, str):
-            paths = [self._path("sources", each, 'each source is a folder: ["../xla"]') for each in value]
+            paths = [self._read_path("sources", each, 'each source is a folder: ["../xla"]') for each in value]
             named = tuple(dict.fromkeys(path for path in paths if path))
             inside = tuple(path for path in named if self._is_user_owned or leads_inside(path, self._folder))
             return replace(settings, sources=inside, outside=tuple(path for path in named if path not in inside))
         self._report_wrong_value("sources", 'write a list of folders: ["../xla"]')
         return settings
 
-    def path_map(self, settings: Settings, value: object) -> Settings:
+    def read_path_map(self, settings: Settings, value: object) -> Settings:
         remedy = 'write tables [[path-map]] with from = "/build" and to = "../xla"'
         if not isinstance(value, Sequence) or isinstance(value, str):
             self._report_wrong_value("path-map", remedy)
@@ -138,12 +138,12 @@ class _SettingsReader:
             before, after = (each.get("from"), each.get("to")) if isinstance(each, Mapping) else (None, None)
             if not isinstance(before, str) or not before:
                 self._report_wrong_value("path-map", remedy)
-            elif path := self._path("path-map", after, remedy):
+            elif path := self._read_path("path-map", after, remedy):
                 rules.append(PathRule(before, path, not self._is_user_owned and not leads_inside(path, self._folder)))
                 self._report_unknown_keys("path-map", each, ("from", "to"))
         return replace(settings, path_map=tuple(rules))
 
-    def links(self, settings: Settings, value: object) -> Settings:
+    def read_links(self, settings: Settings, value: object) -> Settings:
         if not isinstance(value, Mapping):
             self._report_wrong_value("links", 'write a table: xla = "https://example.org/{commit}/{path}#L{line}"')
             return settings
@@ -154,7 +154,7 @@ class _SettingsReader:
                 and _is_template(template)
                 and (self._is_user_owned or _is_web_address(template))
             ):
-                links[self._component(str(key))] = template
+                links[self._read_component(str(key))] = template
             elif isinstance(template, str) and _is_template(template):
                 self._report_wrong_value(
                     f"links.{key}", "write a URL that begins with https://, or put it into your editor's settings"
@@ -165,7 +165,7 @@ class _SettingsReader:
                 )
         return replace(settings, links=links)
 
-    def mirrors(self, settings: Settings, value: object) -> Settings:
+    def read_mirrors(self, settings: Settings, value: object) -> Settings:
         from framedex.sources.fetching.addresses import address_problem, is_local
 
         if not isinstance(value, Mapping):
@@ -179,14 +179,14 @@ class _SettingsReader:
             if problem is not None or not isinstance(address, str):
                 self._report_wrong_value(f"mirrors.{component}", problem or "")
             elif is_local(address) and not address.startswith("file:"):
-                if path := self._path(f"mirrors.{component}", address, "write a folder"):
+                if path := self._read_path(f"mirrors.{component}", address, "write a folder"):
                     mirrors[component] = str(path)
             else:
                 mirrors[component] = address
         return replace(settings, mirrors=mirrors)
 
-    def index(self, settings: Settings, value: object) -> Settings:
-        path = self._path("index", value, "write the path of a file")
+    def read_index(self, settings: Settings, value: object) -> Settings:
+        path = self._read_path("index", value, "write the path of a file")
         if path is not None and not self._is_user_owned and not is_allowed_index_path(path, self._folder):
             self.problems.append(
                 f"{self._origin}: index leads to {os.path.realpath(path)}, outside of {self._folder}; name a file"
@@ -196,13 +196,13 @@ class _SettingsReader:
             path = None
         return replace(settings, index=path or settings.index)
 
-    def guidebook(self, settings: Settings, value: object) -> Settings:
+    def read_guidebook(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, str) and _SCHEME.match(value):
             if _is_web_address(value) and value.isprintable() and " " not in value:
                 return replace(settings, guidebook=value.rstrip("/"))
             self._report_wrong_value("guidebook", "write an address that begins with https://, or a folder")
             return settings
-        folder = self._path("guidebook", value, "write an address that begins with https://, or a folder")
+        folder = self._read_path("guidebook", value, "write an address that begins with https://, or a folder")
         if folder is not None and not (self._is_user_owned or leads_inside(folder, self._folder)):
             self._report_wrong_value(
                 "guidebook", f"write a folder in {self._folder}, or put it into your editor's settings"
@@ -210,37 +210,37 @@ class _SettingsReader:
             folder = None
         return replace(settings, guidebook=str(folder)) if folder is not None else settings
 
-    def captures(self, settings: Settings, value: object) -> Settings:
+    def read_captures(self, settings: Settings, value: object) -> Settings:
         rules = {rule.value: rule for rule in (CaptureScope.LATEST, CaptureScope.ALL)}
         if isinstance(value, str) and value in rules:
             return replace(settings, captures=rules[value])
         self._report_wrong_value("captures", 'write "latest" or "all"')
         return settings
 
-    def budgets(self, settings: Settings, value: object) -> Settings:
+    def read_budgets(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, budgets={str(name): each for name, each in value.items()})
         self._report_wrong_value("budgets", 'write a table: compiles = "train.py:*=1"')
         return settings
 
-    def editor(self, settings: Settings, value: object) -> Settings:
+    def read_editor(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):
             return replace(settings, editor={**settings.editor, **value})
         self._report_wrong_value("editor", "write a table")
         return settings
 
-    def _path(self, key: str, value: object, remedy: str) -> Path | None:
+    def _read_path(self, key: str, value: object, remedy: str) -> Path | None:
         if not isinstance(value, str) or not value or "\0" in value:
             self._report_wrong_value(key, remedy)
             return None
         try:
             return Path(os.path.normpath(self._folder / Path(value).expanduser()))
         except RuntimeError:  # the user's home folder is unknown
-            self._report_wrong_value(key, "write out the home folder")
+            self._report_wrong_value(key, "write the full path instead of ~")
             return None
 
-    def _component(self, key: str) -> str:
-        """A component name unchanged; a folder (`../xla`, `/src/xla`) as an absolute path."""
+    def _read_component(self, key: str) -> str:
+        """The key with a folder (`../xla`, `/src/xla`) made absolute; a component's name is unchanged."""
         return os.path.normpath(self._folder / key) if "/" in key or key in (".", "..") else key
 
     def _report_unknown_keys(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
@@ -249,19 +249,19 @@ class _SettingsReader:
         ]
 
     def _report_wrong_value(self, key: str, remedy: str) -> None:
-        self.problems.append(f"{self._origin}: the value of {key} is not understood; {remedy}.")
+        self.problems.append(f"{self._origin}: the value of {key} is invalid; {remedy}.")
 
 
 _READERS: Mapping[str, Callable[[_SettingsReader, Settings, object], Settings]] = {
-    "sources": _SettingsReader.sources,
-    "path-map": _SettingsReader.path_map,
-    "links": _SettingsReader.links,
-    "mirrors": _SettingsReader.mirrors,
-    "index": _SettingsReader.index,
-    "guidebook": _SettingsReader.guidebook,
-    "captures": _SettingsReader.captures,
-    "budgets": _SettingsReader.budgets,
-    "editor": _SettingsReader.editor,
+    "sources": _SettingsReader.read_sources,
+    "path-map": _SettingsReader.read_path_map,
+    "links": _SettingsReader.read_links,
+    "mirrors": _SettingsReader.read_mirrors,
+    "index": _SettingsReader.read_index,
+    "guidebook": _SettingsReader.read_guidebook,
+    "captures": _SettingsReader.read_captures,
+    "budgets": _SettingsReader.read_budgets,
+    "editor": _SettingsReader.read_editor,
 }
 
 
@@ -269,7 +269,7 @@ def _unknown_key_problem(origin: str, key: str, known: Sequence[str]) -> str:
     prefix, _, name = key.rpartition(".")
     near = nearest_name(name, known)
     advice = f"did you mean {near}?" if near else f"the keys are {', '.join(known)}."
-    return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
+    return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is not a setting; {advice}"
 
 
 def _is_template(text: str) -> bool:
@@ -284,7 +284,7 @@ def _is_template(text: str) -> bool:
 
 
 def _is_web_address(template: str) -> bool:
-    """Whether a link leads to a web page, and not to a file or to a program's URL scheme."""
+    """Whether a link opens a web page, not a file or the URL scheme of another program."""
     return template.lower().startswith(("https://", "http://"))
 
 
@@ -295,10 +295,10 @@ def _estimate_parse_steps(text: bytes) -> int:
     return sum(parts * (parts + of_table) for parts in (line.count(b".") + 1 for line in lines))
 
 
-def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
+def _read_file(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     """The settings in a file, None if it has none; and its problems."""
     try:
-        if not stat.S_ISREG(file.stat().st_mode):  # a folder; a pipe that would never end
+        if not stat.S_ISREG(file.stat().st_mode):  # a folder, or a pipe that would block
             return None, []
         text = read_regular(file, _MAX_FILE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
@@ -323,4 +323,4 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
         values = values.get(name) if isinstance(values, Mapping) else None
     if values is None or isinstance(values, Mapping):
         return values, []
-    return None, [f"{file}: the value of tool.framedex is not understood; write a table [tool.framedex]."]
+    return None, [f"{file}: the value of tool.framedex is invalid; write a table [tool.framedex]."]

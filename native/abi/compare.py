@@ -1,4 +1,4 @@
-"""Report what the description in this folder lacks for another version of the PJRT C API; exit with 1 if anything.
+"""Report the parts of another version of the PJRT C API that the description in this folder lacks; exit with 1 if any.
 
     python compare.py XLA_CHECKOUT       # the headers xla/pjrt/c/*.h, xla/pjrt/extensions/, ... of a checkout
     python compare.py HEADER.h...        # individual headers
@@ -50,19 +50,19 @@ xla_client.initialize_pjrt_plugin("tpu")
 """
 
 
-def lacking(description: Description, other: Description) -> list[str]:
+def missing_parts(description: Description, other: Description) -> list[str]:
     """The parts of `other` that `description` lacks, one line each."""
     types = description["typedefs"].keys() | description["structs"].keys()
     return [
-        *_lacking_version(description, other),
-        *_lacking_functions(description, other),
-        *_lacking_structs(description, other),
-        *_lacking_enumerators(description, other),
+        *_missing_version(description, other),
+        *_missing_functions(description, other),
+        *_missing_structs(description, other),
+        *_missing_enumerators(description, other),
         *(f"type {name}" for name in other["typedefs"] if name not in types),
     ]
 
 
-def extended(description: Description, other: Description) -> Description:
+def merge_descriptions(description: Description, other: Description) -> Description:
     """The description to write: `other`, the types that only `description` has, and the FFI API of `description`."""
     kinds = ("structs", "enums", "typedefs")
     newer = {kind: {name: entry for name, entry in other[kind].items() if not _FFI.match(name)} for kind in kinds}
@@ -71,16 +71,16 @@ def extended(description: Description, other: Description) -> Description:
 
 def names_in(jaxlib: Path) -> set[str]:
     """The names of argument structs and extensions in the binaries of a wheel or an installed jaxlib."""
-    return {name.decode() for data in _binaries(jaxlib) for name in _names(data)} - _NOT_DECLARED
+    return {name.decode() for data in _binaries(jaxlib) for name in _api_names(data)} - _NOT_DECLARED
 
 
-def _lacking_version(description: Description, other: Mapping[str, Any]) -> Iterator[str]:
+def _missing_version(description: Description, other: Mapping[str, Any]) -> Iterator[str]:
     mine, theirs = (tuple(entry["pjrt_api_version"].values()) for entry in (description, other))
     if theirs > mine:
         yield f"version {_dotted(theirs)}; the description is of {_dotted(mine)}"
 
 
-def _lacking_functions(description: Description, other: Description) -> Iterator[str]:
+def _missing_functions(description: Description, other: Description) -> Iterator[str]:
     mine = [entry["name"] for entry in description["functions"]]
     theirs = [entry["name"] for entry in other["functions"]]
     yield from (f"function {name}" for name in theirs if name not in mine)
@@ -89,7 +89,7 @@ def _lacking_functions(description: Description, other: Description) -> Iterator
         yield "the order of the functions: the table is not the same with entries appended"
 
 
-def _lacking_structs(description: Description, other: Description) -> Iterator[str]:
+def _missing_structs(description: Description, other: Description) -> Iterator[str]:
     for name, theirs in other["structs"].items():
         mine = description["structs"].get(name)
         if mine is None:
@@ -108,7 +108,7 @@ def _lacking_structs(description: Description, other: Description) -> Iterator[s
                 yield f"{size} of {name} is {theirs.get(size)}; described as {mine.get(size)}"
 
 
-def _lacking_enumerators(description: Description, other: Description) -> Iterator[str]:
+def _missing_enumerators(description: Description, other: Description) -> Iterator[str]:
     for name, members in other["enums"].items():
         mine = description["enums"].get(name, {})
         for member, value in members.items():
@@ -118,11 +118,11 @@ def _lacking_enumerators(description: Description, other: Description) -> Iterat
                 yield f"enumerator {member} is {value}; described as {mine[member]}"
 
 
-def _lacking_in(description: Description, names: set[str]) -> list[str]:
+def _missing_structs_of(description: Description, names: set[str]) -> list[str]:
     return [f"struct {name}" for name in sorted(names - set(description["structs"]))]
 
 
-def _ask(python: Path) -> tuple[tuple[int, ...], Path]:
+def _query_jaxlib(python: Path) -> tuple[tuple[int, ...], Path]:
     """The API version of an interpreter's jaxlib, and the folder of that jaxlib.
 
     Raises SystemExit if the interpreter has no jaxlib, or framedex is not installed here: jaxlib loads framedex's mock.
@@ -146,8 +146,8 @@ def _binaries(jaxlib: Path) -> Iterator[bytes]:
         yield from (path.read_bytes() for path in jaxlib.glob("*.so*"))
 
 
-def _names(data: bytes) -> Iterator[bytes]:
-    """The API's names in a binary: in texts, and in mangled C++ names, which a length precedes."""
+def _api_names(data: bytes) -> Iterator[bytes]:
+    """The API's names in a binary: in strings, and in mangled C++ names, which contain the length before each name."""
     start = data.find(b"PJRT_")
     while start >= 0:
         word = _WORD.match(data, start)
@@ -177,20 +177,20 @@ def main() -> int:
     description: Description = json.loads(DESCRIPTION.read_text())
     first: Path = arguments.what[0]
     if first.suffix == ".whl":
-        problems = _lacking_in(description, names_in(first))
+        problems = _missing_structs_of(description, names_in(first))
     elif first.is_dir() or first.suffix == ".h":
         other = headers.describe(headers.headers_of(first) if first.is_dir() else arguments.what)
         if not other["structs"]:
             raise SystemExit(f"{first} contains no PJRT headers ({', '.join(headers.HEADERS)}).")
-        problems = lacking(description, other)
+        problems = missing_parts(description, other)
         if arguments.write:
             origin = {"jaxlib": arguments.jaxlib, "xla_commit": arguments.commit}
-            written = {"about": description["about"]} | origin | extended(description, other)
+            written = {"about": description["about"]} | origin | merge_descriptions(description, other)
             arguments.write.write_text(json.dumps(written, indent=1))
     else:
-        version, jaxlib = _ask(first)
+        version, jaxlib = _query_jaxlib(first)
         speaks = {"pjrt_api_version": dict(zip(("major", "minor"), version, strict=True))}
-        problems = [*_lacking_version(description, speaks), *_lacking_in(description, names_in(jaxlib))]
+        problems = [*_missing_version(description, speaks), *_missing_structs_of(description, names_in(jaxlib))]
     print("\n".join(problems) or f"{DESCRIPTION.name} covers this version completely.")
     return 1 if problems else 0
 

@@ -170,7 +170,7 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
 def _guard(struct: Struct, field: Field, pointer: str, *, returned: bool, nested: bool) -> str:
     """The C++ condition under which a field has a value."""
     guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
-    if returned and field.since:  # an older plug-in does not write fields that it does not know
+    if returned and field.since:  # a plug-in fills only the fields of its own version
         guard += f" && minor_version >= {field.since}"
     return f"{pointer} != nullptr && {guard}" if nested and not pointer.startswith("(&") else guard
 
@@ -187,7 +187,7 @@ def _compiled_values(struct: Struct, pointer: str) -> Iterator[Value]:
             guard = f"{pointer}->{field.name} != nullptr"
             ask = f"compiled_memory({{writer}}, {{index}}, {pointer}->{field.name}, plugin_{API_STRUCT});"
             yield Value("memory", ask, guard, True)
-            yield Value("optimized.kept", "", guard, True)  # written with the one before it
+            yield Value("optimized.kept", "", guard, True)  # compiled_memory() writes this value too
 
 
 def _is_followed(abi: Abi, target: str) -> bool:

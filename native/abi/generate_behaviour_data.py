@@ -15,7 +15,7 @@ from typing import Any
 
 import decoding
 import pjrt_abi
-from generate_trace import short
+from generate_trace import short_name
 from pjrt_abi import NUMBERS, Abi, Field, Struct
 
 HERE = Path(__file__).parent
@@ -40,7 +40,9 @@ def behaviour_data(abi: Abi) -> str:
     functions = [[function.name, function.arguments, function.returns_error] for function in abi.functions]
     structs = {name: _struct(abi, abi.structs[name]) for name in _reachable(abi)}
     used = {field["of"] for struct in structs.values() for field in struct["fields"]} & abi.enums.keys()
-    enums = {name: {short(name, member): value for member, value in abi.enums[name].items()} for name in sorted(used)}
+    enums = {
+        name: {short_name(name, member): value for member, value in abi.enums[name].items()} for name in sorted(used)
+    }
     parts = [
         f'"functions": [\n{_lines(json.dumps(each) for each in functions)}\n]',
         f'"structs": {{\n{_lines(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in structs.items())}\n}}',
@@ -90,7 +92,7 @@ def _struct(abi: Abi, struct: Struct) -> dict[str, Any]:
 def _union(abi: Abi, struct: Struct, union: Field) -> Iterator[dict[str, Any]]:
     """The members of a union. If `type` has an enumerator of a member's name, that enumerator selects the member."""
     kind = struct.field("type")
-    enumerators = {short(kind.type, name) for name in abi.enums[kind.type]} if kind else set()
+    enumerators = {short_name(kind.type, name) for name in abi.enums[kind.type]} if kind else set()
     for member in union.members:
         placed = Field(member.name, member.type, union.offset + member.offset, member.is_output)
         name = (member.name or "").capitalize()

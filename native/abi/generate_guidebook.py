@@ -85,8 +85,8 @@ def table() -> str:
 
 def _releases() -> list[tuple[str, int, int]]:
     """The releases of jaxlib, each with its minor API version and its number of functions."""
-    told = json.loads(HISTORY.read_text())["releases"]
-    return [(release["jaxlib"], release["minor"], release["functions"]) for release in told]
+    releases = json.loads(HISTORY.read_text())["releases"]
+    return [(release["jaxlib"], release["minor"], release["functions"]) for release in releases]
 
 
 def functions() -> Iterator[Function]:
@@ -101,13 +101,13 @@ def functions() -> Iterator[Function]:
     for table_of_functions in (*extensions(abi), *inner_tables(abi)):
         for function in table_of_functions.functions:
             fields = tuple(_fields(abi, function.arguments, oldest))
-            name = _word(function.table)
+            name = _short_table_name(function.table)
             yield Function(function.name, "extension", name, function.returns, function.arguments, fields, None)
     for own in object_tables(abi):
         for each in own.functions:
             since = _later(own.struct.field(each.member).since, oldest)  # type: ignore[union-attr]
             parameters = tuple(Parameter(one.name, one.type, is_output(abi, one), None) for one in each.parameters)
-            yield Function(each.name, "object", _word(each.table), each.returns, "", parameters, since)
+            yield Function(each.name, "object", _short_table_name(each.table), each.returns, "", parameters, since)
     for exported in tpu_abi.load().functions:
         parameters = tuple(Parameter(each.name, each.type, False, None) for each in exported.parameters)
         yield Function(exported.name, "legacy", "TPU", exported.returns, "", parameters, None)
@@ -139,7 +139,7 @@ def _later(since: int | None, oldest: int) -> int | None:
     return since if since and since > oldest else None
 
 
-def _word(table_name: str) -> str:
+def _short_table_name(table_name: str) -> str:
     """`PJRT_Layouts_Extension` -> `Layouts`."""
     plain = table_name.removeprefix("PJRT_").removeprefix("PLUGIN_")
     return re.sub(r"_(?:Extension|FunctionTable|Api)$", "", plain)

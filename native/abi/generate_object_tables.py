@@ -42,7 +42,7 @@ class ObjectFunction:
 
     @property
     def name(self) -> str:
-        """Its name in captures and in the guidebook."""
+        """The function's name in captures and in the guidebook."""
         return f"{self.table}.{self.member}"
 
     @property
@@ -142,7 +142,7 @@ def _wrapper(abi: Abi, index: int, table: ObjectTable, function: ObjectFunction)
     yield f"    auto* original = tables_{table.object}.original(kSlot).{function.member};"
     yield f"    if (tables_{table.object}.is_internal(kSlot, __builtin_return_address(0))) return original({passed});"
     yield f"    recorder::Call call(first_function + {index});"
-    yield from _before(abi, function)
+    yield from _entry_statements(abi, function)
     if function.returns != "void":
         yield f"    {function.returns} result;"
     yield "    try {"
@@ -157,12 +157,12 @@ def _wrapper(abi: Abi, index: int, table: ObjectTable, function: ObjectFunction)
     yield "      throw;"
     yield "    }"
     yield f"    if (!call.is_recording()) {returned}"
-    yield from _after(abi, function)
+    yield from _exit_statements(abi, function)
     yield f"    {returned}"
     yield "  }"
 
 
-def _before(abi: Abi, function: ObjectFunction) -> Iterator[str]:
+def _entry_statements(abi: Abi, function: ObjectFunction) -> Iterator[str]:
     """Statements that record the inputs, and mark the outputs."""
     outputs = [each.name for each in function.parameters if is_output(abi, each)]
     for name in outputs:
@@ -175,7 +175,7 @@ def _before(abi: Abi, function: ObjectFunction) -> Iterator[str]:
         yield f"    if (call.is_recording() && {name} != nullptr) mark_{name}.begin({name});"
 
 
-def _after(abi: Abi, function: ObjectFunction) -> Iterator[str]:
+def _exit_statements(abi: Abi, function: ObjectFunction) -> Iterator[str]:
     """Statements that record the outputs and the end of the call."""
     for each in function.parameters:
         if is_output(abi, each):
@@ -199,7 +199,7 @@ def _statements(abi: Abi, function: ObjectFunction, *, outputs: bool) -> Iterato
 
 
 def is_output(abi: Abi, parameter: Parameter) -> bool:
-    """Whether the function assigns to what the parameter points to."""
+    """Whether the parameter is an output: the function assigns through this pointer."""
     target = parameter.type.removesuffix("*")
     if target == parameter.type:
         return False

@@ -111,7 +111,7 @@ def _function(abi: Abi, name: str, struct: Struct, types: dict[str, str | None])
         target = _target(field) if field is not None else ""
         if field is not None and target in types:
             role = _role(name, field, types[target], value.is_output)
-            objects[value.name] = {"type": _word(target), "role": role}
+            objects[value.name] = {"type": _snake_case(target), "role": role}
             if field.type.count("*") > 1:
                 objects[value.name]["list"] = True
     entry: dict[str, Any] = {}
@@ -140,9 +140,11 @@ def _works(abi: Abi, struct: Struct, objects: dict[str, dict[str, Any]]) -> bool
     for received data.
     """
     made = {known["type"] for known in objects.values() if known["role"] == "creates"}
-    holders = {_word(name.removesuffix("_Delete")) for name in argument_structs(abi) if name.endswith("_Delete")}
+    holders = {_snake_case(name.removesuffix("_Delete")) for name in argument_structs(abi) if name.endswith("_Delete")}
     given = [field for field in struct.fields if field.name not in ("struct_size", "extension_start", *objects)]
-    compilers = {_word(_target(each.fields[2])) for each in argument_structs(abi).values() if _takes_program(each)}
+    compilers = {
+        _snake_case(_target(each.fields[2])) for each in argument_structs(abi).values() if _takes_program(each)
+    }
     return _takes_program(struct) or bool(made & (holders | compilers)) or ("event" in made and bool(given))
 
 
@@ -152,7 +154,9 @@ def _takes_program(struct: Struct) -> bool:
 
 def _arrays(abi: Abi) -> set[str]:
     """The object types that have a shape, and thus a size."""
-    return {_word(name.removesuffix("_Dimensions")) for name in argument_structs(abi) if name.endswith("_Dimensions")}
+    return {
+        _snake_case(name.removesuffix("_Dimensions")) for name in argument_structs(abi) if name.endswith("_Dimensions")
+    }
 
 
 def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -> str:
@@ -179,7 +183,7 @@ def _target(field: Field) -> str:
     return re.sub(r"\bconst\b|[*\s]", "", field.type)
 
 
-def _word(name: str) -> str:
+def _snake_case(name: str) -> str:
     """`PJRT_LoadedExecutable` -> `loaded_executable`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.removeprefix("PJRT_")).lower()
 

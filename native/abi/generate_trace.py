@@ -39,7 +39,7 @@ def enumerators(abi: Abi) -> str:
         lines.append(f"inline const char* enumerator({enum} value) {{")
         lines.append("  switch (static_cast<int>(value)) {")
         for value, member in {number: name for name, number in reversed(members.items())}.items():
-            lines.append(f'    case {value}: return "{short(enum, member)}";')
+            lines.append(f'    case {value}: return "{short_name(enum, member)}";')
         lines.append("    default: return nullptr;")
         lines.append("  }\n}")
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
@@ -68,7 +68,9 @@ def traced_table(abi: Abi) -> str:
         "int minor_version = 0;",
         "OutputCounts output_counts;",
         *(f"const {table.struct.name}* plugin_{table.struct.name} = nullptr;" for table in tables),
-        f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
+        "size_t outputs_of(PJRT_LoadedExecutable* executable) {",
+        f"  return output_counts.find_or_query(executable, {_PLUGIN});",
+        "}",
     ]
     lines += traced_objects(abi, len(functions))
     objects, queries = generate_objects.functions(abi), generate_objects.queries(abi)
@@ -88,7 +90,7 @@ def traced_table(abi: Abi) -> str:
     for table in tables[1:]:
         lines += _wrapping(table)
     lines.append("}  // namespace")
-    lines += _chooser(tables)
+    lines += _extension_dispatch(tables)
     lines += _trace(abi, functions, queries, tables[0])
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
 
@@ -121,7 +123,7 @@ def value_names(abi: Abi, function: Function) -> list[str]:
     return [*(value.name for value in values(abi, struct)), *sizes, *TOLD]
 
 
-def _told(abi: Abi, function: Function, name: str) -> int:
+def _index_of(abi: Abi, function: Function, name: str) -> int:
     return value_names(abi, function).index(name)
 
 
@@ -139,7 +141,7 @@ def _decoders(abi: Abi, function: Function) -> Iterator[str]:
     target, slot = f"plugin_{function.table}", f"offsetof({function.table}, {function.member})"
     size = f"{target}->{'base.' if _is_extension(abi, function) else ''}struct_size"
     yield f"  const char* lacks = missing(reinterpret_cast<const void*>({target}->{function.member}), {size}, {slot});"
-    yield f"  if (lacks != nullptr) writer.text({_told(abi, function, 'missing_function')}, lacks);"
+    yield f"  if (lacks != nullptr) writer.text({_index_of(abi, function, 'missing_function')}, lacks);"
     yield "}"
     marks = Marks(abi, struct)
     yield from marks.definition(f"Marks_{function.name}")
@@ -154,7 +156,7 @@ def _decoders(abi: Abi, function: Function) -> Iterator[str]:
     names = ", ".join(f'"{name}"' for name in marks.names)
     if marks.names:
         yield f"  static const char* const names[] = {{{names}}};"
-        yield f"  if (unfilled != 0) unfilled_names(writer, {_told(abi, function, 'unfilled')}, names, unfilled);"
+        yield f"  if (unfilled != 0) unfilled_names(writer, {_index_of(abi, function, 'unfilled')}, names, unfilled);"
     else:
         yield "  static_cast<void>(unfilled);"
     yield "  static_cast<void>(args);"
@@ -169,7 +171,7 @@ def _is_extension(abi: Abi, function: Function) -> bool:
 def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Iterator[str]:
     name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     returns = function.returns if function.returns_error else ""
-    missed = ["  } else {", "    miss_call();"] if not is_query else []
+    missed = ["  } else {", "    forget_objects_of_call();"] if not is_query else []
     yield f"{function.returns} {name}({function.arguments}* args) {{"
     yield f"  if (args == nullptr) return {call};"
     if name in FIRST:
@@ -185,7 +187,7 @@ def _wrapper(abi: Abi, index: int, function: Function, *, is_query: bool) -> Ite
     yield "  } catch (...) {"
     yield "    if (call.is_recording()) {"
     yield "      marks.end();"
-    yield f"      leave_by_exception(call, {_told(abi, function, 'exception')});"
+    yield f"      leave_by_exception(call, {_index_of(abi, function, 'exception')});"
     yield f"      if (is_validating) judge_results_{name}(args, stack, true, 0);"
     yield f'      if (is_validating) Judge("{name}", stack).exception();'
     yield from missed
@@ -228,7 +230,7 @@ def _exit(abi: Abi, function: Function, returns: str) -> Iterator[str]:
     yield f"    {'if (error == nullptr) ' if returns else ''}outputs_{name}(args, call.arguments(), unfilled);"
     if returns:
         source = _PLUGIN if returns == "PJRT_Error*" else f"plugin_{function.table}"
-        yield f"    leave(call, {source}, error, {_told(abi, function, 'error_object')});"
+        yield f"    leave(call, {source}, error, {_index_of(abi, function, 'error_object')});"
     else:
         yield "    call.leave(0, {});"
     if returns == "PJRT_Error*":
@@ -280,7 +282,7 @@ def _entries(table: Table) -> Iterator[str]:
         yield f"  if (table->{function.member} != nullptr) table->{function.member} = traced::{function.name};"
 
 
-def _chooser(tables: list[Table]) -> Iterator[str]:
+def _extension_dispatch(tables: list[Table]) -> Iterator[str]:
     yield "PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin) {"
     yield "  switch (static_cast<int>(plugin->type)) {"
     for table in tables:
@@ -311,7 +313,7 @@ def _trace(abi: Abi, functions: list[Function], queries: set[str], api: Table) -
     yield "}"
 
 
-def short(enum: str, member: str) -> str:
+def short_name(enum: str, member: str) -> str:
     """`PJRT_Buffer_Type_F32` -> `F32`; `PJRT_HostBufferSemantics_kMutableZeroCopy` -> `MutableZeroCopy`."""
     base = enum.removesuffix("_Type") if not member.startswith(enum) else enum
     short = member.removeprefix(base).lstrip("_")

@@ -47,7 +47,7 @@ Description = dict[str, Any]
 
 
 @dataclass
-class _Read:
+class _Declarations:
     """The declarations in the headers, before sizes and offsets are known."""
 
     fields: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -64,9 +64,9 @@ def headers_of(checkout: Path) -> list[Path]:
 
 def describe(headers: Iterable[Path]) -> Description:
     """The functions, structs, enums, typedefs and version of these headers."""
-    read = _Read()
+    read = _Declarations()
     for path in headers:
-        _read(path.read_text(), read)
+        _read_header(path.read_text(), read)
     layout = _Layout(read)
     return {
         "pjrt_api_version": {name: read.numbers.get(f"PJRT_API_{name.upper()}", 0) for name in ("major", "minor")},
@@ -81,18 +81,18 @@ def describe(headers: Iterable[Path]) -> Description:
     }
 
 
-def _typedefs(read: _Read) -> dict[str, str]:
+def _typedefs(read: _Declarations) -> dict[str, str]:
     """The typedefs besides structs and table entries: opaque types, callbacks and functions of extensions."""
     entries = {entry["name"] for entry in read.fields.get(TABLE, ())}
     return {name: target for name, target in read.typedefs.items() if name not in entries and name not in read.fields}
 
 
-def _function(name: str, read: _Read) -> dict[str, str]:
+def _function(name: str, read: _Declarations) -> dict[str, str]:
     returns, _, arguments = read.typedefs.get(name, "").partition(" (")
     return {"name": name, "args": arguments.removesuffix("*)"), "returns": returns}
 
 
-def _read(text: str, read: _Read) -> None:
+def _read_header(text: str, read: _Declarations) -> None:
     text = _CPLUSPLUS.sub(lambda match: _BRACES.sub("", match[1]), text)
     read.last_fields |= {name: last for name, last in _TRAITS.findall(text) if name != "sname"}
     read.numbers |= {name: int(number) for name, number in _NUMBER.findall(text)}
@@ -101,9 +101,9 @@ def _read(text: str, read: _Read) -> None:
         if node.type == "type_definition":
             _typedef(node, read)
         elif node.type in ("struct_specifier", "enum_specifier"):
-            _tagged(node, _text(node.child_by_field_name("name")), read)
+            _struct_or_enum(node, _text(node.child_by_field_name("name")), read)
         elif node.type == "declaration" and (specifier := node.child_by_field_name("type")):
-            _tagged(specifier, _text(specifier.child_by_field_name("name")), read)
+            _struct_or_enum(specifier, _text(specifier.child_by_field_name("name")), read)
 
 
 def _declarations(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
@@ -115,15 +115,15 @@ def _declarations(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
             yield child
 
 
-def _typedef(node: tree_sitter.Node, read: _Read) -> None:
+def _typedef(node: tree_sitter.Node, read: _Declarations) -> None:
     target = node.child_by_field_name("type")
     declarator = node.child_by_field_name("declarator")
-    name = _declared(declarator)
+    name = _declared_name(declarator)
     if not target or not declarator or not OURS.fullmatch(name):
         return
     if target.type in ("struct_specifier", "enum_specifier") and target.child_by_field_name("body"):
         tag = _text(target.child_by_field_name("name")) or name
-        _tagged(target, tag, read)
+        _struct_or_enum(target, tag, read)
         if tag != name:
             read.typedefs[name] = tag
     elif _text(target) == f"struct {name}":
@@ -132,7 +132,7 @@ def _typedef(node: tree_sitter.Node, read: _Read) -> None:
         read.typedefs[name] = _type_of(node, declarator)
 
 
-def _tagged(node: tree_sitter.Node, name: str, read: _Read) -> None:
+def _struct_or_enum(node: tree_sitter.Node, name: str, read: _Declarations) -> None:
     body = node.child_by_field_name("body")
     if body is None or not OURS.fullmatch(name):
         return
@@ -153,7 +153,7 @@ def _fields(body: tree_sitter.Node) -> Iterator[dict[str, Any]]:
             yield {"name": None, "type": "<anonymous union>", "kind": "union", "fields": list(_fields(inner))}
             continue
         for declarator in node.children_by_field_name("declarator"):
-            entry: dict[str, Any] = {"name": _declared(declarator), "type": _type_of(node, declarator)}
+            entry: dict[str, Any] = {"name": _declared_name(declarator), "type": _type_of(node, declarator)}
             if parameters := _parameters(declarator):
                 entry["parameters"] = parameters
             if output := OUTPUT.match(source[node.end_byte - body.start_byte :].decode()):
@@ -169,7 +169,7 @@ def _parameters(declarator: tree_sitter.Node) -> list[str]:
     if declarator.type == "pointer_declarator":
         return _parameters(inner) if (inner := declarator.child_by_field_name("declarator")) else []
     declared = parameters.named_children if parameters else []
-    names = [_declared(node.child_by_field_name("declarator")) for node in declared]
+    names = [_declared_name(node.child_by_field_name("declarator")) for node in declared]
     return names if all(names) else []
 
 
@@ -192,7 +192,7 @@ def _integer(expression: str, known: dict[str, int]) -> int:
     return base << int(shift.strip(" uUlL") or "0", 0)
 
 
-def _declared(declarator: tree_sitter.Node | None) -> str:
+def _declared_name(declarator: tree_sitter.Node | None) -> str:
     """The name in a declarator."""
     while declarator and declarator.type not in ("identifier", "field_identifier", "type_identifier"):
         inner = declarator.child_by_field_name("declarator")
@@ -205,20 +205,20 @@ def _type_of(declaration: tree_sitter.Node, declarator: tree_sitter.Node) -> str
     qualifiers = [_text(child) for child in declaration.children if child.type == "type_qualifier"]
     base = re.sub(r"\b(?:struct|enum) ", "", _text(declaration.child_by_field_name("type")))
     base = "void" if "::" in base else base  # C++ types occur only behind pointers
-    text = " ".join([*qualifiers, base]) + _abstract(declarator)
+    text = " ".join([*qualifiers, base]) + _abstract_declarator(declarator)
     return re.sub(r"(?<=\S)\s*\*(?=\s*[*)]|$)", "*", text)
 
 
-def _abstract(declarator: tree_sitter.Node | None) -> str:
+def _abstract_declarator(declarator: tree_sitter.Node | None) -> str:
     if declarator is None:
         return ""
     inner = declarator.child_by_field_name("declarator")
     match declarator.type:
         case "pointer_declarator" | "abstract_pointer_declarator":
             const = " const" if any(child.type == "type_qualifier" for child in declarator.children) else ""
-            return f"*{const}{_abstract(inner)}"
+            return f"*{const}{_abstract_declarator(inner)}"
         case "array_declarator":
-            return f"{_abstract(inner)}[{_text(declarator.child_by_field_name('size'))}]"
+            return f"{_abstract_declarator(inner)}[{_text(declarator.child_by_field_name('size'))}]"
         case "function_declarator" | "abstract_function_declarator":
             parameters = declarator.child_by_field_name("parameters")
             types = [
@@ -226,9 +226,9 @@ def _abstract(declarator: tree_sitter.Node | None) -> str:
                 for node in (parameters.named_children if parameters else [])
                 if node.type == "parameter_declaration"
             ]
-            return f" {_abstract(inner)}({', '.join(types)})"
+            return f" {_abstract_declarator(inner)}({', '.join(types)})"
         case "parenthesized_declarator" | "abstract_parenthesized_declarator":
-            held = _abstract(next(iter(declarator.named_children), None))
+            held = _abstract_declarator(next(iter(declarator.named_children), None))
             return f"({held})" if held else ""
         case _:
             return ""
@@ -241,7 +241,7 @@ def _text(node: tree_sitter.Node | None) -> str:
 class _Layout:
     """Computes sizes and offsets in bytes on LP64."""
 
-    def __init__(self, read: _Read) -> None:
+    def __init__(self, read: _Declarations) -> None:
         self._read = read
 
     def is_known(self, name: str) -> bool:

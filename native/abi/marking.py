@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from decoding import OUTPUTS, guard_of_output
 from pjrt_abi import Abi, Field, Struct
 
-# Outputs behind a pointer that the caller passes.
+# Outputs that are written through a pointer from the caller.
 OF_CALLER = {
     ("PJRT_Client_DefaultDeviceAssignment_Args", "default_assignment"),
     ("PJRT_Executable_OptimizedProgram_Args", "program"),
@@ -23,7 +23,7 @@ OF_CALLER = {
     ("PJRT_Transfers_PJRT_Client_MakeCrossHostReceiveBuffers_Args", "buffers"),
     ("PJRT_Transfers_PJRT_Client_CrossHostSendBuffers_Args", "send_events"),
 }
-# Lists in memory of the caller: the arguments of `ListMarks::begin`.
+# Lists in the caller's memory: the arguments of `ListMarks::begin`.
 LISTS = {
     ("PJRT_LoadedExecutable_Execute_Args", "output_lists"): (
         "args->output_lists, args->num_devices, outputs_of(args->executable)"

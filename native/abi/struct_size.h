@@ -1,4 +1,4 @@
-// Helpers for structs of the C APIs, which begin with their size. Either side may know fewer members than the other.
+// Helpers for structs of the C APIs, which begin with their size. The caller or the plug-in may know fewer members.
 #pragma once
 
 namespace framedex::pjrt {

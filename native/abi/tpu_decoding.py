@@ -118,12 +118,14 @@ def _values(abi: TpuAbi, function: Function) -> Iterator[Value]:
         if _is_identity(function, parameter.type):
             yield Value(parameter.name, f"{{writer}}.address({{index}}, {parameter.name});", "true", False)
             continue
-        for name, statement, guard in _one(abi, parameter.name, parameter.type, parameter.name, is_output, count):
+        for name, statement, guard in _parameter_values(
+            abi, parameter.name, parameter.type, parameter.name, is_output, count
+        ):
             yield Value(name, statement, guard, is_output)
     if function.returns.endswith("*") and not function.returns.endswith("char*"):
         yield Value("returned", "{writer}.address({index}, returned);", "true", True)
     elif function.returns != "void":
-        for name, statement, guard in _one(abi, "returned", function.returns, "returned", False, None):
+        for name, statement, guard in _parameter_values(abi, "returned", function.returns, "returned", False, None):
             yield Value(name, statement, guard, True)
 
 
@@ -160,7 +162,7 @@ def _counts_of(name: str) -> tuple[str, ...]:
 Written = Iterator[tuple[str, str, str]]
 
 
-def _one(abi: TpuAbi, name: str, c_type: str, access: str, is_output: bool, count: str | None) -> Written:
+def _parameter_values(abi: TpuAbi, name: str, c_type: str, access: str, is_output: bool, count: str | None) -> Written:
     """The recorded values of one parameter or member, as name, C++ statement and guard."""
     plain = c_type.removeprefix("const ").strip()
     pointee = plain.rstrip("*&")
@@ -217,7 +219,7 @@ def _scalar(abi: TpuAbi, c_type: str, access: str) -> str:
 
 def _struct_values(abi: TpuAbi, name: str, struct: Struct, pointer: str, guard: str, *, may_be_null: bool) -> Written:
     if may_be_null:
-        guard = _both(guard, f"{pointer} != nullptr")
+        guard = _conjunction(guard, f"{pointer} != nullptr")
     if struct.name in WRITERS:
         for suffix, writer in WRITERS[struct.name]:
             yield name + suffix, f"{writer}({{writer}}, {{index}}, *{pointer});", guard
@@ -237,7 +239,7 @@ def _field_values(abi: TpuAbi, name: str, struct: Struct, field: Field, pointer:
         return
     assert field.name is not None
     if struct.field(f"has_{field.name}"):
-        guard = _both(guard, f"{pointer}->has_{field.name}")
+        guard = _conjunction(guard, f"{pointer}->has_{field.name}")
     access = f"{pointer}->{field.name}"
     if "[" in field.type:
         element, _, extent = field.type.partition("[")
@@ -257,8 +259,10 @@ def _field_values(abi: TpuAbi, name: str, struct: Struct, field: Field, pointer:
     elif "*" in field.type and field.type.removeprefix("const ").rstrip("*") in abi.structs:
         yield f"{name}.{field.name}", f"{{writer}}.address({{index}}, {access});", guard
     else:
-        for member, statement, condition in _one(abi, f"{name}.{field.name}", field.type, access, False, count):
-            yield member, statement, _both(guard, condition)
+        for member, statement, condition in _parameter_values(
+            abi, f"{name}.{field.name}", field.type, access, False, count
+        ):
+            yield member, statement, _conjunction(guard, condition)
 
 
 def _is_count(struct: Struct, name: str) -> bool:
@@ -266,5 +270,5 @@ def _is_count(struct: Struct, name: str) -> bool:
     return field is not None and field.type in ("size_t", "int")
 
 
-def _both(first: str, second: str) -> str:
+def _conjunction(first: str, second: str) -> str:
     return " && ".join(dict.fromkeys(guard for guard in (first, second) if guard != "true")) or "true"

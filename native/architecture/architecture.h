@@ -1,4 +1,4 @@
-// The processor's part of the native code: see README.md.
+// The native code that depends on the processor: see README.md.
 #pragma once
 
 #if defined(__x86_64__)

@@ -53,7 +53,7 @@ Role role_named(const std::string& name) {
   for (const auto& [word, role] : kRoles) {
     if (word == name) return role;
   }
-  throw py::value_error("There is no role \"" + name + "\" of an object.");
+  throw py::value_error("Unknown role of an object: \"" + name + "\".");
 }
 
 // An object field: name, type, role, whether it is a list.
@@ -188,7 +188,7 @@ void add_call(CallColumns& calls, uint32_t thread, uint32_t function, uint32_t s
 }  // namespace
 
 PYBIND11_MODULE(_call_stream, module) {
-  module.doc() = "What is found out of the calls of a capture as they stream by.";
+  module.doc() = "Analyses of a capture's calls, computed while the calls stream by.";
   module.attr("NONE") = call_stream::kNone;
   py::class_<ObjectTable>(module, "ObjectTable")
       .def(py::init<>())

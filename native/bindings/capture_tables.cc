@@ -47,7 +47,7 @@ std::vector<py::int_> numbers_below(size_t count) {
   return numbers;
 }
 
-// A number is shared by all tuples: an int of its own for each frame of each stack takes four times their memory.
+// All tuples share these int objects: a separate int for each frame of each stack would take four times the memory.
 py::tuple chain(const std::vector<uint32_t>& frames, const std::vector<py::int_>& numbers) {
   py::tuple result(frames.size());
   for (size_t i = 0; i < frames.size(); ++i) result[i] = numbers[frames[i]];

@@ -56,7 +56,7 @@ class Run {
       std::vector<extractor::Request> requests, unsigned threads)
       : run_(std::make_unique<extractor::ExtractionRun>(std::move(languages), std::move(macros), std::move(requests),
                                                         threads)) {}
-  // NOLINTNEXTLINE(bugprone-exception-escape): pybind11 does not say of its own that it throws nothing here.
+  // NOLINTNEXTLINE(bugprone-exception-escape): pybind11's functions are not marked noexcept, but do not throw here.
   ~Run() {
     py::gil_scoped_release release;
     run_.reset();

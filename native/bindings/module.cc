@@ -103,7 +103,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });
   module.def(
-      "read_modules", [](const std::string& folder) { return to_python(capture::Definitions::modules(folder)); },
+      "read_modules", [](const std::string& folder) { return to_python(capture::Definitions::read_modules(folder)); },
       py::arg("folder"));
   module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));

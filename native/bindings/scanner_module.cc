@@ -87,7 +87,7 @@ py::object followed_frame(const line_scanner::LineMemory& memory) {
 }  // namespace
 
 PYBIND11_MODULE(_scanner, module) {
-  module.doc() = "The lines of a log that something may be found on, and what is remembered of them.";
+  module.doc() = "Finds the log lines that may belong to a stack, and caches their parsed outcomes.";
   py::class_<line_scanner::LineScanner>(module, "LineScanner")
       .def(py::init<const std::vector<std::string>&, const std::vector<std::string>&>(), py::arg("needles"),
            py::arg("word_needles"))
@@ -115,11 +115,11 @@ PYBIND11_MODULE(_scanner, module) {
              const py::bytes& note) { memory.keep_note(before, std::string_view(line), std::string(note)); },
           py::arg("before"), py::arg("line"), py::arg("note"))
       .def(
-          "know_lost_path",
-          [](line_scanner::LineMemory& memory, const py::bytes& path) { memory.know_lost_path(std::string(path)); },
+          "add_missing_path",
+          [](line_scanner::LineMemory& memory, const py::bytes& path) { memory.add_missing_path(std::string(path)); },
           py::arg("path"))
-      .def("know_names", &line_scanner::LineMemory::know_names, py::arg("texts"))
-      .def_property_readonly("names_met", &line_scanner::LineMemory::names_met)
+      .def("set_known_names", &line_scanner::LineMemory::set_known_names, py::arg("texts"))
+      .def_property_readonly("names_seen", &line_scanner::LineMemory::names_seen)
       .def("clear", &line_scanner::LineMemory::clear)
       .def_property_readonly("weight", &line_scanner::LineMemory::weight);
   module.def(

@@ -7,7 +7,7 @@
 namespace framedex::boundary {
 namespace {
 
-// Takes the arguments of a call in the order of the calling convention.
+// Reads the arguments of a call in the order of the calling convention.
 class ArgumentReader {
  public:
   explicit ArgumentReader(const Registers& registers) : registers_(registers) {}
@@ -36,7 +36,7 @@ double real(uint64_t bits) {
   return static_cast<double>(value);
 }
 
-// A number, or an address if it is too large for a typical number.
+// Writes a number, or an address if it is too large for a typical number.
 void write_any(recorder::ArgumentWriter& writer, uint16_t field, uint64_t value) {
   auto number = static_cast<int64_t>(value);
   if (number == static_cast<int32_t>(value)) {
@@ -46,14 +46,14 @@ void write_any(recorder::ArgumentWriter& writer, uint16_t field, uint64_t value)
   }
 }
 
-// Writes a C string, or its address if the memory is not readable or has no end nearby.
+// Writes a C string, or its address if the memory is not readable or the string is too long.
 void write_text(recorder::ArgumentWriter& writer, uint16_t field, uint64_t address) {
   char text[recorder::ArgumentWriter::kMaximumText];
   constexpr uint64_t kPage = 4096;
   size_t size = 0;
   while (size < sizeof(text)) {
     uint64_t at = address + size;
-    size_t rest = std::min<size_t>(sizeof(text) - size, kPage - at % kPage);  // of the page: the text may end in it
+    size_t rest = std::min<size_t>(sizeof(text) - size, kPage - at % kPage);  // the next page may be unmapped
     size_t copied = recorder::copy_readable(reinterpret_cast<const void*>(at), text + size, rest);
     if (copied == 0) break;
     size_t length = strnlen(text + size, copied);

@@ -43,7 +43,7 @@ bool Boundary::is_in(const char* path) const {
   if (library.empty()) return true;
   const char* slash = std::strrchr(path, '/');
   std::string file = slash == nullptr ? path : slash + 1;
-  // `libz.so` is also `libz.so.1.3`.
+  // `libz.so` also matches `libz.so.1.3`.
   return fnmatch(library.c_str(), file.c_str(), 0) == 0 || fnmatch((library + ".*").c_str(), file.c_str(), 0) == 0;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
 
-// The folder of this library, with those of the recorder and the mock. Never destroyed: calls come after static
+// The folder of this library, which also contains the recorder and the mock. Never destroyed: calls come after static
 // destructors.
 std::string_view own_folder() {
   static const auto* folder = [] {
@@ -27,7 +27,7 @@ std::string_view own_folder() {
   return *folder;
 }
 
-// The recorder waits for locks of the loader and of libgcc_s, which hold them around calls of functions such as malloc.
+// Excludes the loader and libgcc_s, which call functions such as malloc while they hold locks that the recorder takes.
 bool is_excluded(std::string_view path) {
   std::string_view file = path.substr(path.rfind('/') + 1);
   bool has_locks = file.substr(0, 3) == "ld-" || file.substr(0, 9) == "libgcc_s.";
@@ -44,10 +44,10 @@ struct Object::Dynamic {
   const char* strings = nullptr;
   const ElfW(Sym) * symbols = nullptr;
   const ElfW(Half) * versions = nullptr;   // the version numbers of the symbols
-  const ElfW(Verneed) * needed = nullptr;  // the names of those numbers
+  const ElfW(Verneed) * needed = nullptr;  // the names of these versions
   const ElfW(Rela) * relocations = nullptr;
   size_t relocation_bytes = 0;
-  size_t relative_count = 0;  // of the first relocations, which have no symbol
+  size_t relative_count = 0;  // number of relative relocations, which come first and have no symbol
   const ElfW(Rela) * calls = nullptr;
   size_t call_bytes = 0;
 
@@ -55,7 +55,7 @@ struct Object::Dynamic {
   const char* version_of(size_t symbol) const;
 };
 
-// The loader stores addresses in place of some offsets, except in the kernel's object.
+// The loader replaces some offsets in these entries by addresses, except in the vDSO.
 Object::Dynamic::Dynamic(const ElfW(Dyn) * entry, uintptr_t base) {
   auto assign = [&](auto*& target) {
     uintptr_t word = entry->d_un.d_ptr;
@@ -96,7 +96,7 @@ Object::Dynamic::Dynamic(const ElfW(Dyn) * entry, uintptr_t base) {
   }
 }
 
-// Returns the version of a symbol that another object defines; empty if any version fits.
+// Returns the version of a symbol that another object defines; empty if any version matches.
 const char* Object::Dynamic::version_of(size_t symbol) const {
   constexpr ElfW(Half) kHidden = 0x8000;
   if (versions == nullptr || needed == nullptr) return "";
@@ -112,7 +112,7 @@ const char* Object::Dynamic::version_of(size_t symbol) const {
   }
 }
 
-std::optional<Object> Object::of(const ListedObject& listed) {
+std::optional<Object> Object::open(const ListedObject& listed) {
   const char* path = listed.path.empty() ? nullptr : listed.path.c_str();
   Handle handle(dlopen(path, RTLD_LAZY | RTLD_NOLOAD), dlclose);
   link_map* map = nullptr;
@@ -143,10 +143,10 @@ void Object::each_slot(const Dynamic& dynamic, const ElfW(Rela) * first, size_t 
     if (!is_slot) continue;
     size_t number = ELF64_R_SYM(each->r_info);
     const ElfW(Sym) & symbol = dynamic.symbols[number];
-    auto* place = reinterpret_cast<const void**>(base() + each->r_offset);
-    const void* value = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    auto* address = reinterpret_cast<const void**>(base() + each->r_offset);
+    const void* value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
     bool is_lazy = type == architecture::kJumpSlot && symbol.st_shndx == SHN_UNDEF && has_code_at(value);
-    visit({dynamic.strings + symbol.st_name, is_lazy ? dynamic.version_of(number) : "", place, value, is_lazy});
+    visit({dynamic.strings + symbol.st_name, is_lazy ? dynamic.version_of(number) : "", address, value, is_lazy});
   }
 }
 
@@ -160,8 +160,8 @@ bool Object::has_code_at(const void* address) const {
   return false;
 }
 
-// Whether the loader has made the page of an address read-only after it stored the slots. It leaves out the last,
-// incomplete page.
+// Whether the loader has made the page of an address read-only after it filled the slots. The last, incomplete page
+// stays writable.
 bool Object::protects(const void* address) const {
   auto word = reinterpret_cast<uintptr_t>(address);
   for (size_t i = 0; i < listed_.part_count; ++i) {
@@ -173,17 +173,17 @@ bool Object::protects(const void* address) const {
 }
 
 void Object::store(const Slot& slot, const void* value) const {
-  auto* page = reinterpret_cast<void*>(page_of(reinterpret_cast<uintptr_t>(slot.place)));
-  bool is_protected = protects(slot.place);
+  auto* page = reinterpret_cast<void*>(page_of(reinterpret_cast<uintptr_t>(slot.address)));
+  bool is_protected = protects(slot.address);
   if (is_protected && mprotect(page, page_size(), PROT_READ | PROT_WRITE) != 0) return;
   const void* expected = slot.value;
-  __atomic_compare_exchange_n(slot.place, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  __atomic_compare_exchange_n(slot.address, &expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   if (is_protected) mprotect(page, page_size(), PROT_READ);
 }
 
 std::vector<ListedObject> listed_objects() {
   std::vector<ListedObject> found;
-  own_folder();  // dladdr needs another lock of the loader than the walk
+  own_folder();  // computed before the walk, because dladdr takes another of the loader's locks
   recorder::LoaderLock lock;
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* result) {

@@ -12,7 +12,7 @@
 
 namespace framedex::boundary {
 
-// An object in the loader's list, where another thread may still be loading it.
+// An object in the loader's list. Another thread may still be loading it.
 struct ListedObject {
   uintptr_t base;
   std::string path;  // empty for the executable
@@ -26,24 +26,24 @@ std::vector<ListedObject> listed_objects();
 
 struct Slot {
   const char* symbol;
-  const char* version;  // of a lazy slot's symbol; empty if it has none
-  const void** place;
+  const char* version;  // the symbol version of a lazy slot; empty if it has none
+  const void** address;
   const void* value;
-  // Whether the value leads back into the object, because the loader has not looked up the symbol yet.
+  // Whether the value still points into the object itself: the loader has not looked up the symbol yet.
   bool is_lazy;
 };
 
-// An object that is completely loaded, and stays so while this exists.
+// A completely loaded object. It stays loaded during the lifetime of this instance.
 class Object {
  public:
-  // Waits for the loader. Returns nothing if the object is not loaded any more.
-  static std::optional<Object> of(const ListedObject& listed);
+  // Waits for the loader. Returns nothing if the object has been unloaded.
+  static std::optional<Object> open(const ListedObject& listed);
 
   void* handle() const { return handle_.get(); }
   uintptr_t base() const { return listed_.base; }
-  // Calls `visit` with each slot for a function.
+  // Calls `visit` for each slot that may hold a function's address.
   void each_slot(const std::function<void(const Slot&)>& visit) const;
-  // Stores a function in a slot, unless another thread has changed it. One thread at a time may do so.
+  // Stores a function in a slot, unless another thread has changed the slot. Call on one thread at a time.
   void store(const Slot& slot, const void* value) const;
 
  private:

@@ -35,7 +35,7 @@ pid_t installed_in = 0;
 struct Patches {
   std::mutex mutex;
   recorder::LoaderChanges seen;
-  std::set<uintptr_t> patched;  // bases of objects
+  std::set<uintptr_t> patched;  // base addresses of the patched objects
   uint64_t renewals = 0;        // how often all objects had to be patched again
 };
 Patches* patches = nullptr;
@@ -45,13 +45,13 @@ const void* target_trampoline(const Boundary* boundary) {
       static_cast<size_t>(std::find(boundaries->begin(), boundaries->end(), boundary) - boundaries->begin()));
 }
 
-// An empty version is any.
+// Looks up a symbol. An empty version matches any.
 const void* look_up(void* handle, const char* name, const char* version) {
   return *version == '\0' ? real_dlsym(handle, name) : dlvsym(handle, name, version);
 }
 
-// Whether an address, which the loader answered for a function, is not its definition. An executable that is not
-// position-independent may have only a stub there, which jumps through a slot.
+// Whether the address that the loader returned for a function is only a stub, which jumps through a slot. An executable
+// that is not position-independent may have stubs.
 bool is_stub(const void* function) {
   Dl_info info;
   ElfW(Sym)* symbol = nullptr;
@@ -64,16 +64,16 @@ const void* find_global(const char* name, const char* version, const std::vector
   const void* found = look_up(RTLD_DEFAULT, name, version);
   if (found == nullptr || !is_stub(found)) return found;
   for (const ListedObject& listed : objects) {
-    std::optional<Object> object = listed.path.empty() ? std::nullopt : Object::of(listed);
+    std::optional<Object> object = listed.path.empty() ? std::nullopt : Object::open(listed);
     const void* definition = object ? look_up(object->handle(), name, version) : nullptr;
     if (definition != nullptr) return definition;
   }
   return nullptr;
 }
 
-// Returns a function in the first object that has it and fits the boundary; nullptr if none does.
+// Returns the boundary's function in the first object that has it and matches the boundary; nullptr if none does.
 const void* find_target(const Boundary& boundary, const std::vector<ListedObject>& objects) {
-  // While it is loaded it stays: its callers have the trampoline, which would lead them to another library's function.
+  // Keep the known function while its library is loaded: its callers already jump to the trampoline.
   const void* known = boundary.target;
   Dl_info of_known;
   if (known != nullptr && dladdr(known, &of_known) != 0 && boundary.is_in(of_known.dli_fname)) return known;
@@ -82,16 +82,16 @@ const void* find_target(const Boundary& boundary, const std::vector<ListedObject
   }
   for (const ListedObject& listed : objects) {
     if (listed.path.empty() || !boundary.is_in(listed.path.c_str())) continue;
-    std::optional<Object> object = Object::of(listed);
+    std::optional<Object> object = Object::open(listed);
     const void* found = object ? look_up(object->handle(), boundary.name.c_str(), "") : nullptr;
-    Dl_info info;  // dlsym also searches what the object needs
+    Dl_info info;  // dlsym also searches the object's dependencies
     bool is_own = found != nullptr && dladdr(found, &info) != 0 && boundary.is_in(info.dli_fname);
     if (is_own) return found;
   }
   return nullptr;
 }
 
-// Returns whether the boundary has a new function.
+// Sets the boundary's function, and returns whether it is a new one.
 bool set_target(Boundary& boundary, const void* target) {
   if (target == nullptr || target == boundary.target) return false;
   if (boundary.target == nullptr) {
@@ -107,7 +107,7 @@ bool set_target(Boundary& boundary, const void* target) {
   return true;
 }
 
-// Returns the trampoline for a slot, nullptr to leave it.
+// Returns the trampoline to store in a slot; nullptr to leave the slot unchanged.
 const void* trampoline_for(const Slot& slot, const std::vector<ListedObject>& objects) {
   if (std::strcmp(slot.symbol, "dlsym") == 0) {
     return slot.value == reinterpret_cast<const void*>(real_dlsym) || slot.is_lazy ? trampoline(kMaximumBoundaries)
@@ -116,8 +116,8 @@ const void* trampoline_for(const Slot& slot, const std::vector<ListedObject>& ob
   for (const Boundary* boundary : *boundaries) {
     const void* target = boundary->target;
     if (target == nullptr || boundary->name != slot.symbol) continue;
-    bool leads_there = slot.is_lazy ? find_global(slot.symbol, slot.version, objects) == target : slot.value == target;
-    if (leads_there) return target_trampoline(boundary);
+    bool is_target = slot.is_lazy ? find_global(slot.symbol, slot.version, objects) == target : slot.value == target;
+    if (is_target) return target_trampoline(boundary);
   }
   return nullptr;
 }
@@ -128,9 +128,9 @@ struct Patch {
   const void* value;
 };
 
-std::vector<Patch> patches_of(const std::vector<Object>& wanted, const std::vector<ListedObject>& objects) {
+std::vector<Patch> patches_of(const std::vector<Object>& loaded, const std::vector<ListedObject>& objects) {
   std::vector<Patch> found;
-  for (const Object& object : wanted) {
+  for (const Object& object : loaded) {
     object.each_slot([&](const Slot& slot) {
       if (const void* value = trampoline_for(slot, objects)) found.push_back({object, slot, value});
     });
@@ -138,13 +138,13 @@ std::vector<Patch> patches_of(const std::vector<Object>& wanted, const std::vect
   return found;
 }
 
-struct Wanted {
+struct ObjectsToPatch {
   std::vector<ListedObject> objects;
   uint64_t renewals;
 };
 
 // Finds the boundaries' functions. Returns the objects to patch.
-Wanted update_targets(const recorder::LoaderChanges& now, const std::vector<ListedObject>& objects) {
+ObjectsToPatch update_targets(const recorder::LoaderChanges& now, const std::vector<ListedObject>& objects) {
   std::vector<const void*> targets;
   for (const Boundary* boundary : *boundaries) targets.push_back(find_target(*boundary, objects));
   std::lock_guard lock(patches->mutex);
@@ -154,11 +154,11 @@ Wanted update_targets(const recorder::LoaderChanges& now, const std::vector<List
     patches->patched.clear();
     ++patches->renewals;
   }
-  Wanted wanted{{}, patches->renewals};
+  ObjectsToPatch to_patch{{}, patches->renewals};
   for (const ListedObject& each : objects) {
-    if (patches->patched.count(each.base) == 0) wanted.objects.push_back(each);
+    if (patches->patched.count(each.base) == 0) to_patch.objects.push_back(each);
   }
-  return wanted;
+  return to_patch;
 }
 
 // Patches the objects that were loaded since the last time.
@@ -169,22 +169,22 @@ void patch_new_objects() {
     if (now == patches->seen) return;
   }
   std::vector<ListedObject> objects = listed_objects();
-  Wanted wanted = update_targets(now, objects);
+  ObjectsToPatch to_patch = update_targets(now, objects);
   std::vector<Object> loaded;
-  for (const ListedObject& each : wanted.objects) {
-    if (std::optional<Object> object = Object::of(each)) loaded.push_back(std::move(*object));
+  for (const ListedObject& each : to_patch.objects) {
+    if (std::optional<Object> object = Object::open(each)) loaded.push_back(std::move(*object));
   }
   std::vector<Patch> found = patches_of(loaded, objects);
-  dlerror();  // none of the program's
+  dlerror();  // discard the error of our own look-ups
   std::lock_guard lock(patches->mutex);
   for (const Patch& each : found) each.object.store(each.slot, each.value);
-  if (wanted.renewals != patches->renewals)
-    return;  // by another thread, which patches all objects, but maybe not these
+  if (to_patch.renewals != patches->renewals)
+    return;  // another thread patches all objects again, but may have missed these
   for (const Object& each : loaded) patches->patched.insert(each.base());
   patches->seen = now;
 }
 
-// Returns the address that dlsym has to return, nullptr for the real function's own answer.
+// Returns the address that dlsym must return; nullptr to let the real dlsym answer.
 void* answer_dlsym(void* library, const char* name) {
   if (recorder::is_inside) return nullptr;
   recorder::InsideScope inside;
@@ -199,7 +199,7 @@ void* answer_dlsym(void* library, const char* name) {
 }
 
 void report_missing() {
-  if (getpid() != installed_in) return;  // a fork
+  if (getpid() != installed_in) return;  // a forked child
   for (const Boundary* boundary : *boundaries) {
     if (boundary->target != nullptr) continue;
     const std::string& library = boundary->library;
@@ -230,12 +230,12 @@ extern "C" const void* framedex_boundary_enter(Registers* registers) noexcept {
   return boundary.target;
 }
 
-void install(std::vector<Boundary*> named, bool reports_missing) {
+void install(std::vector<Boundary*> requested, bool reports_missing) {
   recorder::InsideScope inside;
-  boundaries = new std::vector<Boundary*>(std::move(named));
+  boundaries = new std::vector<Boundary*>(std::move(requested));
   patches = new Patches;
   installed_in = getpid();
-  // Another thread may be patching during a fork: the child patches anew.
+  // Another thread may be patching during a fork, so the child starts with an empty state and patches again.
   pthread_atfork(nullptr, nullptr, [] { new (patches) Patches; });
   real_dlsym = dlsym;
   const void* definition = find_global("dlsym", "", listed_objects());

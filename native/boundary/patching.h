@@ -1,12 +1,12 @@
-// Leads the callers of boundaries to their trampolines.
+// Redirects the callers of boundaries to trampolines.
 //
 // A library reaches another one's function through a slot of its global offset table, or with an address from dlsym.
-// The slots of all loaded objects are patched, and dlsym is patched too. It looks for new objects before it answers: a
-// program that loads a library asks it for a symbol before it runs its code, except for its constructors.
+// The slots of all loaded objects are patched, and so is dlsym. The patched dlsym looks for new objects first: a
+// program that loads a library calls dlsym before it runs the library's code. Only constructors run earlier.
 //
-// A slot is patched only if it has the boundary's function, or if the loader would store that function there. Calls
-// inside a library without a slot, those of framedex and of the loader itself, and the answers of dlsym for
-// RTLD_DEFAULT and RTLD_NEXT, which depend on the caller, lead to the function itself.
+// A slot is patched only if it contains the boundary's function, or if the loader would store that function there. Some
+// calls still reach the function directly: calls inside a library without a slot, calls by framedex and the loader, and
+// calls of addresses from dlsym with RTLD_DEFAULT and RTLD_NEXT, which depend on the caller.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The registers and the stack of a caller at the entry of a function, as a trampoline stores them.
+// The caller's registers and stack at the entry of a function, as a trampoline stores them.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace framedex::boundary {
 
-// In the order of addresses; architecture/*/boundary_trampolines.cc store it.
+// In address order. architecture/*/boundary_trampolines.cc fill it.
 struct Registers {
   double vectors[architecture::kVectorArguments][2];
-  uint64_t answer;  // of framedex_boundary_return; at the entry rax, or x8 on AArch64
+  uint64_t answer;  // returned by framedex_boundary_return; at the entry rax, or x8 on AArch64
   uint64_t integers[architecture::kIntegerArguments];
   uint64_t fp;
   uint64_t boundary;  // the trampoline's index
   uint64_t return_address;
-  uint64_t stack[1];  // arguments that are not in registers
+  uint64_t stack[1];  // arguments on the stack
 };
 
 }  // namespace framedex::boundary

@@ -21,32 +21,34 @@ uint64_t Rows::next(size_t* at) const {
   return folded >> 1 ^ (~(folded & 1) + 1);
 }
 
-void CallGroups::add(CallGroup fate, const Rows& rows) {
-  auto [place, is_new] = groups_.try_emplace(std::move(fate));
-  place->second.add(rows);
+void CallGroups::add(LinkCandidates candidates, const Rows& rows) {
+  auto [group, is_new] = groups_.try_emplace(std::move(candidates));
+  group->second.add(rows);
   if (!is_new) return;
-  const CallGroup& known = place->first;
-  for (uint32_t thread : known.paused) of_waiting_[thread].emplace(&known, place);
+  const LinkCandidates& known = group->first;
+  for (uint32_t thread : known.paused) by_waiting_thread_[thread].emplace(&known, group);
   for (const CallGap& pause : known.pauses) {
-    if (pause.after != kNoRow) of_ended_[pause.thread].emplace(&known, place);
+    if (pause.next_row != kNoRow) by_paused_thread_[pause.thread].emplace(&known, group);
   }
-  if (known.piece != kNoPiece) of_piece_[known.piece].emplace(&known, place);
+  if (known.piece != kNoPiece) by_piece_[known.piece].emplace(&known, group);
 }
 
-std::vector<CallGroups::Group> CallGroups::take_waiting_for(uint32_t thread) { return take(&of_waiting_, thread); }
+std::vector<CallGroups::Group> CallGroups::take_waiting_for(uint32_t thread) {
+  return take(&by_waiting_thread_, thread);
+}
 
-std::vector<CallGroups::Group> CallGroups::take_ended_by(uint32_t thread) { return take(&of_ended_, thread); }
+std::vector<CallGroups::Group> CallGroups::take_ended_by(uint32_t thread) { return take(&by_paused_thread_, thread); }
 
-std::vector<CallGroups::Group> CallGroups::take_of(Piece piece) { return take(&of_piece_, piece); }
+std::vector<CallGroups::Group> CallGroups::take_piece(Piece piece) { return take(&by_piece_, piece); }
 
 template <typename Key>
-std::vector<CallGroups::Group> CallGroups::take(Places<Key>* places, Key key) {
+std::vector<CallGroups::Group> CallGroups::take(GroupIndex<Key>* index, Key key) {
   std::vector<Group> taken;
-  auto found = places->find(key);
-  if (found == places->end()) return taken;
-  std::map<const void*, Place> meant = std::move(found->second);
-  places->erase(found);
-  for (const auto& [address, place] : meant) taken.push_back(take(place));
+  auto found = index->find(key);
+  if (found == index->end()) return taken;
+  std::map<const void*, GroupIterator> matches = std::move(found->second);
+  index->erase(found);
+  for (const auto& [address, group] : matches) taken.push_back(take(group));
   return taken;
 }
 
@@ -56,18 +58,18 @@ std::vector<CallGroups::Group> CallGroups::take_all() {
   return taken;
 }
 
-CallGroups::Group CallGroups::take(Place place) {
-  const CallGroup& fate = place->first;
-  auto forget = [&](auto& places, auto key) {
-    auto found = places.find(key);
-    if (found == places.end()) return;
-    found->second.erase(&fate);
-    if (found->second.empty()) places.erase(found);
+CallGroups::Group CallGroups::take(GroupIterator group) {
+  const LinkCandidates& candidates = group->first;
+  auto forget = [&](auto& index, auto key) {
+    auto found = index.find(key);
+    if (found == index.end()) return;
+    found->second.erase(&candidates);
+    if (found->second.empty()) index.erase(found);
   };
-  for (uint32_t thread : fate.paused) forget(of_waiting_, thread);
-  for (const CallGap& pause : fate.pauses) forget(of_ended_, pause.thread);
-  forget(of_piece_, fate.piece);
-  auto node = groups_.extract(place);
+  for (uint32_t thread : candidates.paused) forget(by_waiting_thread_, thread);
+  for (const CallGap& pause : candidates.pauses) forget(by_paused_thread_, pause.thread);
+  forget(by_piece_, candidates.piece);
+  auto node = groups_.extract(group);
   return {std::move(node.key()), std::move(node.mapped())};
 }
 

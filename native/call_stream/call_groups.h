@@ -1,7 +1,7 @@
-// Groups of calls without Python that share a fate: the possible callers found so far, and the events they wait for.
+// Groups of calls without Python that have the same candidates: the threads that may have caused them.
 //
 // A link is often decided late: a thread may pause until the program ends. So calls are stored as differences of their
-// rows, a byte or two each, and calls with the same fate share one group.
+// rows, a byte or two each, and calls with the same candidates share one group.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,31 @@ namespace framedex::call_stream {
 
 inline constexpr uint64_t kNoRow = ~uint64_t{0};
 
-// A time in which a thread with Python made no calls, between two calls whose stacks share a chain of frames.
+// A period without calls of a thread with Python, between two calls whose stacks share a chain of frames.
 struct CallGap {
   uint32_t thread;
   uint32_t chain;
-  bool is_one_line;  // the thread stayed in the native call of the first one
-  uint64_t after;    // the row of the second call; kNoRow once nothing depends on it
+  bool is_one_line;   // the thread stayed in the native call of the first one
+  uint64_t next_row;  // the row of the second call; kNoRow once no link depends on it
 
   bool operator<(const CallGap& other) const { return key() < other.key(); }
 
  private:
-  std::tuple<uint32_t, uint32_t, bool, uint64_t> key() const { return {thread, chain, is_one_line, after}; }
+  std::tuple<uint32_t, uint32_t, bool, uint64_t> key() const { return {thread, chain, is_one_line, next_row}; }
 };
 
-struct CallGroup {
-  Piece piece = kNoPiece;        // the piece of the calls
-  bool is_destruction = false;   // only waited for if a thread is given an object that they worked on
+// The threads with Python that may have caused some calls.
+struct LinkCandidates {
+  Piece piece = kNoPiece;        // the piece of work that contains the calls
+  bool is_destruction = false;   // a thread waits for a destruction only if it receives an object of the piece
   std::vector<CallGap> pauses;   // pauses around the calls, by thread
   std::vector<uint32_t> paused;  // threads without a later call so far, in ascending order
 
-  bool operator<(const CallGroup& other) const { return key() < other.key(); }
+  bool operator<(const LinkCandidates& other) const { return key() < other.key(); }
   // Whether no later event can change it.
   bool is_decided() const { return piece == kNoPiece && paused.empty(); }
   // Whether no thread can have caused the calls.
-  bool is_hopeless() const { return (pauses.empty() && paused.empty()) || (piece == kNoPiece && is_destruction); }
+  bool is_empty() const { return (pauses.empty() && paused.empty()) || (piece == kNoPiece && is_destruction); }
 
  private:
   std::tuple<Piece, bool, const std::vector<CallGap>&, const std::vector<uint32_t>&> key() const {
@@ -71,32 +72,32 @@ class Rows {
 class CallGroups {
  public:
   struct Group {
-    CallGroup fate;
+    LinkCandidates candidates;
     Rows rows;
   };
 
-  // Adds calls to the group of their fate.
-  void add(CallGroup fate, const Rows& rows);
-  // Remove and return groups: those that wait for a call of the thread; those with a pause that ended at its latest
-  // call; those of the piece; or all.
+  // Adds calls to the group with these candidates.
+  void add(LinkCandidates candidates, const Rows& rows);
+  // Remove and return groups: those that wait for a call of the thread; those with a pause that ended at the latest
+  // call of the thread; those of the piece; or all.
   std::vector<Group> take_waiting_for(uint32_t thread);
   std::vector<Group> take_ended_by(uint32_t thread);
-  std::vector<Group> take_of(Piece piece);
+  std::vector<Group> take_piece(Piece piece);
   std::vector<Group> take_all();
 
  private:
-  using Place = std::map<CallGroup, Rows>::iterator;
+  using GroupIterator = std::map<LinkCandidates, Rows>::iterator;
   template <typename Key>
-  using Places = std::map<Key, std::map<const void*, Place>>;
+  using GroupIndex = std::map<Key, std::map<const void*, GroupIterator>>;
 
   template <typename Key>
-  std::vector<Group> take(Places<Key>* places, Key key);
-  Group take(Place place);
+  std::vector<Group> take(GroupIndex<Key>* index, Key key);
+  Group take(GroupIterator group);
 
-  std::map<CallGroup, Rows> groups_;
-  Places<uint32_t> of_waiting_;  // by thread
-  Places<uint32_t> of_ended_;    // by thread
-  Places<Piece> of_piece_;
+  std::map<LinkCandidates, Rows> groups_;
+  GroupIndex<uint32_t> by_waiting_thread_;  // by thread
+  GroupIndex<uint32_t> by_paused_thread_;   // by thread
+  GroupIndex<Piece> by_piece_;
 };
 
 }  // namespace framedex::call_stream

@@ -20,11 +20,11 @@ constexpr char kMoreName[] = "more_values_not_recorded";
 uint8_t slot_named(const std::string& name, std::vector<std::string>* names) {
   if (name.empty()) return kNoSlot;
   auto found = std::find(names->begin(), names->end(), name);
-  auto place = static_cast<size_t>(found - names->begin());
-  if (found != names->end()) return static_cast<uint8_t>(place);
-  if (place == kMaxSlots) throw std::length_error("A function has too many objects.");
+  auto index = static_cast<size_t>(found - names->begin());
+  if (found != names->end()) return static_cast<uint8_t>(index);
+  if (index == kMaxSlots) throw std::length_error("A function has too many objects.");
   names->push_back(name);
-  return static_cast<uint8_t>(place);
+  return static_cast<uint8_t>(index);
 }
 
 bool is_list_kind(ValueKind kind) {
@@ -60,8 +60,8 @@ ObjectReader::Function::Function(BoundaryFunction known, const std::vector<std::
   }
   for (const std::string& name : value_names) {
     auto slot = std::find(names.begin(), names.end(), name);
-    auto place = static_cast<Slot>(slot - names.begin());
-    slot_of_field_.push_back(name == kMoreName ? kMoreSlot : slot == names.end() ? kNoSlot : place);
+    auto index = static_cast<Slot>(slot - names.begin());
+    slot_of_field_.push_back(name == kMoreName ? kMoreSlot : slot == names.end() ? kNoSlot : index);
   }
 }
 

@@ -78,8 +78,8 @@ class ObjectReader {
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     functions_.emplace_back(table_.function(name), value_names);
   }
-  const Function& function(uint32_t place) const { return functions_.at(place); }
-  // Reads the call's objects into `found`; for damaged values, those before the damage.
+  const Function& function(uint32_t index) const { return functions_.at(index); }
+  // Reads the call's objects into `found`. If values are damaged, reads only the objects before the damage.
   void read(const RecordedCall& call, CallObjects* found);
 
  private:

@@ -38,29 +38,29 @@ void CallStream::add_python_threads() {
 void CallStream::find_next() {
   next_.clear();
   threads_.resize(definitions_.threads().size());
-  for (size_t place = 0; place < threads_.size(); ++place) {
-    const capture::ThreadStreams& streams = *definitions_.threads()[place];
-    if (threads_[place]) {
-      const capture::ThreadCall* call = threads_[place]->front();
-      if (call != nullptr) next_.push_back({call->start, place});
+  for (size_t index = 0; index < threads_.size(); ++index) {
+    const capture::ThreadStreams& streams = *definitions_.threads()[index];
+    if (threads_[index]) {
+      const capture::ThreadCall* call = threads_[index]->front();
+      if (call != nullptr) next_.push_back({call->start, index});
     } else if (streams.calls != 0) {
-      next_.push_back({streams.first_start, place});
+      next_.push_back({streams.first_start, index});
     }
   }
   std::make_heap(next_.begin(), next_.end());
 }
 
-capture::ThreadCalls& CallStream::calls_of(size_t place) {
-  auto& calls = threads_[place];
+capture::ThreadCalls& CallStream::calls_of(size_t index) {
+  auto& calls = threads_[index];
   if (!calls) {
-    calls = std::make_unique<capture::ThreadCalls>(&definitions_, definitions_.threads()[place].get(), is_followed_);
+    calls = std::make_unique<capture::ThreadCalls>(&definitions_, definitions_.threads()[index].get(), is_followed_);
   }
   return *calls;
 }
 
 bool CallStream::extend() {
-  // Includes threads not read yet: later, streams are read only from the last look on.
-  for (size_t place = 0; place < threads_.size(); ++place) calls_of(place).drain();
+  // Also for threads whose reading has not begun: a later read starts where this one ends.
+  for (size_t index = 0; index < threads_.size(); ++index) calls_of(index).drain();
   callbacks_.read_pending(definitions_.folder());
   if (!definitions_.extend()) return false;
   for (auto& calls : threads_) calls->extend();
@@ -78,14 +78,14 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   uint64_t end = row_ + std::min(most, UINT64_MAX - row_);
   while (!next_.empty() && row_ < end) {
     std::pop_heap(next_.begin(), next_.end());
-    size_t place = next_.back().thread;
+    size_t index = next_.back().thread;
     next_.pop_back();
     uint64_t before = row_;
-    add_calls(place, end, until, &batch);
+    add_calls(index, end, until, &batch);
     if (row_ == before) break;  // the earliest call began too late
   }
-  for (size_t place = 0; is_followed_ && place < threads_.size(); ++place) {
-    if (threads_[place]) add_late_returns(threads_[place].get(), definitions_.threads()[place]->thread, &batch);
+  for (size_t index = 0; is_followed_ && index < threads_.size(); ++index) {
+    if (threads_[index]) add_late_returns(threads_[index].get(), definitions_.threads()[index]->thread, &batch);
   }
   if (next_.empty() && until == kForever) {
     nesting_.finish();
@@ -108,12 +108,12 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   return batch;
 }
 
-void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* batch) {
-  uint32_t thread = definitions_.threads()[place]->thread;
-  capture::ThreadCalls& calls = calls_of(place);
+void CallStream::add_calls(size_t index, uint64_t end, int64_t until, Batch* batch) {
+  uint32_t thread = definitions_.threads()[index]->thread;
+  capture::ThreadCalls& calls = calls_of(index);
   const capture::ThreadCall* call = calls.front();
   for (; call != nullptr; call = calls.front()) {
-    NextCall due{call->start, place};
+    NextCall due{call->start, index};
     bool is_late = until != kForever && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
       next_.push_back(due);
@@ -122,14 +122,14 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
     }
     // Calls that have returned by then do not enclose this one.
     add_late_returns(&calls, thread, batch);
-    add(*call, place, calls.is_last(), batch);
+    add(*call, index, calls.is_last(), batch);
     calls.pop(row_ - 1);
   }
-  if (call == nullptr && !is_followed_) threads_[place].reset();
+  if (call == nullptr && !is_followed_) threads_[index].reset();
 }
 
-void CallStream::add(const capture::ThreadCall& call, size_t place, bool is_last, Batch* batch) {
-  uint32_t thread = definitions_.threads()[place]->thread;
+void CallStream::add(const capture::ThreadCall& call, size_t index, bool is_last, Batch* batch) {
+  uint32_t thread = definitions_.threads()[index]->thread;
   Times times = times_of(call);
   CallKind what{call.function, thread, call.stack, call.error};
   uint32_t kind = kinds_.number_of(what);
@@ -150,7 +150,7 @@ void CallStream::add(const capture::ThreadCall& call, size_t place, bool is_last
                         is_last,     kind,           call.start_values(), call.end_values()};
   lifetimes_.add(recorded);
   links_.add(recorded);
-  callbacks_.add(call.function, definitions_.threads()[place]->number, call.sequence, row_);
+  callbacks_.add(call.function, definitions_.threads()[index]->number, call.sequence, row_);
   ++row_;
 }
 

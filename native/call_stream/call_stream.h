@@ -48,8 +48,8 @@ class CallStream {
   CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
-  // Returns the next calls, at most `most`, that began before `until` (nanoseconds of CLOCK_MONOTONIC). An empty batch
-  // with `until` kForever is the end.
+  // Returns the next calls, at most `most`, that began before `until` (nanoseconds of CLOCK_MONOTONIC). If `until` is
+  // kForever, an empty batch marks the end of the capture.
   Batch next(uint64_t most, int64_t until);
   // Finds newly written calls for next(). Returns false if the capture must be read again from the start.
   bool extend();
@@ -78,10 +78,10 @@ class CallStream {
   void find_next();
   void add_functions();
   void add_python_threads();
-  capture::ThreadCalls& calls_of(size_t place);
+  capture::ThreadCalls& calls_of(size_t index);
   // Adds calls of a thread until another thread's call is next, up to the row `end`.
-  void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
-  void add(const capture::ThreadCall& call, size_t place, bool is_last, Batch* batch);
+  void add_calls(size_t index, uint64_t end, int64_t until, Batch* batch);
+  void add(const capture::ThreadCall& call, size_t index, bool is_last, Batch* batch);
   void add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch);
   void change(const capture::LateReturn& late, uint32_t thread, Batch* batch);
 

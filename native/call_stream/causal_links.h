@@ -1,8 +1,8 @@
 // Causal links: from a call on a thread without Python to the Python stack that caused it.
 //
 // XLA compiles on its own threads while the Python thread that requested it waits in one native call. That thread makes
-// no calls meanwhile, but often some just before and after, from the same Python code. The shared part of those two
-// stacks is where it waited. This is an inference: a link says how it was made, and is never part of the stack.
+// no calls meanwhile, but often makes calls just before and after, from the same Python code. It waited in the part
+// that those two stacks share. This is an inference: a link records its evidence, and is never part of the stack.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class CausalLinks {
   void add_python_thread(uint32_t thread) { python_.try_emplace(thread); }
   // Adds the next call, ordered by start.
   void add(const RecordedCall& call);
-  // Notes the return of a call that was added as not returned.
+  // Records the return of a call that was added before it returned.
   void returned(const RecordedCall& call);
   // Call after the last call.
   void finish();
@@ -80,26 +80,27 @@ class CausalLinks {
     int64_t start;
     int64_t end;
     bool is_settled;  // whether all calls with its start time are known
-    CallGroup fate;
+    LinkCandidates candidates;
     Rows rows;
-    uint64_t taken_in;  // the outermost call in which a thread with Python got its object; kNoRow: none so far
-    uint32_t taken_by;
+    uint64_t
+        receiver_call;  // the outermost call in which a thread with Python received its object; kNoRow: none so far
+    uint32_t receiver_thread;
   };
 
-  void go_to(int64_t time);
+  void advance_to(int64_t time);
   void settle(Root* root);
-  void add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, CallGroup* fate);
-  void add_python(const RecordedCall& call, PythonThread* thread);
+  void add_pause(uint32_t thread, const OutermostCall& before, const OutermostCall& after, LinkCandidates* candidates);
+  void add_python_call(const RecordedCall& call, PythonThread* thread);
   void end_pauses(const RecordedCall& call, const PythonThread& thread);
-  void take(Piece piece, const RecordedCall& call);
-  void lose(Piece piece);
+  void receive_piece(Piece piece, const RecordedCall& call);
+  void drop_piece(Piece piece);
   void begin_root(const RecordedCall& call, Piece piece);
   void add_nested(const RecordedCall& call);
-  void keep(CallGroup fate, const Rows& rows);
-  void judge(const CallGroup& fate, const Rows& rows);
-  void hand_over(uint32_t thread, uint64_t outermost, CallGroup* fate, const Rows& rows);
+  void keep(LinkCandidates candidates, const Rows& rows);
+  void link_to_candidates(const LinkCandidates& candidates, const Rows& rows);
+  void receive_object(uint32_t thread, uint64_t outermost, LinkCandidates* candidates, const Rows& rows);
   void link(const Rows& rows, const CallGap& pause, LinkEvidence how);
-  bool may_be_it(const CallGap& pause) const { return pause.is_one_line || python_.size() == 1; }
+  bool may_be_cause(const CallGap& pause) const { return pause.is_one_line || python_.size() == 1; }
 
   WorkPieces work_;
   SharedChains chains_;

@@ -7,9 +7,9 @@ namespace {
 
 // Returns the element at this index, creating it if necessary.
 template <typename Element>
-Element& grown(std::vector<Element>& elements, size_t place, const Element& empty = Element()) {
-  if (place >= elements.size()) elements.resize(place + 1, empty);
-  return elements[place];
+Element& element_at(std::vector<Element>& elements, size_t index, const Element& empty = Element()) {
+  if (index >= elements.size()) elements.resize(index + 1, empty);
+  return elements[index];
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ size_t Kinds::Hash::operator()(const CallKind& kind) const {
 }
 
 uint32_t Kinds::number_of(const CallKind& kind) {
-  uint32_t& last = grown(last_of_stack_, kind.stack);
+  uint32_t& last = element_at(last_of_stack_, kind.stack);
   if (last < kinds_.size() && kinds_[last] == kind) return last;
   auto [found, is_new] = numbers_.try_emplace(kind, static_cast<uint32_t>(kinds_.size()));
   if (is_new) kinds_.push_back(kind);
@@ -30,7 +30,7 @@ uint32_t Kinds::number_of(const CallKind& kind) {
 }
 
 Totals::Total& Totals::touch(uint32_t kind) {
-  Total& total = grown(totals_, kind);
+  Total& total = element_at(totals_, kind);
   if (!total.is_touched) {
     total.is_touched = true;
     touched_.push_back(kind);
@@ -40,14 +40,14 @@ Totals::Total& Totals::touch(uint32_t kind) {
 
 void Totals::add(uint32_t kind, uint64_t row, int64_t duration) {
   Total& total = touch(kind);
-  auto place = static_cast<int64_t>(row);
-  if (total.calls == 0) total.first_call = place;
+  auto signed_row = static_cast<int64_t>(row);
+  if (total.calls == 0) total.first_call = signed_row;
   ++total.calls;
   total.duration += duration;
-  total.latest_call = place;
+  total.latest_call = signed_row;
   if (duration < total.longest) return;
   total.longest = duration;
-  total.longest_call = place;
+  total.longest_call = signed_row;
 }
 
 void Totals::add_own(uint32_t kind, int64_t duration) { touch(kind).own_duration += duration; }
@@ -72,7 +72,7 @@ KindTotals Totals::take() {
 }
 
 void Samples::add(uint32_t kind, uint32_t argument) {
-  KindArguments& few = grown(of_kind_, kind);
+  KindArguments& few = element_at(of_kind_, kind);
   if (argument == few.last) return;
   few.last = argument;
   auto& kept = few.arguments;
@@ -102,7 +102,7 @@ void Spans::add(uint32_t kind, uint64_t row) {
     close();
     block_ = block;
   }
-  Span& span = grown(of_kind_, kind);
+  Span& span = element_at(of_kind_, kind);
   if (!span.is_open) {
     span = {true, row, row};
     open_.push_back(kind);
@@ -136,29 +136,29 @@ uint32_t Durations::bucket_of(uint64_t duration) {
   return static_cast<uint32_t>(kExact) + ((exponent - kDigits - 1) << kDigits) + digits;
 }
 
-uint32_t Durations::place_of(const CallKind& what) {
-  uint32_t& place = grown(grown(of_thread_, what.thread), what.function, kNone);
-  if (place == kNone) {
-    place = static_cast<uint32_t>(counts_.size());
+uint32_t Durations::index_of(const CallKind& what) {
+  uint32_t& index = element_at(element_at(of_thread_, what.thread), what.function, kNone);
+  if (index == kNone) {
+    index = static_cast<uint32_t>(counts_.size());
     counts_.push_back({what.function, what.thread, false, {}});
   }
-  return place;
+  return index;
 }
 
 void Durations::add(uint32_t kind, const CallKind& what, int64_t duration) {
-  uint32_t& place = grown(of_kind_, kind, kNone);
-  if (place == kNone) place = place_of(what);
-  Counts& counts = counts_[place];
-  ++grown(counts.of_bucket, bucket_of(static_cast<uint64_t>(duration)));
+  uint32_t& index = element_at(of_kind_, kind, kNone);
+  if (index == kNone) index = index_of(what);
+  Counts& counts = counts_[index];
+  ++element_at(counts.of_bucket, bucket_of(static_cast<uint64_t>(duration)));
   if (counts.is_touched) return;
   counts.is_touched = true;
-  touched_.push_back(place);
+  touched_.push_back(index);
 }
 
 std::vector<int64_t> Durations::take() {
   std::vector<int64_t> taken;
-  for (uint32_t place : touched_) {
-    Counts& counts = counts_[place];
+  for (uint32_t index : touched_) {
+    Counts& counts = counts_[index];
     for (size_t bucket = 0; bucket < counts.of_bucket.size(); ++bucket) {
       uint32_t calls = counts.of_bucket[bucket];
       if (calls != 0) taken.insert(taken.end(), {counts.function, counts.thread, static_cast<int64_t>(bucket), calls});

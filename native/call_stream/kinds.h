@@ -129,7 +129,7 @@ class Durations {
     std::vector<uint32_t> of_bucket;
   };
 
-  uint32_t place_of(const CallKind& what);
+  uint32_t index_of(const CallKind& what);
 
   std::vector<Counts> counts_;
   std::vector<uint32_t> of_kind_;

@@ -13,7 +13,8 @@ constexpr int64_t kClockSlack = 10'000;
 
 constexpr char kCreatesClient[] = "PJRT_Client_Create";
 
-// Returns when a call ended. A call that never did ends after all others if it was its thread's last, else at once.
+// Returns the end of a call. A call that never returned ends after all others if it is the last one of its thread, else
+// its end counts as already past.
 int64_t known_end_of(const RecordedCall& call) {
   if (call.duration >= 0) return sum(call.start, call.duration);
   return call.is_last_of_thread ? kForever : -1;
@@ -22,8 +23,8 @@ int64_t known_end_of(const RecordedCall& call) {
 }  // namespace
 
 Lifetimes::Lifetimes(const ObjectTable& table)
-    : reader_(table), numbers_(table), hidden_since_(table.types().size(), kNone) {
-  for (ObjectType type : table.unseen_types()) hidden_since_[type] = kForever;
+    : reader_(table), numbers_(table), unseen_since_(table.types().size(), kNone) {
+  for (ObjectType type : table.unseen_types()) unseen_since_[type] = kForever;
 }
 
 void Lifetimes::add_function(const std::string& name, const std::vector<std::string>& value_names) {
@@ -32,80 +33,83 @@ void Lifetimes::add_function(const std::string& name, const std::vector<std::str
 }
 
 void Lifetimes::add(const RecordedCall& call) {
-  take_effects_until(call.start);
+  apply_effects_until(call.start);
   const ObjectReader::Function& function = reader_.function(call.function);
   sees_beginning_ = sees_beginning_ || creates_client_[call.function];
-  given_.clear();
+  arguments_.clear();
   if (function.has_objects()) {
     reader_.read(call, &objects_);
-    for (const ObjectUse& seen : objects_.inputs) note_given(meet(call, seen));
+    for (const ObjectUse& use : objects_.inputs) add_argument(note_use(call, use));
   }
   if (call.duration >= 0) schedule(call);
-  if (!given_.empty()) living_.release(given_.front().life);
+  if (!arguments_.empty()) living_.release(arguments_.front().life);
 }
 
-// Looks up the owner of its results among the objects that still exist; one may have been destroyed meanwhile.
+// Looks up the owner of the call's results among the objects that still exist: some may have been destroyed meanwhile.
 void Lifetimes::returned(const RecordedCall& call) {
   const ObjectReader::Function& function = reader_.function(call.function);
-  given_.clear();
+  arguments_.clear();
   if (function.has_objects()) {
     reader_.read(call, &objects_);
-    for (const ObjectUse& seen : objects_.inputs) {
-      withdraw(call, function.known(), seen);
-      LifeId id = living_.at(seen.type, seen.address);
-      if (id != kNoLife) note_given(id);
+    for (const ObjectUse& use : objects_.inputs) {
+      undo_effect(call, function.known(), use);
+      LifeId id = living_.find(use.type, use.address);
+      if (id != kNoLife) add_argument(id);
     }
   }
   schedule(call);
-  if (!given_.empty()) living_.release(given_.front().life);
+  if (!arguments_.empty()) living_.release(arguments_.front().life);
 }
 
-void Lifetimes::finish() { take_effects_until(kForever); }
+void Lifetimes::finish() { apply_effects_until(kForever); }
 
-// Notes that an object is an argument of a call.
-LifeId Lifetimes::meet(const RecordedCall& call, const ObjectUse& seen) {
+// Records that a call uses an object as an argument.
+LifeId Lifetimes::note_use(const RecordedCall& call, const ObjectUse& use) {
   const BoundaryFunction& function = reader_.function(call.function).known();
-  LifeId id = life_at(call, seen);
+  LifeId id = life_at(call, use);
   ObjectLifetime& life = living_[id];
   life.last_call = call.row;
   ++life.uses;
   ViolationKind kind;
   int64_t earlier;
-  if (find_fault(life, function, seen.role, &kind, &earlier)) blame(kind, life.object, call.row, earlier);
-  bool answered_that_it_did_not = call.error > 0;
-  if (!life.is_destroyed() && !answered_that_it_did_not) apply(call, function, seen.role, id);
-  living_.changed(id);
+  if (find_violation(life, function, use.role, &kind, &earlier)) add_violation(kind, life.object, call.row, earlier);
+  bool has_failed = call.error > 0;
+  if (!life.is_destroyed() && !has_failed) apply(call, function, use.role, id);
+  living_.mark_changed(id);
   return id;
 }
 
-// Returns the object at an address when a call began; a new one if the address was not seen before.
-LifeId Lifetimes::life_at(const RecordedCall& call, const ObjectUse& seen) {
-  LifeId id = living_.at(seen.type, seen.address);
-  if ((id == kNoLife || living_[id].is_destroyed()) && !pending_.empty()) id = after_all(seen, call.start);
-  if (id != kNoLife && !may_be_another(living_[id])) return id;
-  bool is_known = id != kNoLife || hidden_since_[seen.type] != kNone;
-  if (seen.role == Role::kDestroys && !is_known && sees_beginning_) {
-    blame(ViolationKind::kUnknownDestroy, living_.count(), call.row, kNone);
+// Returns the object at an address when a call began; a new one if the address was not use before.
+LifeId Lifetimes::life_at(const RecordedCall& call, const ObjectUse& use) {
+  LifeId id = living_.find(use.type, use.address);
+  if ((id == kNoLife || living_[id].is_destroyed()) && !pending_.empty())
+    id = find_concurrent_creation(use, call.start);
+  if (id != kNoLife && !may_be_reused(living_[id])) return id;
+  bool is_known = id != kNoLife || unseen_since_[use.type] != kNone;
+  if (use.role == Role::kDestroys && !is_known && sees_beginning_) {
+    add_violation(ViolationKind::kUnknownDestroy, living_.count(), call.row, kNone);
   }
   ObjectLifetime life;
-  life.type = seen.type;
-  life.address = seen.address;
+  life.type = use.type;
+  life.address = use.address;
   life.born = call.start;
   life.first_call = life.last_call = call.row;
   return begin(life);
 }
 
-// Returns the object of that address if its creation on another thread only seems to end a little later.
-LifeId Lifetimes::after_all(const ObjectUse& seen, int64_t start) {
-  for (const Effect& effect : pending_.take_those_that_hand_out(seen.type, seen.address, sum(start, kClockSlack))) {
-    take_effect(effect, std::min(effect.time, start));
+// Returns the object of that address whose creation on another thread ended at about this time: by that thread's clock
+// it may end a little later. kNoLife if there is none.
+LifeId Lifetimes::find_concurrent_creation(const ObjectUse& use, int64_t start) {
+  for (const Effect& effect : pending_.take_with_result(use.type, use.address, sum(start, kClockSlack))) {
+    apply_effect(effect, std::min(effect.time, start));
   }
-  return living_.at(seen.type, seen.address);
+  return living_.find(use.type, use.address);
 }
 
-// Finds the violation in passing this object to this function, and the call that caused it; false if there is none.
-bool Lifetimes::find_fault(const ObjectLifetime& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
-                           int64_t* earlier) const {
+// Finds the violation in passing this object to this function, and the earlier call that makes it one. Returns false if
+// there is none.
+bool Lifetimes::find_violation(const ObjectLifetime& life, const BoundaryFunction& function, Role role,
+                               ViolationKind* kind, int64_t* earlier) const {
   bool is_destroying = role == Role::kDestroys;
   auto found = [&](ViolationKind fault, int64_t call) {
     *kind = fault;
@@ -127,13 +131,13 @@ bool Lifetimes::find_fault(const ObjectLifetime& life, const BoundaryFunction& f
   return false;
 }
 
-// Applies the function's destruction or deletion to a living object that the call was given.
+// Applies the function's destruction or deletion to a living object among the call's arguments.
 void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id) {
   ObjectLifetime& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
   if (role == Role::kDestroys) {
     if (life.busy_until > sum(call.start, kClockSlack) && life.busy_thread != call.thread) {
-      blame(ViolationKind::kDestroyedInUse, life.object, call.row, static_cast<int64_t>(life.busy_call));
+      add_violation(ViolationKind::kDestroyedInUse, life.object, call.row, static_cast<int64_t>(life.busy_call));
     }
     if (--life.references != 0) return;
     life.destroyed_call = row;
@@ -148,9 +152,9 @@ void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function
   }
 }
 
-// Undoes an effect that was applied while a call had not returned and that its return contradicts.
-void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& seen) {
-  LifeId id = living_.at(seen.type, seen.address);
+// Undoes an effect that was applied before the call returned, and that its return contradicts.
+void Lifetimes::undo_effect(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& use) {
+  LifeId id = living_.find(use.type, use.address);
   if (id == kNoLife) return;
   ObjectLifetime& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
@@ -164,24 +168,24 @@ void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& funct
     life.references = 1;
     if (life.client >= 0) clients_[life.client].destroyed_call = kNone;
   }
-  living_.changed(id);
+  living_.mark_changed(id);
 }
 
-// Holds the first object, because the call may report its deletion.
-void Lifetimes::note_given(LifeId id) {
-  if (given_.empty()) living_.hold(id);
+// Adds an argument of the current call. The first one is held, because the call may report its deletion.
+void Lifetimes::add_argument(LifeId id) {
+  if (arguments_.empty()) living_.hold(id);
   const ObjectLifetime& life = living_[id];
   bool is_client = life.client >= 0;
-  given_.push_back({id, life.type, is_client ? life.client : life.owner, is_client, life.size});
+  arguments_.push_back({id, life.type, is_client ? life.client : life.owner, is_client, life.size});
 }
 
-// Queues the call's effects at its end.
+// Queues the effects that the call has at its end.
 void Lifetimes::schedule(const RecordedCall& call) {
   const ObjectReader::Function& function = reader_.function(call.function);
   bool is_error = call.error > 0;
-  bool does_anything = is_error || (function.has_objects() && (!objects_.results.empty() || !objects_.hidden.empty() ||
-                                                               objects_.has_identified || objects_.is_deleted));
-  if (!does_anything) return;
+  bool has_effect = is_error || (function.has_objects() && (!objects_.results.empty() || !objects_.hidden.empty() ||
+                                                            objects_.has_identified || objects_.is_deleted));
+  if (!has_effect) return;
   Effect& effect = *pending_.next();
   effect.time = known_end_of(call);
   effect.call = call.row;
@@ -192,7 +196,7 @@ void Lifetimes::schedule(const RecordedCall& call) {
   effect.hidden.clear();
   effect.has_identified = false;
   if (!is_error) {
-    effect.owner = client_of_given();
+    effect.owner = client_of_arguments();
     for (const ObjectUse& result : objects_.results) {
       effect.results.push_back({result.type, result.role, result.address, size_of(result)});
     }
@@ -200,69 +204,69 @@ void Lifetimes::schedule(const RecordedCall& call) {
     effect.has_identified = objects_.has_identified;
     effect.identified = objects_.identified;
     effect.id = objects_.id;
-    if (objects_.is_deleted && !given_.empty()) {
-      effect.deleted = given_.front().life;
+    if (objects_.is_deleted && !arguments_.empty()) {
+      effect.deleted = arguments_.front().life;
       living_.hold(effect.deleted);
     }
   }
   pending_.add();
 }
 
-// Returns the size of a result: from the call's values, or of the object that it copies. A program's results are not
-// copies.
+// Returns the size of a result: from the call's values, or else that of the argument that it copies. A program's
+// results are not copies.
 int64_t Lifetimes::size_of(const ObjectUse& result) const {
   if (result.is_sized) return objects_.bytes;
   if (result.is_listed) return kNone;
-  auto model = std::find_if(given_.begin(), given_.end(),
-                            [&](const ArgumentObject& given) { return given.type == result.type; });
-  return model == given_.end() ? kNone : model->size;
+  auto source = std::find_if(arguments_.begin(), arguments_.end(),
+                             [&](const ArgumentObject& argument) { return argument.type == result.type; });
+  return source == arguments_.end() ? kNone : source->size;
 }
 
 // Returns the client among the call's arguments, else the client of the first argument that has one.
-int32_t Lifetimes::client_of_given() const {
-  for (const ArgumentObject& given : given_) {
-    if (given.is_client) return given.client;
+int32_t Lifetimes::client_of_arguments() const {
+  for (const ArgumentObject& argument : arguments_) {
+    if (argument.is_client) return argument.client;
   }
-  for (const ArgumentObject& given : given_) {
-    if (given.client >= 0) return given.client;
+  for (const ArgumentObject& argument : arguments_) {
+    if (argument.client >= 0) return argument.client;
   }
   return -1;
 }
 
-void Lifetimes::take_effects_until(int64_t time) {
+void Lifetimes::apply_effects_until(int64_t time) {
   while (!pending_.empty() && pending_.first_time() <= time) {
     const Effect& effect = pending_.take_first();
-    take_effect(effect, effect.time);
+    apply_effect(effect, effect.time);
   }
 }
 
-void Lifetimes::take_effect(const Effect& effect, int64_t time) {
-  if (effect.is_error) return hide(ObjectTable::kError, time);
-  for (ObjectType type : effect.hidden) hide(type, time);
-  for (const Effect::Result& result : effect.results) hand_out(effect, time, result);
+void Lifetimes::apply_effect(const Effect& effect, int64_t time) {
+  if (effect.is_error) return note_unseen_creation(ObjectTable::kError, time);
+  for (ObjectType type : effect.hidden) note_unseen_creation(type, time);
+  for (const Effect::Result& result : effect.results) add_result(effect, time, result);
   if (effect.has_identified) {
-    LifeId id = living_.at(effect.identified.type, effect.identified.address);
+    LifeId id = living_.find(effect.identified.type, effect.identified.address);
     if (id != kNoLife) numbers_.identify(effect.identified.type, living_[id].order, effect.id);
   }
   if (effect.deleted != kNoLife) {
     ObjectLifetime& life = living_[effect.deleted];
     if (life.deleted_call == kNone) {
       life.deleted_call = static_cast<int64_t>(effect.call);
-      living_.changed(effect.deleted);
+      living_.mark_changed(effect.deleted);
     }
     living_.release(effect.deleted);
   }
 }
 
-void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Result& result) {
-  LifeId id = living_.at(result.type, result.address);
+void Lifetimes::add_result(const Effect& effect, int64_t time, const Effect::Result& result) {
+  LifeId id = living_.find(result.type, result.address);
   bool is_created = result.role == Role::kCreates;
   if (id != kNoLife && is_alive(living_[id]) && (!is_created || living_[id].created_call != kNone)) {
-    // Returned again. If the function creates it, each reference must be destroyed.
+    // The same object again: if the function creates it, each reference must be destroyed.
     ObjectLifetime& life = living_[id];
     life.references += is_created ? 1 : 0;
     life.last_call = std::max(life.last_call, effect.call);
-    return living_.changed(id);
+    return living_.mark_changed(id);
   }
   ObjectLifetime life;
   life.type = result.type;
@@ -286,12 +290,14 @@ LifeId Lifetimes::begin(ObjectLifetime life) {
   return living_.begin(life);
 }
 
-void Lifetimes::hide(ObjectType type, int64_t time) { hidden_since_[type] = std::max(time, hidden_since_[type]); }
+void Lifetimes::note_unseen_creation(ObjectType type, int64_t time) {
+  unseen_since_[type] = std::max(time, unseen_since_[type]);
+}
 
-// Returns whether a destroyed object's address may now belong to one whose creation was not seen.
-bool Lifetimes::may_be_another(const ObjectLifetime& life) const {
-  int64_t hidden_since = hidden_since_[life.type];
-  return life.is_destroyed() && hidden_since != kNone && hidden_since >= life.destroyed_at;
+// Returns whether a destroyed object's address may now belong to one whose creation was not use.
+bool Lifetimes::may_be_reused(const ObjectLifetime& life) const {
+  int64_t unseen_since = unseen_since_[life.type];
+  return life.is_destroyed() && unseen_since != kNone && unseen_since >= life.destroyed_at;
 }
 
 // Returns whether neither the object nor its client has been destroyed.
@@ -299,7 +305,7 @@ bool Lifetimes::is_alive(const ObjectLifetime& life) const {
   return !life.is_destroyed() && (life.owner < 0 || clients_[life.owner].destroyed_call == kNone);
 }
 
-void Lifetimes::blame(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier) {
+void Lifetimes::add_violation(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier) {
   violations_.kind.push_back(kind);
   violations_.object.push_back(object);
   violations_.call.push_back(call);
@@ -311,7 +317,7 @@ ObjectRows Lifetimes::take_objects() {
   for (const ObjectLifetime& life : living_.take_changed()) {
     rows.object.push_back(life.object);
     rows.type.push_back(life.type);
-    rows.number.push_back(numbers_.told(life.type, life.order));
+    rows.number.push_back(numbers_.reported_number(life.type, life.order));
     rows.address.push_back(life.address);
     rows.born.push_back(life.born);
     rows.created_call.push_back(life.created_call);

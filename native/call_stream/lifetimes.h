@@ -1,4 +1,4 @@
-// Follows the runtime's objects through a capture: their creation, uses, destruction, and violations.
+// Tracks the runtime's objects through a capture: their creation, uses, destruction, and violations.
 //
 // An address identifies an object only from its creation to its destruction; later it may be reused. So calls are
 // processed once, in the order in which they take effect: arguments at a call's start, results at its end. This order
@@ -30,7 +30,7 @@ class Lifetimes {
   void add_function(const std::string& name, const std::vector<std::string>& value_names);
   // Adds the next call, ordered by start.
   void add(const RecordedCall& call);
-  // Notes the return of a call that was added as not returned. Its results exist once a later call begins.
+  // Records the return of a call that was added before it returned. Its results exist once a later call begins.
   void returned(const RecordedCall& call);
   // Call after the last call: applies the pending effects of calls at their ends.
   void finish();
@@ -39,7 +39,7 @@ class Lifetimes {
   ObjectRows take_objects();
   // Returns the violations since the last take, ordered by call.
   ViolationRows take_violations();
-  // Call after take_objects(): returns objects whose number differs from the one returned before.
+  // Returns objects whose number differs from the one returned before. Call after take_objects().
   NumberRows take_numbers() { return numbers_.take_changes(); }
 
  private:
@@ -52,25 +52,25 @@ class Lifetimes {
     int64_t size;
   };
 
-  LifeId meet(const RecordedCall& call, const ObjectUse& seen);
-  LifeId life_at(const RecordedCall& call, const ObjectUse& seen);
-  LifeId after_all(const ObjectUse& seen, int64_t start);
-  bool find_fault(const ObjectLifetime& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
-                  int64_t* earlier) const;
+  LifeId note_use(const RecordedCall& call, const ObjectUse& use);
+  LifeId life_at(const RecordedCall& call, const ObjectUse& use);
+  LifeId find_concurrent_creation(const ObjectUse& use, int64_t start);
+  bool find_violation(const ObjectLifetime& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
+                      int64_t* earlier) const;
   void apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id);
-  void withdraw(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& seen);
-  void note_given(LifeId id);
+  void undo_effect(const RecordedCall& call, const BoundaryFunction& function, const ObjectUse& use);
+  void add_argument(LifeId id);
   void schedule(const RecordedCall& call);
   int64_t size_of(const ObjectUse& result) const;
-  int32_t client_of_given() const;
-  void take_effects_until(int64_t time);
-  void take_effect(const Effect& effect, int64_t time);
-  void hand_out(const Effect& effect, int64_t time, const Effect::Result& result);
+  int32_t client_of_arguments() const;
+  void apply_effects_until(int64_t time);
+  void apply_effect(const Effect& effect, int64_t time);
+  void add_result(const Effect& effect, int64_t time, const Effect::Result& result);
   LifeId begin(ObjectLifetime life);
-  void hide(ObjectType type, int64_t time);
-  bool may_be_another(const ObjectLifetime& life) const;
+  void note_unseen_creation(ObjectType type, int64_t time);
+  bool may_be_reused(const ObjectLifetime& life) const;
   bool is_alive(const ObjectLifetime& life) const;
-  void blame(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier);
+  void add_violation(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier);
 
   // A client of the runtime, which owns other objects.
   struct Client {
@@ -82,13 +82,13 @@ class Lifetimes {
   ObjectNumbers numbers_;
   std::vector<bool> creates_client_;   // by function
   bool sees_beginning_ = false;        // whether a client was created since the recording began
-  std::vector<int64_t> hidden_since_;  // by type: when one may last have been created unseen
+  std::vector<int64_t> unseen_since_;  // by type: when one may last have been created unseen
   LiveObjects living_;
   std::vector<Client> clients_;
   PendingEffects pending_;
   ViolationRows violations_;
-  CallObjects objects_;                // of the current call
-  std::vector<ArgumentObject> given_;  // its arguments
+  CallObjects objects_;                    // of the current call
+  std::vector<ArgumentObject> arguments_;  // its arguments
 };
 
 }  // namespace framedex::call_stream

@@ -5,21 +5,21 @@
 
 namespace framedex::call_stream {
 
-LifeId LiveObjects::at(ObjectType type, uint64_t address) const { return entries_[place_of(type, address)].life; }
+LifeId LiveObjects::find(ObjectType type, uint64_t address) const { return entries_[entry_index(type, address)].life; }
 
 // Returns the index of the entry, or of the free one where it would be.
-size_t LiveObjects::place_of(ObjectType type, uint64_t address) const {
+size_t LiveObjects::entry_index(ObjectType type, uint64_t address) const {
   size_t mask = entries_.size() - 1;
   uint64_t mixed = (address ^ uint64_t{type} << 56) * 0x9E3779B97F4A7C15;
-  for (size_t place = (mixed ^ mixed >> 32) & mask;; place = (place + 1) & mask) {
-    const Entry& entry = entries_[place];
-    if (entry.address == 0 || (entry.address == address && entry.type == type)) return place;
+  for (size_t index = (mixed ^ mixed >> 32) & mask;; index = (index + 1) & mask) {
+    const Entry& entry = entries_[index];
+    if (entry.address == 0 || (entry.address == address && entry.type == type)) return index;
   }
 }
 
 LifeId LiveObjects::begin(ObjectLifetime life) {
   life.object = count_++;
-  Entry& entry = entries_[place_of(life.type, life.address)];
+  Entry& entry = entries_[entry_index(life.type, life.address)];
   if (entry.address == 0) {
     entry = {life.address, life.type, kNoLife};
     ++used_;
@@ -33,12 +33,12 @@ LifeId LiveObjects::begin(ObjectLifetime life) {
   entry.life = id;
   life.is_listed = (*this)[id].is_listed;
   (*this)[id] = life;
-  changed(id);
+  mark_changed(id);
   if (used_ * 2 > entries_.size()) grow();
   return id;
 }
 
-void LiveObjects::changed(LifeId id) {
+void LiveObjects::mark_changed(LifeId id) {
   ObjectLifetime& life = (*this)[id];
   life.is_changed = true;
   if (life.is_listed) return;
@@ -71,7 +71,7 @@ void LiveObjects::grow() {
   std::vector<Entry> smaller(entries_.size() * 2);
   smaller.swap(entries_);
   for (const Entry& entry : smaller) {
-    if (entry.address != 0) entries_[place_of(entry.type, entry.address)] = entry;
+    if (entry.address != 0) entries_[entry_index(entry.type, entry.address)] = entry;
   }
 }
 

@@ -48,14 +48,14 @@ inline constexpr LifeId kNoLife = 0xFFFFFFFF;
 class LiveObjects {
  public:
   // Returns the object at an address; kNoLife if there is none.
-  LifeId at(ObjectType type, uint64_t address) const;
-  // The reference stays valid.
+  LifeId find(ObjectType type, uint64_t address) const;
+  // Returns a reference that stays valid.
   ObjectLifetime& operator[](LifeId id) { return chunks_[id / kChunk][id % kChunk]; }
   const ObjectLifetime& operator[](LifeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   // Begins the life of a new object, which replaces the one at its address.
   LifeId begin(ObjectLifetime life);
   // Call whenever an object's row changes.
-  void changed(LifeId id);
+  void mark_changed(LifeId id);
   // A held object keeps its id even when it is replaced.
   void hold(LifeId id) { ++(*this)[id].holds; }
   void release(LifeId id);
@@ -74,7 +74,7 @@ class LiveObjects {
 
   static constexpr LifeId kChunk = 1024;
 
-  size_t place_of(ObjectType type, uint64_t address) const;
+  size_t entry_index(ObjectType type, uint64_t address) const;
   void grow();
   LifeId new_id();
   void drop(LifeId id);

@@ -11,7 +11,7 @@
 namespace framedex::call_stream {
 
 // Numbers objects by the runtime's own ids if these distinguish all objects of the type, else by order of birth from 1.
-// Objects are first returned with their order; changes are reported once the calls so far show them.
+// An object is first reported with its order. If the calls so far show that ids are used, the change is reported.
 class ObjectNumbers {
  public:
   explicit ObjectNumbers(const ObjectTable& table);
@@ -21,7 +21,7 @@ class ObjectNumbers {
   // Sets the runtime's id of an object with this `order`.
   void identify(ObjectType type, int64_t order, int64_t id);
   // Returns the number last reported for the object.
-  int64_t told(ObjectType type, int64_t order) const;
+  int64_t reported_number(ObjectType type, int64_t order) const;
   // Returns the numbers that changed since the last take.
   NumberRows take_changes();
 
@@ -29,7 +29,7 @@ class ObjectNumbers {
   struct NumberedObject {
     uint64_t object;
     std::optional<int64_t> id;
-    int64_t told;
+    int64_t reported;
   };
   struct TypeNumbers {
     bool has_ids = false;  // whether some function returns ids of this type
@@ -37,7 +37,7 @@ class ObjectNumbers {
     std::vector<NumberedObject> objects;  // if it has ids
   };
 
-  static bool are_told_apart_by_ids(const TypeNumbers& type);
+  static bool have_distinct_ids(const TypeNumbers& type);
 
   std::vector<TypeNumbers> types_;
 };

@@ -10,12 +10,12 @@ namespace framedex::call_stream {
 
 ObjectType ObjectTable::type(const std::string& name) {
   auto found = std::find(types_.begin(), types_.end(), name);
-  auto place = static_cast<size_t>(found - types_.begin());
+  auto index = static_cast<size_t>(found - types_.begin());
   if (found == types_.end()) {
-    if (place > std::numeric_limits<ObjectType>::max()) throw std::length_error("There are too many types of objects.");
+    if (index > std::numeric_limits<ObjectType>::max()) throw std::length_error("There are too many types of objects.");
     types_.push_back(name);
   }
-  return static_cast<ObjectType>(place);
+  return static_cast<ObjectType>(index);
 }
 
 void ObjectTable::add(const std::string& function, BoundaryFunction values) {

@@ -52,7 +52,7 @@ class ObjectTable {
   const std::vector<std::string>& types() const { return types_; }
   // Returns the entry of a function; an empty one if it is not in the C API.
   const BoundaryFunction& function(const std::string& name) const;
-  // Returns the types that some function destroys and none returns: their creation is never seen.
+  // Returns the types that some function destroys and none returns: their creation is never recorded.
   std::vector<ObjectType> unseen_types() const;
   // Returns the types for which some function returns the runtime's own numbers.
   std::vector<ObjectType> identified_types() const;

@@ -4,7 +4,7 @@
 
 namespace framedex::call_stream {
 
-bool Effect::hands_out(ObjectType type, uint64_t address) const {
+bool Effect::has_result(ObjectType type, uint64_t address) const {
   return !is_error && std::any_of(results.begin(), results.end(), [&](const Result& result) {
     return result.address == address && result.type == type;
   });
@@ -33,19 +33,20 @@ const Effect& PendingEffects::take_first() {
   return effects_[slot];
 }
 
-std::vector<Effect> PendingEffects::take_those_that_hand_out(ObjectType type, uint64_t address, int64_t time) {
-  auto is_meant = [&](const QueuedEffect& queued) {
-    return queued.time <= time && effects_[queued.slot].hands_out(type, address);
+std::vector<Effect> PendingEffects::take_with_result(ObjectType type, uint64_t address, int64_t time) {
+  auto is_match = [&](const QueuedEffect& queued) {
+    return queued.time <= time && effects_[queued.slot].has_result(type, address);
   };
   std::vector<Effect> taken;
-  if (std::none_of(queue_.begin(), queue_.end(), is_meant)) return taken;
+  if (std::none_of(queue_.begin(), queue_.end(), is_match)) return taken;
   std::sort(queue_.begin(), queue_.end(), [](const QueuedEffect& a, const QueuedEffect& b) { return is_later(b, a); });
-  auto meant = std::stable_partition(queue_.begin(), queue_.end(), [&](const QueuedEffect& q) { return !is_meant(q); });
-  for (auto queued = meant; queued != queue_.end(); ++queued) {
+  auto matches =
+      std::stable_partition(queue_.begin(), queue_.end(), [&](const QueuedEffect& q) { return !is_match(q); });
+  for (auto queued = matches; queued != queue_.end(); ++queued) {
     taken.push_back(effects_[queued->slot]);
     free_.push_back(queued->slot);
   }
-  queue_.erase(meant, queue_.end());
+  queue_.erase(matches, queue_.end());
   std::make_heap(queue_.begin(), queue_.end(), is_later);
   return taken;
 }

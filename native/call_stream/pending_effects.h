@@ -31,7 +31,7 @@ struct Effect {
   std::vector<Result> results;
   std::vector<ObjectType> hidden;
 
-  bool hands_out(ObjectType type, uint64_t address) const;
+  bool has_result(ObjectType type, uint64_t address) const;
 };
 
 // Returns effects ordered by time; at equal times, ordered by call.
@@ -39,14 +39,14 @@ class PendingEffects {
  public:
   bool empty() const { return queue_.empty(); }
   int64_t first_time() const { return queue_.front().time; }
-  // Returns an effect to fill and then add. Its members have stale values.
+  // Returns an effect for the caller to fill and then add(). Its members have stale values.
   Effect* next() { return &effects_[free_slot()]; }
   void add();
 
   // Removes the first effect. The reference is valid until the next add.
   const Effect& take_first();
-  // Removes the effects up to `time` that return this object, and returns them in order.
-  std::vector<Effect> take_those_that_hand_out(ObjectType type, uint64_t address, int64_t time);
+  // Removes the effects up to `time` that have this object as a result, and returns them in order.
+  std::vector<Effect> take_with_result(ObjectType type, uint64_t address, int64_t time);
 
  private:
   struct QueuedEffect {

@@ -17,7 +17,7 @@ const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
 
 }  // namespace
 
-SharedChains::SharedChain SharedChains::of(uint32_t first, uint32_t second) {
+SharedChains::SharedChain SharedChains::find(uint32_t first, uint32_t second) {
   if (known_.size() >= kMaxPairs) known_.clear();
   auto [entry, is_new] = known_.try_emplace(uint64_t{first} << 32 | second);
   if (is_new) entry->second = compare(first, second);

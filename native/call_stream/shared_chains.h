@@ -23,7 +23,8 @@ class SharedChains {
   SharedChains(const std::vector<capture::Stack>& stacks, const std::vector<capture::Frame>& frames)
       : stacks_(stacks), frames_(frames) {}
 
-  SharedChain of(uint32_t first, uint32_t second);
+  // Returns the outer part that two stacks share. The arguments are indexes of stacks.
+  SharedChain find(uint32_t first, uint32_t second);
   // Returns distinct chains of frames, innermost first: the outer parts of stacks.
   const std::vector<std::vector<uint32_t>>& chains() const { return chains_; }
 

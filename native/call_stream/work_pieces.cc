@@ -6,71 +6,71 @@
 
 namespace framedex::call_stream {
 
-std::vector<Piece> WorkPieces::taken_by(const RecordedCall& call) {
-  std::vector<Piece> taken;
+std::vector<Piece> WorkPieces::take_received(const RecordedCall& call) {
+  std::vector<Piece> received;
   const std::vector<ObjectField>& inputs = function(call.function).known().inputs;
   if (std::none_of(inputs.begin(), inputs.end(), [&](const ObjectField& field) { return counts_[field.type] != 0; })) {
-    return taken;
+    return received;
   }
   reader_.read(call, &objects_);
-  for (const ObjectUse& seen : objects_.inputs) {
-    Piece piece = piece_at(seen, call.start);
+  for (const ObjectUse& use : objects_.inputs) {
+    Piece piece = piece_at(use, call.start);
     if (piece == kNoPiece) continue;
-    taken.push_back(piece);
-    for (const Place& place : places_[piece]) {
-      made_.erase(place);
-      --counts_[place.first];
+    received.push_back(piece);
+    for (const ObjectKey& key : keys_[piece]) {
+      unreceived_.erase(key);
+      --counts_[key.first];
     }
-    places_.erase(piece);
+    keys_.erase(piece);
   }
-  return taken;
+  return received;
 }
 
-Piece WorkPieces::work_on(const RecordedCall& call) {
+Piece WorkPieces::assign_piece(const RecordedCall& call) {
   if (!function(call.function).has_objects() || call.duration < 0) return kNoPiece;
   reader_.read(call, &objects_);
   Piece piece = kNoPiece;
-  for (const ObjectUse& seen : objects_.inputs) {
-    Piece given = piece_at(seen, call.start);
-    if (given != kNoPiece && (piece == kNoPiece || given < piece)) piece = given;
+  for (const ObjectUse& use : objects_.inputs) {
+    Piece input_piece = piece_at(use, call.start);
+    if (input_piece != kNoPiece && (piece == kNoPiece || input_piece < piece)) piece = input_piece;
   }
   int64_t end = sum(call.start, call.duration);
-  for (const ObjectUse& seen : objects_.results) {
-    if (seen.role != Role::kCreates) continue;
+  for (const ObjectUse& use : objects_.results) {
+    if (use.role != Role::kCreates) continue;
     if (piece == kNoPiece) piece = static_cast<Piece>(call.row);
-    add(seen, piece, end);
+    add(use, piece, end);
   }
-  for (const ObjectUse& seen : objects_.inputs) {
-    if (seen.role == Role::kDestroys) forget({seen.type, seen.address});
+  for (const ObjectUse& use : objects_.inputs) {
+    if (use.role == Role::kDestroys) forget({use.type, use.address});
   }
-  return places_.count(piece) != 0 ? piece : kNoPiece;
+  return keys_.count(piece) != 0 ? piece : kNoPiece;
 }
 
 // Returns the piece whose object was at an address at this time.
-Piece WorkPieces::piece_at(const ObjectUse& seen, int64_t time) const {
-  auto found = made_.find({seen.type, seen.address});
-  return found != made_.end() && time >= found->second.born ? found->second.piece : kNoPiece;
+Piece WorkPieces::piece_at(const ObjectUse& use, int64_t time) const {
+  auto found = unreceived_.find({use.type, use.address});
+  return found != unreceived_.end() && time >= found->second.created_at ? found->second.piece : kNoPiece;
 }
 
-void WorkPieces::add(const ObjectUse& seen, Piece piece, int64_t born) {
-  Place place{seen.type, seen.address};
-  places_[piece].insert(place);
-  auto found = made_.find(place);
-  if (found != made_.end() && found->second.piece != piece) forget(place);
-  counts_[place.first] += made_.insert_or_assign(place, UnreceivedObject{piece, born}).second ? 1 : 0;
+void WorkPieces::add(const ObjectUse& use, Piece piece, int64_t created_at) {
+  ObjectKey key{use.type, use.address};
+  keys_[piece].insert(key);
+  auto found = unreceived_.find(key);
+  if (found != unreceived_.end() && found->second.piece != piece) forget(key);
+  counts_[key.first] += unreceived_.insert_or_assign(key, UnreceivedObject{piece, created_at}).second ? 1 : 0;
 }
 
-void WorkPieces::forget(const Place& place) {
-  auto found = made_.find(place);
-  if (found == made_.end()) return;
-  auto of_piece = places_.find(found->second.piece);
-  of_piece->second.erase(place);
-  if (of_piece->second.empty()) {
-    lost_.push_back(of_piece->first);
-    places_.erase(of_piece);
+void WorkPieces::forget(const ObjectKey& key) {
+  auto found = unreceived_.find(key);
+  if (found == unreceived_.end()) return;
+  auto keys_of_piece = keys_.find(found->second.piece);
+  keys_of_piece->second.erase(key);
+  if (keys_of_piece->second.empty()) {
+    lost_.push_back(keys_of_piece->first);
+    keys_.erase(keys_of_piece);
   }
-  made_.erase(found);
-  --counts_[place.first];
+  unreceived_.erase(found);
+  --counts_[key.first];
 }
 
 }  // namespace framedex::call_stream

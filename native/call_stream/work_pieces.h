@@ -1,8 +1,8 @@
 // Pieces of work on threads without Python, identified by the objects that they create.
 //
-// A program compiled on an XLA pool thread is an object that the requesting thread receives: the first thread to use it
-// is the one that waited. A piece of work is a call that creates an object, and the earlier calls without Python that
-// work on it.
+// The requesting thread receives a program that XLA compiles on a pool thread: the first thread to use the program is
+// the one that waited for it. A piece of work is a call that creates an object, and the earlier calls without Python
+// that work on it.
 #pragma once
 
 #include <cstdint>
@@ -27,29 +27,29 @@ class WorkPieces {
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     reader_.add_function(name, value_names);
   }
-  const ObjectReader::Function& function(uint32_t place) const { return reader_.function(place); }
+  const ObjectReader::Function& function(uint32_t index) const { return reader_.function(index); }
 
   // Returns the pieces whose objects a call on a thread with Python is the first to receive.
-  std::vector<Piece> taken_by(const RecordedCall& call);
+  std::vector<Piece> take_received(const RecordedCall& call);
   // Returns the piece of a call on a thread without Python; kNoPiece if no thread can receive an object of the piece.
-  Piece work_on(const RecordedCall& call);
+  Piece assign_piece(const RecordedCall& call);
   // Returns the pieces lost since the last take: no thread can receive their objects any more.
   std::vector<Piece> take_lost() { return std::exchange(lost_, {}); }
 
  private:
-  using Place = std::pair<ObjectType, uint64_t>;  // type, address
+  using ObjectKey = std::pair<ObjectType, uint64_t>;  // type, address
   struct UnreceivedObject {
     Piece piece;
-    int64_t born;
+    int64_t created_at;
   };
 
-  Piece piece_at(const ObjectUse& seen, int64_t time) const;
-  void add(const ObjectUse& seen, Piece piece, int64_t born);
-  void forget(const Place& place);
+  Piece piece_at(const ObjectUse& use, int64_t time) const;
+  void add(const ObjectUse& use, Piece piece, int64_t created_at);
+  void forget(const ObjectKey& key);
 
-  std::map<Place, UnreceivedObject> made_;  // objects that no thread with Python has received yet
-  std::vector<size_t> counts_;              // of made_, by type
-  std::map<Piece, std::set<Place>> places_;
+  std::map<ObjectKey, UnreceivedObject> unreceived_;  // objects that no thread with Python has received yet
+  std::vector<size_t> counts_;                        // of unreceived_, by type
+  std::map<Piece, std::set<ObjectKey>> keys_;
   std::vector<Piece> lost_;
   ObjectReader reader_;
   CallObjects objects_;  // of the current call

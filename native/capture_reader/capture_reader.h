@@ -47,7 +47,7 @@ struct Frame {
 };
 
 struct Stack {
-  std::string outcome;  // of merging, named as in framedex.model.MergeOutcome
+  std::string outcome;  // the merge outcome, named as in framedex.model.MergeOutcome
   bool is_truncated;    // its outermost frames are missing
   std::vector<uint32_t> frames;
   std::vector<uint32_t> python;

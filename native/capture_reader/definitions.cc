@@ -51,17 +51,17 @@ uint64_t identity_in(const std::string& metadata) {
 
 }  // namespace
 
-bool OpenCalls::end(uint64_t sequence, uint64_t* place) {
+bool OpenCalls::end(uint64_t sequence, uint64_t* index) {
   auto found = std::lower_bound(open_.begin(), open_.end(), sequence,
                                 [](const auto& open, uint64_t wanted) { return open.first < wanted; });
   if (found == open_.end() || found->first != sequence) return false;
-  *place = found->second;
+  *index = found->second;
   open_.erase(found);
   return true;
 }
 
 Definitions::Definitions(std::string folder) : folder_(std::move(folder)) {
-  // The process may still be writing. So the ends of streams that refer to others are read before those others.
+  // The process may still be writing. So the ends of streams with references are read before the streams they refer to.
   std::error_code error;
   open_threads(&error);
   process_ = std::make_unique<StreamReader>(folder_ + "/" + kProcessStream);
@@ -84,9 +84,9 @@ bool Definitions::extend() {
   capture_.stops = {};
   add_process(process_->header(), &capture_.stops);
   read_process_records();
-  for (size_t place = 0; place < threads_.size(); ++place) {
-    ThreadStreams* thread = threads_[place].get();
-    if (place >= known) {
+  for (size_t index = 0; index < threads_.size(); ++index) {
+    ThreadStreams* thread = threads_[index].get();
+    if (index >= known) {
       read_thread(thread);
     } else {
       add_thread(thread->definitions->header(), thread->definitions->header(), &capture_.stops);
@@ -113,40 +113,40 @@ void Definitions::open_threads(std::error_code* error) {
 // Chooses the capture identity for all streams: that of capture.json if any stream agrees with it, else that of
 // process.fdx, else that of a thread's stream.
 void Definitions::choose_identity() {
-  std::vector<uint64_t> said;
-  auto hear = [&](const StreamReader& stream) {
-    if (stream.is_stream() && !stream.has_damaged_header()) said.push_back(stream.header().capture);
+  std::vector<uint64_t> identities;
+  auto add_identity = [&](const StreamReader& stream) {
+    if (stream.is_stream() && !stream.has_damaged_header()) identities.push_back(stream.header().capture);
   };
-  hear(*process_);
-  for (const auto& thread : threads_) hear(*thread->definitions);
+  add_identity(*process_);
+  for (const auto& thread : threads_) add_identity(*thread->definitions);
   uint64_t named = identity_in(metadata_);
-  bool is_named = std::find(said.begin(), said.end(), named) != said.end();
-  identity_ = is_named || said.empty() ? named : said.front();
+  bool is_named = std::find(identities.begin(), identities.end(), named) != identities.end();
+  identity_ = is_named || identities.empty() ? named : identities.front();
 }
 
 // Returns whether a stream belongs to this capture and matches its file name.
-bool Definitions::belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number) {
+bool Definitions::belongs_to_capture(const StreamReader& stream, StreamKind kind, uint32_t number) {
   const StreamHeader& header = stream.header();
   if (!stream.is_stream() || stream.has_damaged_header()) return stream.is_stream();
   if (header.capture != identity_) {
-    problem(stream.path() + " is of another capture; it is left out. Put the file of this one back in its place.");
+    problem(stream.path() + " belongs to another capture, so it is skipped. Restore the file of this capture.");
     return false;
   }
   bool is_version_1 = header.version == version_1::kVersion;  // its header has no number
   if (is_version_1 || (header.kind == kind && header.number == number)) return true;
-  problem(stream.path() + " was written under another name; it is left out. Give the streams their names back.");
+  problem(stream.path() + " was written under another name, so it is skipped. Restore the names of the streams.");
   return false;
 }
 
 void Definitions::read_process() {
   add_problems(*process_);
-  if (!belongs_here(*process_, StreamKind::kProcess, 0)) return;
+  if (!belongs_to_capture(*process_, StreamKind::kProcess, 0)) return;
   add_process(process_->header(), &capture_.stops);
   read_process_records();
 }
 
 void Definitions::read_process_records() {
-  size_t told = process_->problems().size();
+  size_t reported = process_->problems().size();
   for (Record record{RecordKind::kPadding, Body({})}; process_->next(&record);) {
     if (record.kind == RecordKind::kModule) read_module(record.body, process_->header().version);
     if (record.kind == RecordKind::kThread) read_thread_record(record.body);
@@ -156,10 +156,10 @@ void Definitions::read_process_records() {
     if (record.kind == RecordKind::kDescription) read_description(record.body);
     if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
   }
-  add_problems(*process_, told);
+  add_problems(*process_, reported);
 }
 
-// Reports missing streams of the thread: its record is written once the streams exist.
+// Reports missing streams of the thread. The recorder writes this record only after it has created the streams.
 void Definitions::read_thread_record(Body body) {
   auto record = body.read<ThreadRecord>();
   if (body.is_broken()) {
@@ -170,7 +170,7 @@ void Definitions::read_thread_record(Body body) {
   for (const std::string& path : {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
     struct stat status = {};
     if (stat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR)) continue;
-    problem(path + " is missing: what that thread recorded is not there.");
+    problem(path + " is missing, and with it the calls of that thread.");
     break;
   }
 }
@@ -179,7 +179,7 @@ void Definitions::read_metadata_record(Body body) {
   auto record = body.read<MetadataRecord>();
   bool is_as_written = metadata_.size() == record.size && check_of(metadata_.data(), record.size) == record.check;
   if (body.is_broken() || is_as_written) return;
-  problem(folder_ + "/" + kMetadataFile + " is not as it was written: what it says of the run may be wrong.");
+  problem(folder_ + "/" + kMetadataFile + " has changed since it was written: its facts about the run may be wrong.");
 }
 
 void Definitions::read_module(Body body, uint32_t version) {
@@ -220,7 +220,8 @@ void Definitions::read_handler(Body body) {
     return;
   }
   int64_t owner = module != module_ids_.end() ? module->second : -1;
-  handlers_[add_function_of(record.function)] = add_frame({FrameLanguage::kNative, owner, record.offset + 1, 0, false});
+  handlers_[find_or_add_function(record.function)] =
+      add_frame({FrameLanguage::kNative, owner, record.offset + 1, 0, false});
 }
 
 void Definitions::read_description(Body body) {
@@ -240,7 +241,7 @@ uint32_t Definitions::add_function(std::string boundary, std::string name, std::
 }
 
 // Returns the function with this id, adding a placeholder if its record is lost (a damaged process.fdx).
-uint32_t Definitions::add_function_of(uint32_t id) {
+uint32_t Definitions::find_or_add_function(uint32_t id) {
   uint32_t known = function_ids_.at(id);
   if (known != IdMap::kNone) return known;
   function_ids_.set(id, add_function("unknown", "function_" + std::to_string(id), {}));
@@ -249,7 +250,7 @@ uint32_t Definitions::add_function_of(uint32_t id) {
 
 void Definitions::read_thread(ThreadStreams* thread) {
   add_problems(*thread->definitions);
-  bool has_definitions = belongs_here(*thread->definitions, StreamKind::kThread, thread->number);
+  bool has_definitions = belongs_to_capture(*thread->definitions, StreamKind::kThread, thread->number);
   if (thread->definitions->is_stream() && !has_definitions) return;
   if (thread->ring) add_problems(*thread->ring);
   thread->thread = static_cast<uint32_t>(capture_.threads.size());
@@ -258,24 +259,24 @@ void Definitions::read_thread(ThreadStreams* thread) {
   add_thread(thread->definitions->header(), thread->stream_of_calls().header(), &capture_.stops);
   read_stream(*thread->definitions, thread);
   if (!thread->ring) return;
-  thread->has_calls = belongs_here(*thread->ring, StreamKind::kRing, thread->number);
+  thread->has_calls = belongs_to_capture(*thread->ring, StreamKind::kRing, thread->number);
   if (thread->has_calls) read_stream(*thread->ring, thread);
 }
 
 void Definitions::read_stream(StreamReader& stream, ThreadStreams* thread) {
-  size_t told = stream.problems().size();
+  size_t reported = stream.problems().size();
   if (stream.header().thread_id != 0) {
     capture_.threads[thread->thread] = {stream.header().thread_id, stream.header().thread_name};
   }
   for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
     if (!read_record(record, thread)) ++damaged_;
   }
-  add_problems(stream, told);
+  add_problems(stream, reported);
 }
 
-// Adds the stream's problems except for the first `told`, which were added before.
-void Definitions::add_problems(const StreamReader& stream, size_t told) {
-  for (size_t i = told; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
+// Adds the stream's problems except for the first `reported`, which were added before.
+void Definitions::add_problems(const StreamReader& stream, size_t reported) {
+  for (size_t i = reported; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
 }
 
 bool Definitions::read_record(const Record& record, ThreadStreams* thread) {
@@ -364,10 +365,10 @@ uint32_t Definitions::add_stack(Stack stack) {
 }
 
 // Creates the stack with the function's handler added as its leaf.
-void Definitions::add_entered(uint32_t function, uint32_t stack) {
+void Definitions::add_handler_stack(uint32_t function, uint32_t stack) {
   auto handler = handlers_.find(function);
   if (handler == handlers_.end()) return;
-  auto [entry, is_new] = entered_stacks_.try_emplace({function, stack}, 0);
+  auto [entry, is_new] = handler_stacks_.try_emplace({function, stack}, 0);
   if (!is_new) return;
   Stack entered = capture_.stacks[stack];
   entered.frames.insert(entered.frames.begin(), handler->second);
@@ -377,9 +378,9 @@ void Definitions::add_entered(uint32_t function, uint32_t stack) {
 uint32_t Definitions::stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const {
   uint32_t stack = thread.stacks.at(id);
   if (stack == IdMap::kNone) stack = missing_stack_;
-  if (entered_stacks_.empty()) return stack;
-  auto entered = entered_stacks_.find({function, stack});
-  return entered == entered_stacks_.end() ? stack : entered->second;
+  if (handler_stacks_.empty()) return stack;
+  auto entered = handler_stacks_.find({function, stack});
+  return entered == handler_stacks_.end() ? stack : entered->second;
 }
 
 bool Definitions::has_python(uint32_t stack) {
@@ -395,12 +396,12 @@ bool Definitions::has_python(uint32_t stack) {
 }
 
 void Definitions::add_call(const ThreadStreams& thread, const CallStart& start) {
-  uint32_t function = add_function_of(start.function);
+  uint32_t function = find_or_add_function(start.function);
   uint32_t stack = thread.stacks.at(start.stack);
   if (stack == IdMap::kNone) {
     missing_stack_ = stack = add_stack({"missing", false, {}, {}});
   }
-  if (!handlers_.empty()) add_entered(function, stack);
+  if (!handlers_.empty()) add_handler_stack(function, stack);
 }
 
 bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
@@ -422,10 +423,10 @@ bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
 
 bool Definitions::read_return(const Record& record, ThreadStreams* thread) {
   CallEnd end;
-  uint64_t place;
+  uint64_t index;
   if (!read_end(record, &end)) return false;
-  if (!thread->open.end(end.sequence, &place)) return thread->ring != nullptr;
-  if (thread->calls - place <= kManyCalls) return true;
+  if (!thread->open.end(end.sequence, &index)) return thread->ring != nullptr;
+  if (thread->calls - index <= kManyCalls) return true;
   std::string_view results = end.values.rest();
   thread->long_calls.push_back({end.sequence, true, end.time, end.error, std::string(results)});
   return true;
@@ -445,8 +446,8 @@ bool Definitions::read_clock(Body body) {
   return true;
 }
 
-Definitions Definitions::of_threads(std::string folder, const std::vector<uint32_t>& numbers,
-                                    const std::vector<ClockRecord>& anchors) {
+Definitions Definitions::for_threads(std::string folder, const std::vector<uint32_t>& numbers,
+                                     const std::vector<ClockRecord>& anchors) {
   Definitions found;
   found.folder_ = std::move(folder);
   for (uint32_t number : numbers) {
@@ -463,7 +464,7 @@ Definitions Definitions::of_threads(std::string folder, const std::vector<uint32
   for (auto& thread : found.threads_) {
     thread->thread = static_cast<uint32_t>(found.capture_.threads.size());
     found.capture_.threads.push_back({0, ""});
-    if (found.belongs_here(*thread->definitions, StreamKind::kThread, thread->number)) {
+    if (found.belongs_to_capture(*thread->definitions, StreamKind::kThread, thread->number)) {
       found.read_stream(*thread->definitions, thread.get());
     }
   }
@@ -472,7 +473,7 @@ Definitions Definitions::of_threads(std::string folder, const std::vector<uint32
   return found;
 }
 
-std::vector<Module> Definitions::modules(std::string folder) {
+std::vector<Module> Definitions::read_modules(std::string folder) {
   Definitions found;
   found.folder_ = std::move(folder);
   found.process_ = std::make_unique<StreamReader>(found.folder_ + "/" + kProcessStream);

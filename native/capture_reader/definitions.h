@@ -1,5 +1,4 @@
-// The definitions that the calls of a capture refer to, and an index of its streams: everything that is read before the
-// calls.
+// The definitions that the calls of a capture refer to, and an index of its streams. They are read before the calls.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +32,12 @@ struct LongCall {
 // Calls that have not returned yet, ordered by start.
 class OpenCalls {
  public:
-  void begin(uint64_t sequence, uint64_t place) { open_.push_back({sequence, place}); }
-  // Removes the call of this number; returns false if there is none. `place` is the value it was added with.
-  bool end(uint64_t sequence, uint64_t* place);
+  void begin(uint64_t sequence, uint64_t index) { open_.push_back({sequence, index}); }
+  // Removes the call with this number; returns false if there is none. Sets `index` to the value given to begin().
+  bool end(uint64_t sequence, uint64_t* index);
   template <typename Visit>
   void each(Visit visit) const {
-    for (const auto& [sequence, place] : open_) visit(sequence, place);
+    for (const auto& [sequence, index] : open_) visit(sequence, index);
   }
 
  private:
@@ -71,12 +70,13 @@ struct ThreadStreams {
   IdMap stacks;
 
   StreamReader& stream_of_calls() const { return ring ? *ring : *definitions; }
-  // Returns whether a call is a second copy. Before a ring overwrites the record of an open call, the recorder copies
-  // it to the thread's own stream, which is read first.
+  // Returns whether a call was already read from a copy of its record. Before a ring overwrites the record of an open
+  // call, the recorder copies it to the thread's own stream, which is read first.
   bool is_copy(uint64_t sequence, uint64_t previous) const { return ring && sequence <= previous; }
 };
 
-// Joins the streams of a capture. On disk, ids are per stream; here, equal things of several threads share one number.
+// Joins the streams of a capture. On disk, ids are per stream; here, equal stacks and frames of several threads share
+// one number.
 class Definitions {
  public:
   // Reads all streams once, up to the end of the data written when this began.
@@ -94,22 +94,22 @@ class Definitions {
   // Returns the invocations of callbacks, thread by thread.
   const std::vector<ThreadInvocation>& invocations() const { return invocations_; }
 
-  // Reads data written since. Returns false if the capture must be read again from the start.
+  // Reads data written since the last read. Returns false if the capture must be read again from the start.
   bool extend();
 
   // Returns the capture's function with this id.
   uint32_t function_of(uint32_t id) const { return function_ids_.at(id); }
-  // Adds the function and the stack of a call.
+  // Adds the function and the stack of a call to the tables.
   void add_call(const ThreadStreams& thread, const CallStart& start);
   // Returns the stack of a call of a function, by its id in the thread's stream. The call was added.
   uint32_t stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const;
 
-  // Reads what open calls refer to, without calls: the definitions of the threads with these numbers. The anchors are
-  // in addition to those of these threads.
-  static Definitions of_threads(std::string folder, const std::vector<uint32_t>& numbers,
-                                const std::vector<ClockRecord>& anchors);
+  // Reads the definitions of the threads with these numbers, without their calls. Open calls need only these. `anchors`
+  // are added to the anchors of these threads.
+  static Definitions for_threads(std::string folder, const std::vector<uint32_t>& numbers,
+                                 const std::vector<ClockRecord>& anchors);
   // Reads only the modules, which are few in a capture of any size.
-  static std::vector<Module> modules(std::string folder);
+  static std::vector<Module> read_modules(std::string folder);
 
  private:
   using Frames = std::vector<uint32_t>;
@@ -118,7 +118,7 @@ class Definitions {
   Definitions() = default;
   void open_threads(std::error_code* error);
   void choose_identity();
-  bool belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number);
+  bool belongs_to_capture(const StreamReader& stream, StreamKind kind, uint32_t number);
   void read_process();
   void read_process_records();
   void read_thread_record(Body body);
@@ -129,7 +129,7 @@ class Definitions {
   void read_description(Body body);
   void read_thread(ThreadStreams* thread);
   void read_stream(StreamReader& stream, ThreadStreams* thread);
-  void add_problems(const StreamReader& stream, size_t told = 0);
+  void add_problems(const StreamReader& stream, size_t reported = 0);
   bool read_record(const Record& record, ThreadStreams* thread);
   bool read_code(Body body, ThreadStreams* thread);
   bool read_frame(Body body, ThreadStreams* thread);
@@ -140,10 +140,10 @@ class Definitions {
   bool read_invocation(Body body, const ThreadStreams& thread);
   bool read_clock(Body body);
   uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values);
-  uint32_t add_function_of(uint32_t id);
+  uint32_t find_or_add_function(uint32_t id);
   uint32_t add_frame(const Frame& frame);
   uint32_t add_stack(Stack stack);
-  void add_entered(uint32_t function, uint32_t stack);
+  void add_handler_stack(uint32_t function, uint32_t stack);
   bool has_python(uint32_t stack);
 
   std::string folder_;
@@ -158,7 +158,7 @@ class Definitions {
   std::unordered_map<uint32_t, int64_t> module_ids_;
   IdMap function_ids_;
   std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> handler_stacks_;  // by function and stack
   uint32_t missing_stack_ = IdMap::kNone;
   std::vector<std::optional<bool>> has_python_;  // by stack; set on demand
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;

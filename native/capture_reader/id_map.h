@@ -18,13 +18,13 @@ class IdMap {
     auto found = far_.find(id);
     return found == far_.end() ? kNone : found->second;
   }
-  void set(uint32_t id, uint32_t place) {
+  void set(uint32_t id, uint32_t index) {
     if (id > places_.size() + kGap) {
-      far_[id] = place;
+      far_[id] = index;
       return;
     }
     if (id >= places_.size()) places_.resize(size_t{id} + 1, kNone);
-    places_[id] = place;
+    places_[id] = index;
   }
 
  private:

@@ -19,7 +19,7 @@ namespace {
 // The number of attempts to read a table while its thread writes it.
 constexpr int kMaxAttempts = 16;
 
-// The changing parts of the file.
+// The content of the file of open calls.
 struct Tables {
   std::vector<OpenCallTable> threads;
   std::vector<PendingCallback> callbacks;  // by slot
@@ -37,7 +37,7 @@ bool is_half_written(const OpenCallTable& table) {
   return table.anchor_check != table.expected_anchor_check();
 }
 
-// Reads the slots of pending callbacks, again and again while one is being written.
+// Reads the slots of pending callbacks; retries while one of them is being written.
 std::vector<PendingCallback> read_callbacks(const StoredFile& file, uint64_t capture) {
   std::vector<PendingCallback> slots(kPendingSlots);
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
@@ -59,12 +59,12 @@ std::vector<PendingCallback> read_callbacks(const StoredFile& file, uint64_t cap
   return found;
 }
 
-// Returns the table of a thread; nothing if the recorder made none.
+// Returns the table of a thread; nothing if the recorder wrote none.
 std::optional<OpenCallTable> read_table(const StoredFile& file, uint32_t number) {
   OpenCallTable table{};
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    size_t place = kPendingSize + sizeof(table) * size_t{number};
-    if (file.read(place, &table, sizeof(table)) != sizeof(table)) return std::nullopt;
+    size_t offset = kPendingSize + sizeof(table) * size_t{number};
+    if (file.read(offset, &table, sizeof(table)) != sizeof(table)) return std::nullopt;
     if (!is_intact(table, number)) return std::nullopt;
     if (!is_half_written(table)) break;
   }
@@ -113,7 +113,7 @@ CaptureOpenCalls read_by_tables(const std::string& folder, const Tables& tables)
     bool has_anchor = table.anchor_time != 0 && table.anchor_check == table.expected_anchor_check();
     if (has_anchor) anchors.push_back({table.anchor_time, table.anchor_nanoseconds});
   }
-  Definitions definitions = Definitions::of_threads(folder, numbers, anchors);
+  Definitions definitions = Definitions::for_threads(folder, numbers, anchors);
   CaptureOpenCalls found;
   size_t next = 0;
   for (const OpenCallTable& table : tables.threads) {

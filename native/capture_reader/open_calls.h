@@ -1,5 +1,5 @@
-// The open calls of a capture's threads. A recorder keeps them in tables of their own, so this takes milliseconds for a
-// capture of any size, also while the process runs or hangs.
+// The open calls of a capture's threads. The recorder keeps them in separate tables, so reading them takes milliseconds
+// for a capture of any size, even while the process runs or hangs.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct ThreadOpenCalls {
   std::vector<OpenCallRow> open;
   uint64_t more = 0;                 // open calls beyond those
   uint64_t signal = 0;               // the latest fatal signal on the thread
-  std::vector<OpenCallRow> pending;  // calls whose callbacks were not invoked yet
+  std::vector<OpenCallRow> pending;  // calls whose callbacks have not been invoked yet
 };
 
 struct CaptureOpenCalls {
@@ -45,8 +45,8 @@ struct Invocation {
   int32_t error;
 };
 
-// Reads the tables of open calls; all streams if the capture has none, as from an earlier recorder. Damaged parts are
-// left out.
+// Reads the tables of open calls, or all streams if the capture of an earlier recorder has no tables. Skips damaged
+// parts.
 CaptureOpenCalls read_open_calls(const std::string& folder);
 // Reads the callbacks that were registered and not invoked, in order of their calls.
 std::vector<PendingCallback> read_pending_callbacks(const std::string& folder);

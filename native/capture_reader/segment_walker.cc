@@ -6,9 +6,10 @@ namespace framedex::capture {
 namespace {
 
 constexpr size_t kHeaderBytes = sizeof(RecordHeader);
-// An upper bound on the record kinds of all versions. A larger kind reveals most bytes that are not a record.
+// An upper bound on the record kinds of all versions. Most bytes that are not a record have a larger kind.
 constexpr auto kMaxKinds = static_cast<RecordKind>(64);
-// Words per segment. Bytes that look like a large record at every other offset would take seconds to check.
+// The maximum number of words to check per segment. Damage that looks like a large record at every offset would take
+// seconds.
 constexpr uint64_t kMaxEffort = uint64_t{1} << 23;
 
 bool is_of_call(RecordKind kind) { return kind == RecordKind::kCall || kind == RecordKind::kReturn; }
@@ -43,14 +44,14 @@ std::string_view Body::take_terminated() {
   return result;
 }
 
-size_t SegmentPlace::first_record(const StreamForm& form) const {
+size_t SegmentRange::first_record(const StreamForm& form) const {
   if (begin != 0) return begin;
   return form.has_checks() ? sizeof(StreamHeader) : sizeof(version_1::StreamHeader);
 }
 
-SegmentWalker::SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place,
+SegmentWalker::SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentRange& range,
                              const StreamForm& form)
-    : bytes_(bytes), bytes_begin_(bytes_begin), place_(place), form_(form), at_(place.first_record(form)) {}
+    : bytes_(bytes), bytes_begin_(bytes_begin), range_(range), form_(form), at_(range.first_record(form)) {}
 
 uint64_t SegmentWalker::word_at(size_t at) const {
   uint64_t word;
@@ -59,16 +60,16 @@ uint64_t SegmentWalker::word_at(size_t at) const {
 }
 
 SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
-  if (at_ + kHeaderBytes > place_.end) {
+  if (at_ + kHeaderBytes > range_.end) {
     // The writer always leaves room for one more header after the last record.
-    bool is_cut_off = at_ < place_.begin + kSegmentSize && is_before_end(at_);
+    bool is_cut_off = at_ < range_.begin + kSegmentSize && is_before_end(at_);
     size_t begin = at_;
-    at_ = place_.begin + kSegmentSize;
+    at_ = range_.begin + kSegmentSize;
     if (!is_cut_off) return Step::kEnd;
     *damage = {"is cut off", begin, at_};
     return Step::kDamage;
   }
-  FoundRecord found = look(at_);
+  FoundRecord found = record_at(at_);
   if (found.size == 0) {
     bool is_end = word_at(at_) == 0 && !is_before_end(at_);
     return is_end ? Step::kEnd : skip(damage);
@@ -76,7 +77,7 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
   size_t begin = at_;
   at_ += found.size;
   if (found.kind == RecordKind::kPadding) {
-    at_ = place_.begin + kSegmentSize;
+    at_ = range_.begin + kSegmentSize;
     return Step::kEnd;
   }
   *record = {found.kind, Body({bytes_at(begin) + kHeaderBytes, found.size - kHeaderBytes}, form_.version),
@@ -85,7 +86,7 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
   return Step::kRecord;
 }
 
-// Keeps the record's base if it is a base record, else gives it the current base.
+// Makes the record the current base if it is a base record, and sets the record's base.
 void SegmentWalker::use_base(Record* record) {
   if (record->kind == RecordKind::kBase && !base_) {
     Body body = record->body;
@@ -96,7 +97,7 @@ void SegmentWalker::use_base(Record* record) {
   record->base = base_;
 }
 
-// Looks for the base after a damaged beginning.
+// Searches the segment for a copy of its base, because the beginning is damaged.
 void SegmentWalker::seek_base() {
   has_sought_base_ = true;
   SegmentWalker ahead(*this);
@@ -106,13 +107,14 @@ void SegmentWalker::seek_base() {
   base_ = ahead.base_;
 }
 
-// Skips unreadable bytes, up to a record with a valid check. A version 1 mark proves nothing: any bytes may match.
+// Skips unreadable bytes, up to a record with a valid check. Version 1 has only marks, which any bytes may match, so
+// there the rest of the segment is skipped.
 SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
   if (form_.has_checks()) {
-    for (at_ += kHeaderBytes; at_ + kHeaderBytes <= place_.end && effort_ < kMaxEffort; at_ += kHeaderBytes) {
-      if (look(at_).size == 0) continue;
+    for (at_ += kHeaderBytes; at_ + kHeaderBytes <= range_.end && effort_ < kMaxEffort; at_ += kHeaderBytes) {
+      if (record_at(at_).size == 0) continue;
       *damage = {what, begin, at_};
       return Step::kDamage;
     }
@@ -123,25 +125,25 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   std::memcpy(&marked, bytes_at(begin), sizeof(marked));
   bool has_mark = !form_.has_checks() && marked.mark == version_1::kRecordMark && marked.size % 8 == 0;
   size_t size = form_.has_checks() ? header.size() : has_mark ? marked.size : 0;
-  if (size > place_.end - begin) what = "is cut off";
-  at_ = place_.begin + kSegmentSize;
+  if (size > range_.end - begin) what = "is cut off";
+  at_ = range_.begin + kSegmentSize;
   *damage = {what, begin, at_};
   return Step::kDamage;
 }
 
-SegmentWalker::FoundRecord SegmentWalker::look(size_t at) {
-  return form_.has_checks() ? look_by_check(at) : look_by_mark(at);
+SegmentWalker::FoundRecord SegmentWalker::record_at(size_t at) {
+  return form_.has_checks() ? record_at_by_check(at) : record_at_by_mark(at);
 }
 
-SegmentWalker::FoundRecord SegmentWalker::look_by_mark(size_t at) const {
+SegmentWalker::FoundRecord SegmentWalker::record_at_by_mark(size_t at) const {
   version_1::RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool is_sane = header.mark == version_1::kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0 &&
-                 header.size <= place_.end - at;
+                 header.size <= range_.end - at;
   return {header.kind, kLongHead, is_sane ? header.size : 0};
 }
 
-SegmentWalker::FoundRecord SegmentWalker::look_by_check(size_t at) {
+SegmentWalker::FoundRecord SegmentWalker::record_at_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool may_have_detail = form_.version != version_2::kVersion && is_of_call(header.kind());
@@ -149,15 +151,15 @@ SegmentWalker::FoundRecord SegmentWalker::look_by_check(size_t at) {
   if (!is_sane) return {};
   bool is_padding = header.kind() == RecordKind::kPadding;
   size_t end = at + header.size();
-  bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;
+  bool fits = is_padding ? end == range_.begin + kSegmentSize : end <= range_.end;
   size_t words = is_padding ? 0 : header.words - 1u;
   if (!fits || effort_ + words > kMaxEffort) return {};
-  uint64_t position = place_.position + (at - place_.begin);
+  uint64_t position = range_.position + (at - range_.begin);
   if (record_check(form_.key, position, header.start(), bytes_at(at) + kHeaderBytes, words) != header.check) {
     effort_ += words;
     return {};
   }
-  if (is_padding && bytes_.find_first_not_of('\0', at + kHeaderBytes - bytes_begin_) < place_.end - bytes_begin_)
+  if (is_padding && bytes_.find_first_not_of('\0', at + kHeaderBytes - bytes_begin_) < range_.end - bytes_begin_)
     return {};
   // Before version 3 there were only long heads, and the detail was 0.
   uint8_t detail = form_.version == version_2::kVersion ? kLongHead : header.detail;

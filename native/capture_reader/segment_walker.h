@@ -42,7 +42,7 @@ class Body {
   bool broken_ = false;
 };
 
-// `base` is the base of short heads: that of the record's segment, if a readable one exists.
+// `base` is the base of short heads in the record's segment, if a readable one exists.
 struct Record {
   RecordKind kind;
   Body body;
@@ -52,7 +52,7 @@ struct Record {
   bool is_short() const { return (detail & kLongHead) == 0; }
 };
 
-// The properties of a stream that reading its records requires.
+// The properties of a stream that are needed to read its records.
 struct StreamForm {
   uint32_t version = kVersion;
   uint64_t key = 0;      // of the checks
@@ -62,7 +62,7 @@ struct StreamForm {
 };
 
 // The byte range of a segment in its file, and its position in the stream.
-struct SegmentPlace {
+struct SegmentRange {
   size_t begin;
   size_t end;  // less than a segment after `begin` if the file is truncated
   uint64_t position;
@@ -79,14 +79,14 @@ struct Damage {
 
 class SegmentWalker {
  public:
-  // `bytes` are those of the file from byte `bytes_begin` on. They may end before or with the segment.
-  SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place, const StreamForm& form);
+  // `bytes` is the content of the file from offset `bytes_begin` on, up to the end of the segment or less.
+  SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentRange& range, const StreamForm& form);
 
   enum class Step { kRecord, kDamage, kEnd };
   // Advances to the next record, in `record`, or past a part without any, in `damage`.
   Step next(Record* record, Damage* damage);
   // Returns the file offset of the next step.
-  size_t place() const { return at_; }
+  size_t offset() const { return at_; }
 
  private:
   struct FoundRecord {
@@ -98,17 +98,17 @@ class SegmentWalker {
   uint64_t word_at(size_t at) const;
   const char* bytes_at(size_t at) const { return bytes_.data() + (at - bytes_begin_); }
   // Returns whether the stream was written at least as far as this offset.
-  bool is_before_end(size_t at) const { return place_.position + (at - place_.begin) < form_.written; }
-  FoundRecord look(size_t at);
-  FoundRecord look_by_mark(size_t at) const;
-  FoundRecord look_by_check(size_t at);
+  bool is_before_end(size_t at) const { return range_.position + (at - range_.begin) < form_.written; }
+  FoundRecord record_at(size_t at);
+  FoundRecord record_at_by_mark(size_t at) const;
+  FoundRecord record_at_by_check(size_t at);
   Step skip(Damage* damage);
   void use_base(Record* record);
   void seek_base();
 
   std::string_view bytes_;
   size_t bytes_begin_;
-  SegmentPlace place_;
+  SegmentRange range_;
   StreamForm form_;
   size_t at_;
   std::optional<BaseRecord> base_;

@@ -1,4 +1,4 @@
-// A file of a capture, opened for reading. System errors are exceptions, so they are never mistaken for damage.
+// A file of a capture, opened for reading. System errors throw exceptions, so they are never mistaken for damage.
 #pragma once
 
 #include <cstddef>

@@ -19,8 +19,8 @@ constexpr size_t kMaxDamages = 20;
 StreamReader::StreamReader(const std::string& path, Part part) : path_(path) {
   StoredFile file(path);
   is_stream_ = read_header(file);
-  if (!is_stream_ || (part == Part::kDefinitions && look_at_definitions(file))) return;
-  if (!look(file)) segments_.clear();
+  if (!is_stream_ || (part == Part::kDefinitions && scan_definitions(file))) return;
+  if (!scan(file)) segments_.clear();
 }
 
 bool StreamReader::read_header(const StoredFile& file) {
@@ -73,8 +73,8 @@ void StreamReader::check_header(const StreamHeader& written) {
   header_ = written;
   header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
   auto is_sealed = [&](uint64_t key, uint64_t StreamHeader::* field, uint64_t* value) {
-    auto place = reinterpret_cast<const char*>(&(written.*field)) - reinterpret_cast<const char*>(&written);
-    bool is_whole = unseal(key, static_cast<size_t>(place), written.*field, value);
+    auto offset = reinterpret_cast<const char*>(&(written.*field)) - reinterpret_cast<const char*>(&written);
+    bool is_whole = unseal(key, static_cast<size_t>(offset), written.*field, value);
     if (!is_whole) *value = 0;
     return is_whole;
   };
@@ -94,24 +94,24 @@ void StreamReader::check_header(const StreamHeader& written) {
   is_whole &= is_sealed(form_.key, &StreamHeader::segments_begun, &segments_begun_);
   is_whole &= is_sealed(form_.key, &StreamHeader::segments, &segments_in_file_);
   has_damaged_header_ = !is_whole;
-  if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
+  if (!is_whole) report("has a damaged header: its thread, and the reason why it ends, may be wrong.");
 }
 
 // Finds the segments and the end of the written data. The writer stores a record's header after its body, but a copy of
-// a segment may have the header without the body. So this first look finds the end, and a later copy is used only up to
-// it.
-bool StreamReader::look(const StoredFile& file) {
+// a segment may have the header without the body. So this scan finds the end first, and a later copy is used only up to
+// that end.
+bool StreamReader::scan(const StoredFile& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
   std::vector<SegmentStart> starts;
   try {
-    starts = segment_starts(file, looked_from_);
+    starts = segment_starts(file, scanned_from_);
   } catch (const std::bad_alloc&) {
     if (!file.is_mostly_holes()) throw;
     report("is too large to be read.");
     return false;
   }
-  segments_.resize(std::min(segments_.size(), looked_from_));
-  std::vector<SegmentPlace> written = written_segments(starts, looked_from_);
+  segments_.resize(std::min(segments_.size(), scanned_from_));
+  std::vector<SegmentRange> written = written_segments(starts, scanned_from_);
   segments_.insert(segments_.end(), written.begin(), written.end());
   report_missing_segments();
   if (segments_.empty()) return true;
@@ -119,17 +119,17 @@ bool StreamReader::look(const StoredFile& file) {
   return !is_ring() || copy_ring(file, starts);
 }
 
-// Follows the links between segments with definitions, from the last segment back. Returns false if that is impossible:
-// the stream was written by an earlier recorder, or is damaged.
-bool StreamReader::look_at_definitions(const StoredFile& file) {
+// Follows the links between segments with definitions, from the last segment back. Returns false if the stream has no
+// usable links: an earlier recorder wrote it, or it is damaged.
+bool StreamReader::scan_definitions(const StoredFile& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
   if (is_ring() || segments_begun_ == 0 || (segments_begun_ - 1) * kSegmentSize >= size_) return false;
-  std::vector<SegmentPlace> found{place_of(segments_begun_ - 1, segments_begun_ - 1)};
+  std::vector<SegmentRange> found{range_of(segments_begun_ - 1, segments_begun_ - 1)};
   for (;;) {
-    std::optional<uint64_t> earlier = defining_before(file, found.back());
+    std::optional<uint64_t> earlier = previous_definitions(file, found.back());
     if (!earlier || *earlier * kSegmentSize > found.back().position) return false;
     if (*earlier == 0) break;
-    found.push_back(place_of(*earlier - 1, *earlier - 1));
+    found.push_back(range_of(*earlier - 1, *earlier - 1));
   }
   segments_.assign(found.rbegin(), found.rend());
   end_ = end_of_records(file, segments_.back());
@@ -137,12 +137,12 @@ bool StreamReader::look_at_definitions(const StoredFile& file) {
 }
 
 // Reads the link from the base of a segment: the number of the latest earlier segment with definitions, plus one, or 0.
-std::optional<uint64_t> StreamReader::defining_before(const StoredFile& file, const SegmentPlace& place) const {
+std::optional<uint64_t> StreamReader::previous_definitions(const StoredFile& file, const SegmentRange& range) const {
   std::array<char, sizeof(RecordHeader) + sizeof(BaseRecord) + sizeof(uint64_t)> bytes;
-  SegmentPlace first = place;
-  first.end = place.first_record(form_) + bytes.size();
-  if (file.read(place.first_record(form_), bytes.data(), bytes.size()) != bytes.size()) return std::nullopt;
-  SegmentWalker walker({bytes.data(), bytes.size()}, place.first_record(form_), first, form_);
+  SegmentRange first = range;
+  first.end = range.first_record(form_) + bytes.size();
+  if (file.read(range.first_record(form_), bytes.data(), bytes.size()) != bytes.size()) return std::nullopt;
+  SegmentWalker walker({bytes.data(), bytes.size()}, range.first_record(form_), first, form_);
   Record record{RecordKind::kPadding, Body({})};
   Damage damage;
   if (walker.next(&record, &damage) != SegmentWalker::Step::kRecord || record.kind != RecordKind::kBase) return {};
@@ -160,14 +160,14 @@ bool StreamReader::copy_ring(const StoredFile& file, const std::vector<SegmentSt
     return false;
   }
   bytes_.resize(file.read(0, bytes_.data(), bytes_.size()));
-  for (SegmentPlace& place : segments_) place.end = std::max(place.begin, std::min(place.end, bytes_.size()));
+  for (SegmentRange& range : segments_) range.end = std::max(range.begin, std::min(range.end, bytes_.size()));
   if (end_ < bytes_.size()) std::memset(&bytes_[end_], 0, std::min(sizeof(uint64_t), bytes_.size() - end_));
   drop_rewritten(starts, segment_starts(file, 0));
   drop_overtaken(file, starts.size());
   return true;
 }
 
-SegmentPlace StreamReader::place_of(size_t index, uint64_t number) const {
+SegmentRange StreamReader::range_of(size_t index, uint64_t number) const {
   size_t begin = index * kSegmentSize;
   return {begin, std::max(begin, std::min(begin + kSegmentSize, size_)), number * kSegmentSize};
 }
@@ -176,7 +176,7 @@ std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const Store
   std::vector<SegmentStart> starts;
   for (size_t index = first; index * kSegmentSize < size_; ++index) {
     SegmentStart start{};
-    file.read(place_of(index, 0).first_record(form_), &start, sizeof(start));
+    file.read(range_of(index, 0).first_record(form_), &start, sizeof(start));
     starts.push_back(start);
   }
   return starts;
@@ -184,35 +184,35 @@ std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const Store
 
 // Returns the segments in the order in which they were written. A segment too short for any record was truncated, which
 // next() reports.
-std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts, size_t first) const {
+std::vector<SegmentRange> StreamReader::written_segments(const std::vector<SegmentStart>& starts, size_t first) const {
   if (is_ring()) return ring_segments(starts);
-  std::vector<SegmentPlace> written;
+  std::vector<SegmentRange> written;
   for (size_t index = first; index < first + starts.size(); ++index) {
-    SegmentPlace place = place_of(index, index);
-    bool is_cut_off = place.first_record(form_) + sizeof(RecordHeader) > size_;
-    if (is_cut_off || index < segments_begun_ || !starts[index - first].is_empty()) written.push_back(place);
+    SegmentRange range = range_of(index, index);
+    bool is_cut_off = range.first_record(form_) + sizeof(RecordHeader) > size_;
+    if (is_cut_off || index < segments_begun_ || !starts[index - first].is_empty()) written.push_back(range);
   }
   return written;
 }
 
 // Returns the segments of a ring, which begin with their numbers; a segment without a number is empty.
-std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
-  std::vector<SegmentPlace> written;
+std::vector<SegmentRange> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
+  std::vector<SegmentRange> written;
   uint64_t count = segments_in_file_ != 0 ? segments_in_file_ : starts.size();
   for (size_t index = 0; index < starts.size(); ++index) {
     if (has_number(index, count, starts[index])) {
-      written.push_back(place_of(index, starts[index].segment.number));
+      written.push_back(range_of(index, starts[index].segment.number));
     } else if (index < std::min(segments_begun_, count) && form_.has_checks()) {
-      // The number that this segment must have, unless it is the one about to be entered.
+      // The number that this segment must have, unless the writer is about to enter it.
       uint64_t number = segments_begun_ - 1 - (segments_begun_ - 1 - index) % count;
       bool is_entered = number + 1 == segments_begun_ && form_.written <= number * kSegmentSize;
-      if (!is_entered || !starts[index].is_empty()) written.push_back(place_of(index, number));
+      if (!is_entered || !starts[index].is_empty()) written.push_back(range_of(index, number));
     } else if (!starts[index].is_empty()) {
-      written.push_back(place_of(index, index));
+      written.push_back(range_of(index, index));
     }
   }
   std::stable_sort(written.begin(), written.end(),
-                   [](const SegmentPlace& a, const SegmentPlace& b) { return a.position < b.position; });
+                   [](const SegmentRange& a, const SegmentRange& b) { return a.position < b.position; });
   return written;
 }
 
@@ -225,13 +225,13 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
   }
   // The ring may have grown since the count was read.
   if (start.segment.number != index && start.segment.number % count != index) return false;
-  SegmentPlace place = place_of(index, start.segment.number);
+  SegmentRange range = range_of(index, start.segment.number);
   auto bytes = reinterpret_cast<const char*>(&start);
-  size_t first = place.first_record(form_);
-  place.end = first + sizeof(start);
+  size_t first = range.first_record(form_);
+  range.end = first + sizeof(start);
   Record record{RecordKind::kPadding, Body({})};
   Damage damage;
-  SegmentWalker walker({bytes, sizeof(start)}, first, place, form_);
+  SegmentWalker walker({bytes, sizeof(start)}, first, range, form_);
   return walker.next(&record, &damage) == SegmentWalker::Step::kRecord && record.kind == RecordKind::kSegment;
 }
 
@@ -242,34 +242,34 @@ void StreamReader::report_missing_segments() {
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
   uint64_t count = (size_ + (is_ring() ? 0 : kSegmentSize - 1)) / kSegmentSize;
   bool is_cut = segments_in_file_ > count || (is_ring() && !has_last);
-  if (is_cut) report("is cut off at byte " + std::to_string(size_) + ": it was longer.");
+  if (is_cut) report("is cut off at byte " + std::to_string(size_) + ": its end is missing.");
 }
 
 // Returns the file offset up to which the segment is written.
-size_t StreamReader::end_of_records(const StoredFile& file, const SegmentPlace& place) const {
+size_t StreamReader::end_of_records(const StoredFile& file, const SegmentRange& range) const {
   std::string bytes(kSegmentSize, '\0');
-  bytes.resize(file.read(place.begin, bytes.data(), bytes.size()));
-  SegmentPlace copied = place;
-  copied.end = std::min(place.end, place.begin + bytes.size());
-  SegmentWalker walker(bytes, place.begin, copied, form_);
+  bytes.resize(file.read(range.begin, bytes.data(), bytes.size()));
+  SegmentRange copied = range;
+  copied.end = std::min(range.end, range.begin + bytes.size());
+  SegmentWalker walker(bytes, range.begin, copied, form_);
   Record record{RecordKind::kPadding, Body({})};
   Damage damage;
   for (;;) {
-    size_t begin = walker.place();
+    size_t begin = walker.offset();
     SegmentWalker::Step step = walker.next(&record, &damage);
-    if (step == SegmentWalker::Step::kEnd) return std::min(walker.place(), copied.end);
+    if (step == SegmentWalker::Step::kEnd) return std::min(walker.offset(), copied.end);
     // A record that was being written during the copy looks like damage at the very end.
-    bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= place.begin + kSegmentSize;
-    bool is_written = !form_.has_checks() || place.position + (begin - place.begin) < form_.written;
+    bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= range.begin + kSegmentSize;
+    bool is_written = !form_.has_checks() || range.position + (begin - range.begin) < form_.written;
     if (is_last) return is_written ? copied.end : begin;
   }
 }
 
-// Drops a ring's segments whose number has changed: they were overwritten during the copy, which may be part old, part
-// new.
+// Drops a ring's segments whose number has changed: they were overwritten during the copy, which may mix old and new
+// data.
 void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after) {
-  auto is_rewritten = [&](const SegmentPlace& place) {
-    size_t i = place.begin / kSegmentSize;
+  auto is_rewritten = [&](const SegmentRange& range) {
+    size_t i = range.begin / kSegmentSize;
     return i >= after.size() || std::memcmp(&before[i], &after[i], sizeof(SegmentStart)) != 0;
   };
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_rewritten), segments_.end());
@@ -282,7 +282,7 @@ void StreamReader::drop_overtaken(const StoredFile& file, size_t count) {
   uint64_t begun = 0;
   bool has_begun = unseal(form_.key, offsetof(StreamHeader, segments_begun), now.segments_begun, &begun);
   if (!form_.has_checks() || !has_begun || begun == segments_begun_) return;
-  auto is_overtaken = [&](const SegmentPlace& place) { return place.position / kSegmentSize + count < begun; };
+  auto is_overtaken = [&](const SegmentRange& range) { return range.position / kSegmentSize + count < begun; };
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_overtaken), segments_.end());
 }
 
@@ -290,13 +290,13 @@ bool StreamReader::next(Record* record) {
   for (;;) {
     if (walker_.empty() && !enter_next_segment()) return false;
     Damage damage;
-    size_t begin = walker_.back().place();
+    size_t begin = walker_.back().offset();
     switch (walker_.back().next(record, &damage)) {
       case SegmentWalker::Step::kRecord:
         if (begin < resumed_at_ || record->kind == RecordKind::kSegment || record->kind == RecordKind::kBase) break;
         return true;
       case SegmentWalker::Step::kDamage:
-        if (begin >= resumed_at_ && !is_told_) report_damage(damage);
+        if (begin >= resumed_at_ && !has_reported_) report_damage(damage);
         break;
       case SegmentWalker::Step::kEnd:
         walker_.clear();
@@ -309,40 +309,40 @@ bool StreamReader::enter_next_segment() {
     if (!is_ring()) std::string().swap(bytes_);
     return false;
   }
-  SegmentPlace& place = segments_[entered_++];
+  SegmentRange& range = segments_[entered_++];
   if (is_ring()) {
-    walker_.emplace_back(bytes_, 0, place, form_);
+    walker_.emplace_back(bytes_, 0, range, form_);
     return true;
   }
-  bytes_.resize(place.end - place.begin);
-  bytes_.resize(StoredFile(path_).read(place.begin, bytes_.data(), bytes_.size()));
-  place.end = place.begin + bytes_.size();
+  bytes_.resize(range.end - range.begin);
+  bytes_.resize(StoredFile(path_).read(range.begin, bytes_.data(), bytes_.size()));
+  range.end = range.begin + bytes_.size();
   bool is_last = entered_ == segments_.size();
-  if (is_last && end_ < place.end) {
-    std::memset(&bytes_[end_ - place.begin], 0, std::min(sizeof(uint64_t), place.end - end_));
+  if (is_last && end_ < range.end) {
+    std::memset(&bytes_[end_ - range.begin], 0, std::min(sizeof(uint64_t), range.end - end_));
   }
-  walker_.emplace_back(bytes_, place.begin, place, form_);
+  walker_.emplace_back(bytes_, range.begin, range, form_);
   return true;
 }
 
 void StreamReader::rewind() {
   walker_.clear();
-  entered_ = looked_from_;
-  is_told_ = true;
+  entered_ = scanned_from_;
+  has_reported_ = true;
 }
 
 bool StreamReader::extend() {
   if (!is_stream_ || is_ring() || form_.version == version_1::kVersion) return false;
   StoredFile file(path_);
-  is_told_ = true;
+  has_reported_ = true;
   is_stream_ = read_header(file);
   if (!is_stream_) return false;
   resumed_at_ = end_;
-  looked_from_ = segments_.empty() ? 0 : segments_.size() - 1;
-  if (!look(file)) return false;
-  is_told_ = false;
+  scanned_from_ = segments_.empty() ? 0 : segments_.size() - 1;
+  if (!scan(file)) return false;
+  has_reported_ = false;
   walker_.clear();
-  entered_ = looked_from_;
+  entered_ = scanned_from_;
   return true;
 }
 
@@ -351,9 +351,9 @@ void StreamReader::report_damage(const Damage& damage) {
   if (damages_ == kMaxDamages) return report("has more damage, which is not reported.");
   bool is_to_the_end = damage.end % kSegmentSize == 0;
   std::string begin = std::to_string(damage.begin);
-  report(std::string(damage.what) + (is_to_the_end ? " at byte " + begin + "; the rest of that segment is left out."
+  report(std::string(damage.what) + (is_to_the_end ? " at byte " + begin + "; the rest of that segment is skipped."
                                                    : " from byte " + begin + " to byte " + std::to_string(damage.end) +
-                                                         "; what was recorded there is left out."));
+                                                         "; the records there are lost."));
 }
 
 }  // namespace framedex::capture

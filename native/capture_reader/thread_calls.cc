@@ -118,13 +118,13 @@ void ThreadCalls::begin(const CallStart& start) {
 }
 
 void ThreadCalls::end(const CallEnd& end) {
-  uint64_t place;
-  if (!open_.end(end.sequence, &place)) return;
-  if (place >= popped_) {
-    set_return(&at(place - popped_), end.time, end.error, end.values.rest());
+  uint64_t index;
+  if (!open_.end(end.sequence, &index)) return;
+  if (index >= popped_) {
+    set_return(&at(index - popped_), end.time, end.error, end.values.rest());
     return;
   }
-  auto waiting = waiting_.find(place);
+  auto waiting = waiting_.find(index);
   if (waiting == waiting_.end()) return;
   set_return(&waiting->second.call, end.time, end.error, end.values.rest());
   late_.push_back(std::move(waiting->second));

@@ -34,8 +34,8 @@ struct LateReturn {
   ThreadCall call;
 };
 
-// Reads calls ordered by start. It keeps only the few calls between a call and its return: late returns are known from
-// the definitions.
+// Reads calls ordered by start. It keeps only the few calls between a call and its return, because the definitions have
+// the late returns.
 class ThreadCalls {
  public:
   // `is_followed`: the capture is still being written, so unreturned calls may return later.
@@ -49,7 +49,7 @@ class ThreadCalls {
   void pop(uint64_t row);
   // Reads the rest of the streams, so that the definitions can continue.
   void drain();
-  // Continues with data that the definitions have found since.
+  // Continues with data that the definitions have read since the last call.
   void extend();
   bool has_late_returns() const { return !late_.empty(); }
   std::vector<LateReturn> take_late_returns();
@@ -61,7 +61,7 @@ class ThreadCalls {
   void end(const CallEnd& end);
   void sort();
   void take_long_calls();
-  ThreadCall& at(size_t place) { return ring_[(first_ + place) & (ring_.size() - 1)]; }
+  ThreadCall& at(size_t index) { return ring_[(first_ + index) & (ring_.size() - 1)]; }
 
   const Definitions* definitions_;
   ThreadStreams* streams_;

@@ -12,7 +12,7 @@ int64_t clamped(double nanoseconds) {
   return static_cast<int64_t>(std::clamp(nanoseconds, -static_cast<double>(kLatest), static_cast<double>(kLatest)));
 }
 
-// A time that wrapped around below zero is negative.
+// Clamps a time. A time above the largest signed integer has wrapped around below zero, so it is negative.
 int64_t clamped(uint64_t nanoseconds) { return std::clamp(static_cast<int64_t>(nanoseconds), -kLatest, kLatest); }
 
 bool is_earlier(const ClockRecord& a, const ClockRecord& b) { return a.time < b.time; }
@@ -32,9 +32,9 @@ void Timeline::finish() {
   last_stretch_ = 1;
 }
 
-// Returns the index of the anchor that ends the time's interval. The first and last intervals extend beyond the
+// Returns the index of the anchor that ends the interval with this time. The first and last intervals extend beyond the
 // anchors.
-size_t Timeline::stretch_of(uint64_t time) const {
+size_t Timeline::interval_of(uint64_t time) const {
   bool is_before = last_stretch_ > 1 && time < anchors_[last_stretch_ - 1].time;
   bool is_after = last_stretch_ + 1 < anchors_.size() && time >= anchors_[last_stretch_].time;
   if (is_before || is_after) {
@@ -47,9 +47,9 @@ size_t Timeline::stretch_of(uint64_t time) const {
 int64_t Timeline::nanoseconds(uint64_t time) const {
   if (anchors_.empty()) return clamped(time);
   if (anchors_.size() < 2) return clamped(anchors_[0].nanoseconds + (time - anchors_[0].time));
-  size_t stretch = stretch_of(time);
-  const ClockRecord& from = anchors_[stretch - 1];
-  const ClockRecord& to = anchors_[stretch];
+  size_t interval = interval_of(time);
+  const ClockRecord& from = anchors_[interval - 1];
+  const ClockRecord& to = anchors_[interval];
   if (to.time <= from.time) return clamped(from.nanoseconds);
   double speed = static_cast<double>(to.nanoseconds - from.nanoseconds) / static_cast<double>(to.time - from.time);
   auto ticks = static_cast<int64_t>(time - from.time);

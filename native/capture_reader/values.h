@@ -10,7 +10,7 @@
 
 namespace framedex::capture {
 
-// `field` is an index into the function's value names. Every form of address has the kind kAddress.
+// `field` is an index into the function's value names. Addresses of every encoding have the kind kAddress.
 class Value {
  public:
   Value() = default;

@@ -18,11 +18,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-PLATFORMS = ("cpu", "tpu")  # the handlers work on host memory, which is all that the mock TPU has
+PLATFORMS = ("cpu", "tpu")  # the handlers access host memory, and the mock TPU's memory is host memory
 
 
 def register(library: str | Path, platforms: tuple[str, ...] = PLATFORMS) -> None:
-    """Load the library and register its handlers. Raises OSError when it cannot be loaded."""
+    """Load the library and register its handlers. Raises OSError if it cannot be loaded."""
     functions = ctypes.CDLL(str(library))
     targets: dict[str, Any] = {
         "rms_norm": jax.ffi.pycapsule(functions.RmsNorm),
@@ -40,7 +40,7 @@ def register(library: str | Path, platforms: tuple[str, ...] = PLATFORMS) -> Non
             jax.ffi.register_ffi_target(name, handlers, platform=platform)
         untyped = _capsule(functions.AddOneUntyped, b"xla._CUSTOM_CALL_TARGET")
         jax.ffi.register_ffi_target("add_one_untyped", untyped, platform=platform, api_version=0)
-    jax.devices()  # XLA has to know the type of a state before the handler, and it takes types only from now on
+    jax.devices()  # XLA must know a state's type before the handler, and accepts types only after its client exists
     for platform in platforms:
         _register_counter(functions, platform)
 
@@ -95,7 +95,7 @@ rms_norm.defvjp(_rms_norm_forward, _rms_norm_backward)
 
 
 def rms_norm_anywhere(x: jax.Array, eps: float = 1e-5) -> jax.Array:
-    """The handler where there is one, JAX's own operations on other platforms."""
+    """The handler on platforms that have it, JAX's own operations on others."""
 
     def in_jax(x: jax.Array) -> jax.Array:
         return x / jnp.sqrt(jnp.mean(x**2, axis=-1, keepdims=True) + eps)
@@ -115,29 +115,29 @@ def lu_pivots_to_permutation(pivots: jax.Array, permutation_size: int) -> jax.Ar
 
 
 def permutation_builder(batch: tuple[int, ...], permutation_size: int) -> Callable[[jax.Array], jax.Array]:
-    """The same with the call built once and used often, as pull request 21925 has it: for pivots s32[*batch, k]."""
+    """Build the call once, for pivots s32[*batch, k] and any number of uses, as in JAX's pull request 21925."""
     result = jax.ShapeDtypeStruct((*batch, permutation_size), np.int32)
     call = jax.ffi.ffi_call("lu_pivots_to_permutation", result, vmap_method="broadcast_all")
     return partial(call, permutation_size=np.int32(permutation_size))
 
 
 def count_runs(x: jax.Array, start: int = 0) -> jax.Array:
-    """`x` plus how often this very custom call ran before, counted from `start`: s32[...]."""
+    """`x` plus the number of earlier runs of this custom call, counted from `start`: s32[...]."""
     call = jax.ffi.ffi_call("counter", like(x), has_side_effect=True, vmap_method="sequential")
     return call(x, start=np.int32(start))
 
 
 def scale_later(x: jax.Array, factor: float) -> jax.Array:
-    """`x * factor`, computed by a thread of the handler's own: f32[...]."""
+    """`x * factor`, computed on the handler's own thread: f32[...]."""
     return jax.ffi.ffi_call("scale_later", like(x), vmap_method="broadcast_all")(x, factor=np.float32(factor))
 
 
 def fail(x: jax.Array, how: str) -> jax.Array:
-    """Fail as failing.cc has it: `error`, `exception`, `number`, `segfault`, `abort`; otherwise `x`: f32[...]."""
+    """Fail as in failing.cc: `error`, `exception`, `number`, `segfault`, `abort`. Otherwise return `x`: f32[...]."""
     return jax.ffi.ffi_call("fail", like(x), vmap_method="broadcast_all")(x, how=how)
 
 
 def add_one_untyped(x: jax.Array) -> jax.Array:
-    """`x + 1` by a custom call of before the typed API: f32[]."""
+    """`x + 1` by a custom call of the older untyped API: f32[]."""
     call = jax.ffi.ffi_call("add_one_untyped", like(x), custom_call_api_version=1, vmap_method="sequential")
     return call(x)

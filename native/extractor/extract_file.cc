@@ -18,7 +18,7 @@ namespace {
 
 class Descriptor {
  public:
-  // Opens without blocking: opening a pipe without a writer would wait for ever.
+  // Opens a file without blocking, because opening a pipe without a writer would wait forever.
   explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -35,9 +35,8 @@ int64_t modified(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-// Waits until the clock tick of the file's modification time has passed. Another write within that tick (a few
-// milliseconds) could change neither time nor size, and would never be noticed. Returns false if the file is written
-// continuously.
+// Waits until the clock tick of the file's modification time has passed. A later write within that tick (a few
+// milliseconds) might keep both time and size, and would never be noticed. Returns false if the file keeps changing.
 bool wait_until_settled(int descriptor, struct stat& status) {
   constexpr int64_t kLongest = 20'000'000;
   constexpr timespec kPause = {0, 1'000'000};
@@ -57,7 +56,7 @@ constexpr int64_t kNeverRead = 0;
 
 std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
 
-// Reads at most one byte more than the size limit. On failure returns an empty text and adds a problem.
+// Reads a file, at most one byte more than the size limit. On failure returns an empty text and adds a problem.
 std::string read(const std::string& path, ExtractedFile& file) {
   struct stat before, after;
   const Descriptor descriptor(path);
@@ -67,7 +66,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
   }
   if (!S_ISREG(before.st_mode)) {
     file.problems.push_back(S_ISDIR(before.st_mode) ? unreadable(EISDIR)
-                                                    : "It cannot be read: it is no ordinary file.");
+                                                    : "It cannot be read: it is not a regular file.");
     return {};
   }
   const bool is_settled = wait_until_settled(descriptor.number(), before);
@@ -168,7 +167,7 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
   }
   if (const size_t at = ill_formed(text); at != std::string::npos) {
     file.problems.push_back("It is not valid UTF-8 (first at byte " + std::to_string(at) +
-                            "); names there may be garbled.");
+                            "). Names in it may be garbled.");
   }
   try {
     Extraction found = extract(languages, text, path, language, macros, workspace);

@@ -27,8 +27,8 @@ struct FinishedFile {
   std::vector<std::string> sites;
 };
 
-// Extracts files on its own threads, which stay only a little ahead of the consumer. Destroying it stops it after the
-// files in progress.
+// Extracts files on its own threads, which stay only a little ahead of the consumer. The destructor waits for the files
+// in progress.
 class ExtractionRun {
  public:
   ExtractionRun(std::shared_ptr<const Languages> languages, std::shared_ptr<const MacroTable> macros,

@@ -29,7 +29,7 @@ class Parts {
     set(heads, Part::kHead);
     set(blocks, Part::kBlock);
   }
-  Part of(TSSymbol type) const { return type < parts_.size() ? parts_[type] : Part::kError; }
+  Part part_of(TSSymbol type) const { return type < parts_.size() ? parts_[type] : Part::kError; }
 
  private:
   std::vector<Part> parts_;
@@ -46,7 +46,7 @@ Parts cpp_parts(const Grammar& grammar) {
            "enumerator_list", "translation_unit", "try_statement"}};
 }
 
-// A lambda is separate code: its creator is not on its stack.
+// A lambda is separate code, because the function that creates it is not on the stack when it runs.
 Parts python_parts(const Grammar& grammar) {
   return {grammar,
           {"expression_statement", "return_statement", "assert_statement", "raise_statement", "delete_statement",
@@ -61,7 +61,7 @@ constexpr int kNoStatement = -1;
 
 class StatementWalk {
  public:
-  // `whole` are macro calls that count as one statement each: byte ranges, by their start.
+  // `whole` has the byte ranges of macro calls that count as one statement each, ordered by start.
   StatementWalk(const Parts& parts, TSFieldId body, TSFieldId condition, std::string_view source,
                 std::vector<std::pair<size_t, size_t>> whole)
       : parts_(parts), body_(body), condition_(condition), whole_(std::move(whole)) {
@@ -86,7 +86,7 @@ class StatementWalk {
 
   void enter(TSNode node, Part part);
   uint32_t head_end(TSNode node) const;
-  int whole_around(uint32_t begin);
+  int enclosing_whole_statement(uint32_t begin);
   void add_tokens(int statement, uint32_t first, uint32_t last);
   int add_statement() {
     statements_.emplace_back();
@@ -113,7 +113,7 @@ std::vector<StatementLines> StatementWalk::run(TSNode root) && {
     const TSNode node = walk.node();
     const uint32_t begin = ts_node_start_byte(node);
     while (open_.size() > 1 && open_.back().end <= begin) open_.pop_back();
-    const Part part = parts_.of(walk.type());
+    const Part part = parts_.part_of(walk.type());
     if (part == Part::kError) {
       if (open_.back().statement != kNoStatement) statements_[open_.back().statement].is_broken = true;
     } else if (part != Part::kInside && ts_node_child_count(node) > 0) {
@@ -146,7 +146,7 @@ void StatementWalk::enter(TSNode node, Part part) {
     return;
   }
   if (begin < open_.back().head_end) return;
-  const int whole = whole_around(begin);
+  const int whole = enclosing_whole_statement(begin);
   open_.push_back(
       {begin, end, part == Part::kHead ? head_end(node) : 0, whole != kNoStatement ? whole : add_statement()});
 }
@@ -158,8 +158,8 @@ uint32_t StatementWalk::head_end(TSNode node) const {
   return is_null(condition) ? 0 : ts_node_end_byte(condition);
 }
 
-// Returns the macro call that contains `begin`, unless a block inside that call is in between. Call in source order.
-int StatementWalk::whole_around(uint32_t begin) {
+// Returns the macro call that contains `begin`, unless `begin` is in a block inside that call. Call in source order.
+int StatementWalk::enclosing_whole_statement(uint32_t begin) {
   while (whole_to_come_ < whole_.size() && whole_[whole_to_come_].first <= begin) {
     whole_open_.push_back(whole_to_come_++);
   }
@@ -191,7 +191,7 @@ std::vector<StatementLines> long_statements(const Languages& languages, std::str
         .run(tree.root());
   }
   if (language != Language::kCpp) return {};
-  // Macros of the file itself are not expanded: their calls have the lines.
+  // Macros that the file defines are not expanded, because the lines of a statement are those of the macro call.
   ScrubbedSource scrubbed = scrub(source, macros);
   for (const MacroDefinition& each : scrubbed.definitions) scrubbed.assignments.emplace_back(each.begin, each.end);
   std::sort(scrubbed.assignments.begin(), scrubbed.assignments.end());

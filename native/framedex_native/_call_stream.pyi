@@ -105,7 +105,7 @@ class CallStream:
 
 def table_image(columns: Sequence[Integers]) -> bytes: ...
 
-# The parts of the stream by themselves, which are given calls by hand: for tests and benchmarks.
+# The parts of the stream, to use separately with hand-written calls: for tests and benchmarks.
 
 class CallColumns:
     def __init__(self) -> None: ...

@@ -11,7 +11,7 @@ namespace {
 
 using capture::kSegmentSize;
 
-// Enough for two segments of each stream; more would only be slow.
+// Enough for two segments of each stream. More data makes a run slow and covers no more code.
 constexpr size_t kMaxStreamSize = 2 * kSegmentSize;
 
 std::string name_of(uint8_t number) {
@@ -61,7 +61,7 @@ class Stream {
     note_end();
   }
 
-  // Adds a record. One that does not fit begins the next segment, as the writer does.
+  // Adds a record. A record that does not fit begins the next segment, as in the writer.
   void add_record(uint8_t kind, uint8_t detail, std::string_view body) {
     std::string padded(body);
     padded.resize(capture::padded(body.size()));

@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   call_stream::CallStream stream(written.path(), 0, table, false, false);
   check_frames(stream.definitions().capture());
   require(check_calls(&stream, 3) == stream.definitions().calls());
-  // Streams that do not match their names are counted here but left out there.
+  // This counts streams that do not match their names; the reader omits them.
   require(capture::count_records(written.path()).threads >= stream.definitions().capture().threads.size());
   call_stream::CallStream followed(written.path(), 0, table, false, true);
   followed.next(2, 1000);

@@ -5,7 +5,8 @@
 
 namespace framedex::fuzz {
 
-// Returns C++ and Python, loaded from files that the build names. On failure ends the process with a message.
+// Returns the grammars of C++ and Python, loaded from files that the build selects. On failure ends the process with a
+// message.
 const extractor::Languages& languages();
 
 }  // namespace framedex::fuzz

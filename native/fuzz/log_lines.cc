@@ -25,7 +25,7 @@ void compare(std::string_view text, const std::vector<line_scanner::Line>& found
     std::string_view line = text.substr(begin, end - begin);
     bool is_found = next < found.size() && found[next].range.begin == begin;
     require(is_found == (holds(line, kNeedles) || holds(line, kWordNeedles)));
-    // Very long or very many words decide nothing.
+    // The converse does not hold: very long or very many words do not decide about a line.
     if (is_found) require(!found[next++].decided_by_words || !holds(line, kNeedles));
     begin = end;
   }

@@ -1,11 +1,11 @@
-// Fuzzes the mock TPU's variables: they give a machine and fault rules, or are rejected.
+// Fuzzes the mock TPU's variables: they describe a machine and fault rules, or are rejected.
 #include <map>
 
 #include "fuzz/input.h"
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
 
-// Replaces the generated table, which would pull in the whole mock.
+// Replaces the generated table, which would link the whole mock.
 const std::vector<framedex::mock::FaultFunction> framedex::mock::kFaultFunctions = {
     {"PJRT_Client_Compile", false}, {"PJRT_Buffer_ReadyEvent", true}, {"PJRT_LoadedExecutable_Execute", true}};
 

@@ -1,4 +1,4 @@
-// Fuzzes plans of replays: a plan is parsed completely or rejected, and the buffers of an execution are all there.
+// Fuzzes plans of replays: a plan is parsed completely or rejected, and an execution has all of its buffers.
 #include <stdexcept>
 
 #include "fuzz/input.h"

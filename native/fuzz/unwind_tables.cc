@@ -1,4 +1,4 @@
-// Fuzzes .eh_frame entries: they give a rule, or are left to libgcc.
+// Fuzzes .eh_frame entries: they give a rule, or libgcc handles them.
 #include "fuzz/input.h"
 #include "recorder/walks/frame_rule.h"
 

@@ -40,11 +40,11 @@ bool is_zero_or_one(std::string_view number) {
   return number.find_first_not_of('0') >= number.size() - 1 && (number.back() == '0' || number.back() == '1');
 }
 
-// Calls `open(i, mark)` for each character of a word (letters, digits and underscores) that the form replaces; `mark`
-// is its placeholder. `seen` are the classes of the word's characters.
+// Calls `open(i, mark)` for each character of a word (letters, digits and underscores) that the form replaces. `mark`
+// is its placeholder, and `seen` has the classes of the word's characters.
 template <typename Open>
-void for_each_open(std::string_view word, uint8_t seen, const Open& open) {
-  if (seen == kDigit) {  // 0 and 1 stay: frame numbers, lines, our document versions
+void for_each_placeholder(std::string_view word, uint8_t seen, const Open& open) {
+  if (seen == kDigit) {  // 0 and 1 are not replaced: they are frame numbers, line numbers, or our document versions
     if (is_zero_or_one(word)) return;
     for (size_t i = 0; i < word.size(); ++i) open(i, kAnyDigit);
     return;
@@ -71,9 +71,9 @@ void for_each_open(std::string_view word, uint8_t seen, const Open& open) {
   }
 }
 
-// Returns whether a word is part of a qualified C++ name, whose letters may vary. `operator` is one.
+// Returns whether a word is part of a qualified C++ name, whose letters may vary. The keyword `operator` is not.
 bool is_qualified(std::string_view line, size_t begin, size_t end) {
-  if (end - begin < kShortestName) return false;  // `py::`, of perf's maps
+  if (end - begin < kShortestName) return false;  // for example `py::` in perf maps
   constexpr std::string_view kScope = "::";
   constexpr std::string_view kBefore = ":<(,*& \t";
   if (begin > 0 && kBefore.find(line[begin - 1]) == std::string_view::npos) return false;
@@ -82,12 +82,12 @@ bool is_qualified(std::string_view line, size_t begin, size_t end) {
   return (is_scope || is_scoped) && line.substr(begin, end - begin) != "operator";
 }
 
-// Like the function above, for a word of a line, whose letters in a name may vary.
+// Like the function above, for a word of a line. If the word is part of a qualified name, its letters are replaced too.
 template <typename Open>
-void for_each_open(std::string_view line, size_t begin, size_t end, uint8_t seen, const Open& open) {
+void for_each_placeholder(std::string_view line, size_t begin, size_t end, uint8_t seen, const Open& open) {
   const std::string_view word = line.substr(begin, end - begin);
   if (seen == kDigit || !is_qualified(line, begin, end)) {
-    for_each_open(word, seen, open);
+    for_each_placeholder(word, seen, open);
     return;
   }
   for (size_t i = 0; i < word.size(); ++i) {
@@ -117,8 +117,8 @@ bool for_each_word(std::string_view line, const Word& word) {
   return true;
 }
 
-// Returns another character of the same kind: a digit or a letter (`f` ends in hexadecimal numbers).
-char other(char character) {
+// Returns a different character of the same kind: a digit, or a letter that remains a hexadecimal digit if it was one.
+char different_character(char character) {
   if (character == '9') return '2';
   if (character == '0') return '5';
   if (character == 'f' || character == 'F') return static_cast<char>(character - 5);
@@ -132,7 +132,7 @@ bool append_form(std::string_view line, std::string& form) {
   const size_t before = form.size();
   form.append(line);
   const bool has_form = for_each_word(line, [&](size_t begin, size_t end, uint8_t seen) {
-    for_each_open(line, begin, end, seen, [&](size_t i, char mark) { form[before + begin + i] = mark; });
+    for_each_placeholder(line, begin, end, seen, [&](size_t i, char mark) { form[before + begin + i] = mark; });
   });
   if (!has_form) form.resize(before);
   return has_form;
@@ -141,7 +141,8 @@ bool append_form(std::string_view line, std::string& form) {
 std::string sibling_of(std::string_view line) {
   std::string sibling(line);
   for_each_word(line, [&](size_t begin, size_t end, uint8_t seen) {
-    for_each_open(line, begin, end, seen, [&](size_t i, char) { sibling[begin + i] = other(line[begin + i]); });
+    for_each_placeholder(line, begin, end, seen,
+                         [&](size_t i, char) { sibling[begin + i] = different_character(line[begin + i]); });
   });
   return sibling;
 }

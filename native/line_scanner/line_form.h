@@ -6,9 +6,9 @@
 
 namespace framedex::line_scanner {
 
-// The form of a line replaces the parts that vary by placeholders: addresses, digits in names, numbers from 2 on (by
-// length), and the letters of qualified names. The role of a line in a stack depends only on its form. The function or
-// source line that it names depends on the rest.
+// The form of a line is the line with placeholders for the parts that vary: addresses, digits in names, numbers from 2
+// on (with their length), and the letters of qualified names. The role of a line in a stack depends only on its form.
+// The function or source line in it depends on the replaced parts.
 
 // Appends the form of a line. Returns false and appends nothing for a line with characters other than printable ASCII:
 // its form is the line itself.

@@ -64,8 +64,8 @@ bool any_of_mangled(std::string_view mangled, const Take& take) {
   return is_nested && position == mangled.size();
 }
 
-// Returns whether a word may stand for names that it does not contain: mangled names, operators, names that nanobind
-// changes.
+// Returns whether a word may name a function whose name it does not contain: mangled names, operators, and names that
+// nanobind changes.
 bool hides_names(std::string_view word) {
   constexpr std::string_view kRenamed = "_exec";
   const std::string_view mark = word.substr(0, 2);
@@ -125,23 +125,23 @@ std::optional<UnknownLine> LineMemory::follow(std::string_view text, size_t posi
       position = line.range.end;
       continue;
     }
-    const CachedLine* kept = find(situation_, content);
-    const std::string* note = kept == nullptr ? nullptr : note_of(*kept, content);
+    const CachedLine* cached = find(situation_, content);
+    const std::string* note = cached == nullptr ? nullptr : note_of(*cached, content);
     if (note == nullptr) {
-      unknown.has_outcome = kept != nullptr;
-      unknown.is_worth_keeping = content.size() <= kMaxKeptLength && was_met();
+      unknown.has_outcome = cached != nullptr;
+      unknown.is_worth_keeping = content.size() <= kMaxKeptLength && was_seen();
       show(line.range.begin);
       return unknown;
     }
     ++number_;
-    if (kept->outcome.has_frame) {
-      set_last_frame(*kept, content);
+    if (cached->outcome.has_frame) {
+      set_last_frame(*cached, content);
       if (!frame_) frame_.emplace();
       frame_->before = situation_;
       frame_->number = number_;
       frame_->line.assign(content);
     }
-    situation_ = kept->outcome.next;
+    situation_ = cached->outcome.next;
     if (!note->empty()) {
       show(line.stop);
       noted.append(*note);
@@ -166,7 +166,7 @@ void LineMemory::keep(Situation before, std::string_view line, bool by_form, Out
     outcomes_[key_] = CachedLine{by_form, next_id_++, std::move(outcome)};
     return;
   }
-  // The entry of the form says that lines of this form are stored verbatim.
+  // The entry of the form marks that lines of this form are stored verbatim.
   weight_ += 2 * (key_.size() + kOverhead);
   outcomes_[key_] = CachedLine{false, next_id_++, {}};
   key_.clear();
@@ -177,26 +177,26 @@ void LineMemory::keep(Situation before, std::string_view line, bool by_form, Out
 }
 
 void LineMemory::keep_note(Situation before, std::string_view line, std::string note) {
-  const CachedLine* kept = find(before, line);
-  if (kept == nullptr || kept->outcome.counted.empty()) return;
-  set_note_key(*kept, line);
+  const CachedLine* cached = find(before, line);
+  if (cached == nullptr || cached->outcome.counted.empty()) return;
+  set_note_key(*cached, line);
   weight_ += key_.size() + note.size() + kOverhead;
   notes_[key_] = std::move(note);
 }
 
 void LineMemory::read_frame(Situation before, std::string_view line) {
-  const CachedLine* kept = find(before, line);
-  if (kept != nullptr) {
-    set_last_frame(*kept, line);
+  const CachedLine* cached = find(before, line);
+  if (cached != nullptr) {
+    set_last_frame(*cached, line);
     return;
   }
   last_frame_.assign(1, kAsItIs);
   last_frame_.append(line);
 }
 
-void LineMemory::know_names(const std::vector<std::string>& texts) {
+void LineMemory::set_known_names(const std::vector<std::string>& texts) {
   names_.clear();
-  lost_paths_.clear();
+  missing_paths_.clear();
   knows_names_ = true;
   for (const std::string& text : texts) {
     any_word(text, [&](std::string_view word) {
@@ -216,8 +216,8 @@ void LineMemory::clear() {
   next_id_ = 0;
 }
 
-// Returns the stored outcome of a line in a state of the readers. `key_` is then that of its form, or of the line if
-// the form's outcome varies.
+// Returns the stored outcome of a line in a state of the readers. Sets `key_` to the key of its form, or to the key of
+// the line if the form's outcome varies.
 const LineMemory::CachedLine* LineMemory::find(Situation situation, std::string_view line) {
   set_key(situation, line);
   auto found = outcomes_.find(key_);
@@ -231,24 +231,24 @@ const LineMemory::CachedLine* LineMemory::find(Situation situation, std::string_
   return found == outcomes_.end() ? nullptr : &found->second;
 }
 
-const std::string* LineMemory::note_of(const CachedLine& kept, std::string_view line) {
+const std::string* LineMemory::note_of(const CachedLine& cached, std::string_view line) {
   static const std::string kNothing;
-  const Outcome& outcome = kept.outcome;
+  const Outcome& outcome = cached.outcome;
   if (outcome.counted.empty()) return &kNothing;
-  set_note_key(kept, line);
+  set_note_key(cached, line);
   const auto found = notes_.find(key_);
   if (found != notes_.end()) return &found->second;
   if (outcome.names.empty() && outcome.paths.empty()) return nullptr;
-  if (knows_names_) return leads_nowhere(kept, line) ? &kNothing : nullptr;
-  ++names_met_;
+  if (knows_names_) return has_no_note(cached, line) ? &kNothing : nullptr;
+  ++names_seen_;
   return nullptr;
 }
 
-bool LineMemory::leads_nowhere(const CachedLine& kept, std::string_view line) const {
-  for (const Range& range : kept.outcome.paths) {
-    if (lost_paths_.count(std::string(line.substr(range.begin, range.end - range.begin))) == 0) return false;
+bool LineMemory::has_no_note(const CachedLine& cached, std::string_view line) const {
+  for (const Range& range : cached.outcome.paths) {
+    if (missing_paths_.count(std::string(line.substr(range.begin, range.end - range.begin))) == 0) return false;
   }
-  for (const Range& range : kept.outcome.names) {
+  for (const Range& range : cached.outcome.names) {
     if (has_known_name(line.substr(range.begin, range.end - range.begin))) return false;
   }
   return true;
@@ -278,20 +278,20 @@ void LineMemory::set_key(Situation situation, std::string_view line) {
   }
 }
 
-void LineMemory::set_note_key(const CachedLine& kept, std::string_view line) {
+void LineMemory::set_note_key(const CachedLine& cached, std::string_view line) {
   key_.clear();
-  append_bytes(key_, kept.id);
-  for (const Range& range : kept.outcome.counted) {
+  append_bytes(key_, cached.id);
+  for (const Range& range : cached.outcome.counted) {
     append_bytes(key_, static_cast<uint32_t>(range.end - range.begin));
     key_.append(line.substr(range.begin, range.end - range.begin));
   }
-  if (kept.outcome.depends_on_frame) key_.append(last_frame_);
+  if (cached.outcome.depends_on_frame) key_.append(last_frame_);
 }
 
-void LineMemory::set_last_frame(const CachedLine& kept, std::string_view line) {
+void LineMemory::set_last_frame(const CachedLine& cached, std::string_view line) {
   last_frame_.assign(1, kByForm);
-  append_bytes(last_frame_, kept.id);
-  for (const Range& range : kept.outcome.counted) {
+  append_bytes(last_frame_, cached.id);
+  for (const Range& range : cached.outcome.counted) {
     append_bytes(last_frame_, static_cast<uint32_t>(range.end - range.begin));
     last_frame_.append(line.substr(range.begin, range.end - range.begin));
   }
@@ -299,10 +299,10 @@ void LineMemory::set_last_frame(const CachedLine& kept, std::string_view line) {
 
 // Returns whether the last key was seen before: a line that occurs once is not worth storing. Hash collisions cause a
 // few false positives.
-bool LineMemory::was_met() {
-  if (met_.empty()) met_.resize(kMaxEntries);
+bool LineMemory::was_seen() {
+  if (seen_keys_.empty()) seen_keys_.resize(kMaxEntries);
   const size_t hash = std::hash<std::string>{}(key_) | 1;
-  size_t& known = met_[(hash >> 1) % kMaxEntries];
+  size_t& known = seen_keys_[(hash >> 1) % kMaxEntries];
   if (known == hash) return true;
   known = hash;
   return false;

@@ -21,10 +21,10 @@ namespace framedex::line_scanner {
 // assigns the numbers.
 using Situation = uint32_t;
 
-// The outcome of a line with a form, in a state of the readers. `counted` are the bytes that determine its note;
-// without any it has no note. If it `depends_on_frame`, its note also depends on the previous frame, its caller. A line
-// with function `names` and `paths` has a note only in two cases: a name is known, or a path is not known to be
-// missing.
+// The outcome of a line with a form, in a state of the readers. `counted` are the bytes that determine the line's note;
+// a line without such bytes has no note. With `depends_on_frame`, the note also depends on the previous frame, its
+// caller. A line with function `names` and `paths` has a note only in two cases: a name is known, or a path is not
+// known to be missing.
 struct Outcome {
   Situation next;
   bool has_frame;  // this line becomes the last frame
@@ -34,8 +34,8 @@ struct Outcome {
   bool depends_on_frame = false;
 };
 
-// The last frame, if its line was recognised rather than parsed. To restore it, parse its line in the readers' state
-// before it.
+// The last frame, if its line was found in the cache rather than parsed. To restore the frame, parse the line in the
+// readers' state `before`.
 struct FollowedFrame {
   Situation before;
   size_t number;  // of the line
@@ -46,13 +46,13 @@ struct FollowedFrame {
 struct UnknownLine {
   Range range;
   size_t stop;            // before its line break
-  bool decided_by_words;  // its words decide, see `Line`
+  bool decided_by_words;  // see `Line`
   std::vector<Range> words;
-  bool has_outcome;       // only its note is unknown
-  bool is_worth_keeping;  // seen before in this form and situation
+  bool has_outcome;       // its outcome is stored; only its note is unknown
+  bool is_worth_keeping;  // a line of this form was seen before in this situation
 };
 
-// Remembers the outcomes of lines, and follows a log through lines that it knows.
+// Caches the outcomes of lines, and annotates a log as far as its lines are known.
 //
 // A line is recognised by its form (`line_form.h`) and the readers' state. Its note is recognised by the bytes that
 // determine it. So each kind of line is parsed only once, although its addresses and numbers differ.
@@ -65,8 +65,8 @@ class LineMemory {
 
   Situation add_situation(bool is_open);
 
-  // Appends the text from `shown` on to `noted`, with a note before each line break. Starts at `position`, the
-  // beginning of a line, and stops at the first unknown line. Returns nothing at the end of the text.
+  // Appends the text from `shown` on to `noted`, and inserts the note of each line before its line break. Starts at
+  // `position`, the beginning of a line, and stops at the first unknown line. Returns nothing at the end of the text.
   std::optional<UnknownLine> follow(std::string_view text, size_t position, size_t shown,
                                     const NoteOfWords& note_of_words, std::string& noted);
 
@@ -78,7 +78,7 @@ class LineMemory {
   // Records that the caller has parsed a line. `next` is the readers' state after it.
   void read(Situation next, size_t number);
 
-  // Stores the outcome of a line; with `by_form`, of every line of its form.
+  // Stores the outcome of a line; with `by_form`, the outcome of every line of its form.
   void keep(Situation before, std::string_view line, bool by_form, Outcome outcome);
 
   // Stores the note of a line whose outcome is stored.
@@ -88,13 +88,13 @@ class LineMemory {
   void read_frame(Situation before, std::string_view line);
 
   // Makes all words of these texts known names, and all other words unknown. Does not affect paths.
-  void know_names(const std::vector<std::string>& texts);
+  void set_known_names(const std::vector<std::string>& texts);
 
   // Marks a path as missing.
-  void know_lost_path(std::string path) { lost_paths_.insert(std::move(path)); }
+  void add_missing_path(std::string path) { missing_paths_.insert(std::move(path)); }
 
   // Returns the number of candidate names seen while no names were known.
-  size_t names_met() const { return names_met_; }
+  size_t names_seen() const { return names_seen_; }
 
   // Forgets everything, including situations.
   void clear();
@@ -104,37 +104,37 @@ class LineMemory {
 
  private:
   struct CachedLine {
-    bool by_form;  // else lines are stored verbatim
+    bool by_form;  // whether the outcome is that of all lines of the form; else lines are stored verbatim
     uint32_t id;
     Outcome outcome;
   };
 
   const CachedLine* find(Situation situation, std::string_view line);
-  const std::string* note_of(const CachedLine& kept, std::string_view line);
-  bool leads_nowhere(const CachedLine& kept, std::string_view line) const;
+  const std::string* note_of(const CachedLine& cached, std::string_view line);
+  bool has_no_note(const CachedLine& cached, std::string_view line) const;
   bool has_known_name(std::string_view text) const;
   void set_key(Situation situation, std::string_view line);
-  void set_note_key(const CachedLine& kept, std::string_view line);
-  void set_last_frame(const CachedLine& kept, std::string_view line);
-  bool was_met();
+  void set_note_key(const CachedLine& cached, std::string_view line);
+  void set_last_frame(const CachedLine& cached, std::string_view line);
+  bool was_seen();
 
   const LineScanner& scanner_;
   std::vector<bool> is_open_;
   std::unordered_map<std::string, CachedLine> outcomes_;  // by situation and form, or situation and line
   std::unordered_map<std::string, std::string> notes_;    // by outcome and determining bytes
   std::unordered_set<std::string> names_;
-  std::unordered_set<std::string> lost_paths_;
+  std::unordered_set<std::string> missing_paths_;
   bool knows_names_ = false;
-  size_t names_met_ = 0;
+  size_t names_seen_ = 0;
   uint32_t next_id_ = 0;
   size_t weight_ = 0;
-  std::vector<size_t> met_;  // hashes of keys
-  std::string key_;          // the latest one queried
+  std::vector<size_t> seen_keys_;  // hashes of keys
+  std::string key_;                // the latest key looked up
 
   Situation situation_ = 0;
   size_t number_ = 0;
   std::optional<FollowedFrame> frame_;
-  std::string last_frame_;  // its line's determining bytes, or the line
+  std::string last_frame_;  // the bytes that determine the note of its line, or the whole line
 };
 
 }  // namespace framedex::line_scanner

@@ -29,7 +29,7 @@ bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r');
 
 void add(Trie& trie, const std::string& needle, NeedleEnd ending) {
   if (needle.empty() || needle.find('\n') != std::string::npos || needle.find(kEscape) != std::string::npos) {
-    throw std::invalid_argument("a needle is some bytes without line breaks and escape characters");
+    throw std::invalid_argument("a needle must not be empty, and must not contain line breaks or escape characters");
   }
   int node = 0;
   for (char byte : needle) {

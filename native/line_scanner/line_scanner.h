@@ -15,8 +15,8 @@ struct Range {
   size_t end;
 };
 
-// A line that contains a needle. `range` includes its line break; `stop` is before it. If the line is decided by words,
-// `words` are all words with a needle, in order; otherwise empty.
+// A line that contains a needle. `range` includes the line break, and `stop` is the position before it. If the line is
+// decided by words, `words` has all words with a needle, in order; otherwise it is empty.
 struct Line {
   Range range;
   size_t stop;
@@ -32,8 +32,8 @@ Line whole_line(std::string_view text, size_t begin);
 class LineScanner {
  public:
   // A line whose only needles are in `word_needles` is decided by the words (text between blanks) around them. Throws
-  // std::invalid_argument for a needle that is empty or contains a line break or escape character. Also throws it for
-  // needles of more than about 30,000 bytes in total.
+  // std::invalid_argument for an empty needle, for one with a line break or escape character, and for needles of more
+  // than about 30,000 bytes in total.
   LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles);
 
   std::vector<Line> scan(std::string_view text) const;

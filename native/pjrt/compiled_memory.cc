@@ -12,8 +12,8 @@ namespace {
 
 using Sizes = PJRT_Executable_GetCompiledMemoryStats_Args;
 
-std::optional<Sizes> ask_sizes(PJRT_Executable* executable, const PJRT_Api* plugin) {
-  if (executable == nullptr || !offers(plugin, &PJRT_Api::PJRT_Executable_GetCompiledMemoryStats)) return {};
+std::optional<Sizes> query_sizes(PJRT_Executable* executable, const PJRT_Api* plugin) {
+  if (executable == nullptr || !has_function(plugin, &PJRT_Api::PJRT_Executable_GetCompiledMemoryStats)) return {};
   Sizes sizes{};
   sizes.struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE;
   sizes.executable = executable;
@@ -21,9 +21,9 @@ std::optional<Sizes> ask_sizes(PJRT_Executable* executable, const PJRT_Api* plug
   return sizes;
 }
 
-// Such a program may have collectives.
+// A program on several devices may have collectives.
 bool runs_on_several_devices(PJRT_Executable* executable, const PJRT_Api* plugin) {
-  if (!offers(plugin, &PJRT_Api::PJRT_Executable_NumPartitions)) return false;
+  if (!has_function(plugin, &PJRT_Api::PJRT_Executable_NumPartitions)) return false;
   PJRT_Executable_NumPartitions_Args args{};
   args.struct_size = PJRT_Executable_NumPartitions_Args_STRUCT_SIZE;
   args.executable = executable;
@@ -31,8 +31,8 @@ bool runs_on_several_devices(PJRT_Executable* executable, const PJRT_Api* plugin
 }
 
 // Fetches the optimised program: first its size, then its bytes.
-std::string ask_program(PJRT_Executable* executable, const PJRT_Api* plugin) {
-  if (!offers(plugin, &PJRT_Api::PJRT_Executable_OptimizedProgram)) return {};
+std::string query_program(PJRT_Executable* executable, const PJRT_Api* plugin) {
+  if (!has_function(plugin, &PJRT_Api::PJRT_Executable_OptimizedProgram)) return {};
   PJRT_Program program{};
   program.struct_size = PJRT_Program_STRUCT_SIZE;
   PJRT_Executable_OptimizedProgram_Args args{};
@@ -55,7 +55,7 @@ void compiled_memory(recorder::ArgumentWriter& writer, uint16_t field, PJRT_Exec
       {"arguments", &Sizes::argument_size_in_bytes}, {"results", &Sizes::output_size_in_bytes},
       {"aliased", &Sizes::alias_size_in_bytes},      {"peak", &Sizes::peak_memory_in_bytes},
   };
-  std::optional<Sizes> sizes = ask_sizes(executable, plugin);
+  std::optional<Sizes> sizes = query_sizes(executable, plugin);
   if (!sizes) return;
   std::string text;
   for (const auto& [name, member] : kParts) {
@@ -63,7 +63,7 @@ void compiled_memory(recorder::ArgumentWriter& writer, uint16_t field, PJRT_Exec
   }
   writer.text(field, text);
   if (sizes->temp_size_in_bytes <= 0 && !runs_on_several_devices(executable, plugin)) return;
-  std::string program = ask_program(executable, plugin);
+  std::string program = query_program(executable, plugin);
   if (!program.empty()) recorder::keep(writer, static_cast<uint16_t>(field + 1), program.data(), program.size());
 }
 

@@ -68,7 +68,7 @@ void remove(const PJRT_Event* event, const std::shared_ptr<PendingRead>& read) {
   pending_reads = reads.of_events.size();
 }
 
-// Whether the strides, in bytes, are those of a dense array in row-major order.
+// Whether the strides, in bytes, describe a dense array in row-major order.
 bool is_dense(const PJRT_Client_BufferFromHostBuffer_Args* args, int64_t element) {
   if (args->num_byte_strides != args->num_dims) return true;  // none: dense by definition
   int64_t expected = element;

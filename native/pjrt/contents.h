@@ -1,8 +1,8 @@
 // Keeps the contents of buffers that calls carry, if the recording asks for them (recorder/kept_contents.h).
 //
-// A read is finished when its event is ready, after the call has returned. From then on the program may free the bytes,
-// so they are kept before the program learns that the event is ready: in PJRT_Event_Await, PJRT_Event_IsReady, or
-// before its callback of PJRT_Event_OnReady.
+// A read is finished when its event is ready, which may be after the call has returned. From then on the program may
+// free the bytes, so framedex keeps them before the program learns that the event is ready: in PJRT_Event_Await,
+// PJRT_Event_IsReady, or before its callback of PJRT_Event_OnReady.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,13 @@ void keep_host_buffer(recorder::ArgumentWriter& writer, uint16_t field,
                       const PJRT_Client_BufferFromHostBuffer_Args* args);
 // Keeps a part of a buffer that is transferred.
 void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, int64_t size);
-// Keeps what the answer of a host callback sends to a program.
+// Keeps the data that a host callback sends to a program as its answer.
 void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk);
-// Expects the content of a read, and writes its number. `event` is ready when `size` bytes at `bytes` are complete.
+// Registers a read whose content will be kept, and writes its number. `event` is ready when the `size` bytes at `bytes`
+// are complete.
 void expect_read(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, size_t size, PJRT_Event* event);
 
-// The number of reads whose events are not ready. Other calls look no further if it is zero.
+// The number of reads whose events are not ready. If it is zero, other calls do nothing more.
 extern std::atomic<size_t> pending_reads;
 
 // Keeps the content of the read that an event belongs to, if there is one and it has not failed.
@@ -39,15 +40,15 @@ inline void on_destroy(const PJRT_Event_Destroy_Args* args) {
   if (pending_reads.load(std::memory_order_acquire) != 0) forget_read(args->event);
 }
 
-// Stores the content before the program's callback runs. The arguments have framedex's callback from the beginning to
-// the end of this object's life.
+// Stores the content before the program's callback runs. During the lifetime of this object, the arguments contain
+// framedex's callback.
 class ReadCallback {
  public:
   explicit ReadCallback(PJRT_Event_OnReady_Args* args);
   ~ReadCallback();
   ReadCallback(const ReadCallback&) = delete;
   ReadCallback& operator=(const ReadCallback&) = delete;
-  // Notes whether the plug-in accepted the callback.
+  // Records whether the plug-in accepted the callback.
   void end(const PJRT_Error* error) { is_refused_ = error != nullptr; }
 
  private:

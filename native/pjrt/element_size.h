@@ -8,7 +8,7 @@
 
 namespace framedex::pjrt {
 
-// Returns the bits of one element in host memory, where sub-byte types take a whole byte each; 0 for types without
+// Returns the bits of an element in host memory, where each sub-byte element takes a whole byte; 0 for types without
 // data.
 int element_bits(PJRT_Buffer_Type type);
 // Returns the size in bytes of a dense array in host memory; INT64_MAX if it does not fit in 64 bits.

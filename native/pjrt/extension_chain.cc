@@ -15,8 +15,8 @@ bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
   return false;
 }
 
-// Returns a traced copy. Returns nullptr for extensions to pass on: unknown types, and those hidden behind an earlier
-// one of their type.
+// Returns a traced copy. Returns nullptr for extensions to leave as they are: unknown types, and extensions that are
+// hidden by an earlier one of the same type.
 PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
   if (enumerator(extension->type) == nullptr) objects::expect_unseen_calls();
   size_t size = extension->struct_size;

@@ -8,7 +8,7 @@
 
 namespace framedex::pjrt {
 
-// A larger table of functions is malformed: the largest one has 1,144 bytes.
+// The maximum size of a table of functions. A larger table is malformed: the largest known table has 1,144 bytes.
 inline constexpr size_t kMaximumTableSize = 1 << 16;
 
 // Returns the extensions of a chain, each once: a malformed chain may have no end.
@@ -17,9 +17,9 @@ std::vector<PJRT_Extension_Base*> extensions_of(PJRT_Extension_Base* first);
 // Returns a copy of an extension in which every known function is traced; nullptr for an unknown type. Generated.
 PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin);
 
-// Returns the plug-in's chain, traced. A look-up takes the first extension of its type, so traced copies come first.
-// Unknown extensions are passed on at their own address, with all bytes behind their struct_size. Copies live as long
-// as the process, like the tables.
+// Returns the plug-in's chain, traced. A look-up finds the first extension of a type, so traced copies come first.
+// Unknown extensions keep their address, and so all bytes after their struct_size. Copies live as long as the process,
+// like the tables.
 PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first);
 
 }  // namespace framedex::pjrt

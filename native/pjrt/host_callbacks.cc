@@ -17,18 +17,18 @@
 namespace framedex::pjrt {
 namespace {
 
-// A callback of the program that answers on one channel, and the execution that uses it.
-struct Answerer {
+// A callback of the program that answers on a channel, and the execution that uses the callback.
+struct AnsweringCallback {
   PJRT_RecvCallbackInfo original;
   int64_t device;
   int64_t execution;
 };
 
-// Leaked on purpose: callbacks outlive static destructors. Addresses of callbacks and streams are reused, so the maps
+// Leaked on purpose: callbacks run after static destructors. Addresses of callbacks and streams are reused, so the maps
 // do not grow with the number of executions.
 struct Answers {
   std::mutex mutex;
-  std::map<std::tuple<PJRT_RecvCallback, void*, int64_t, int64_t>, std::unique_ptr<Answerer>> answerers;
+  std::map<std::tuple<PJRT_RecvCallback, void*, int64_t, int64_t>, std::unique_ptr<AnsweringCallback>> callbacks;
   std::unordered_map<const PJRT_CopyToDeviceStream*, std::array<int64_t, 4>> streams;
   int64_t executions = 0;
   int64_t count = 0;
@@ -43,19 +43,19 @@ struct Answers {
   }
 };
 
-void answer(PJRT_CopyToDeviceStream* stream, void* user) {
-  auto* answerer = static_cast<Answerer*>(user);
+void answer_and_note(PJRT_CopyToDeviceStream* stream, void* user) {
+  auto* answering = static_cast<AnsweringCallback*>(user);
   PJRT_RecvCallbackInfo original;
   {
     Answers& answers = Answers::instance();
     std::lock_guard lock(answers.mutex);
-    original = answerer->original;
-    answers.streams[stream] = {answerer->execution, answerer->device, original.channel_id, ++answers.count};
+    original = answering->original;
+    answers.streams[stream] = {answering->execution, answering->device, original.channel_id, ++answers.count};
   }
   original.recv_callback(stream, original.user_arg);
 }
 
-bool is_answered(const PJRT_LoadedExecutable_Execute_Args* args) {
+bool has_answering_callbacks(const PJRT_LoadedExecutable_Execute_Args* args) {
   return args->options != nullptr && args->options->num_recv_ops != 0 && args->options->recv_callbacks != nullptr &&
          args->num_devices != 0;
 }
@@ -63,7 +63,7 @@ bool is_answered(const PJRT_LoadedExecutable_Execute_Args* args) {
 }  // namespace
 
 AnswerScope::AnswerScope(PJRT_LoadedExecutable_Execute_Args* args) {
-  if (!is_answered(args) || recorder::kept_contents() == recorder::Contents::kNone) return;
+  if (!has_answering_callbacks(args) || recorder::kept_contents() == recorder::Contents::kNone) return;
   args_ = args;
   original_ = args->options;
   Answers& answers = Answers::instance();
@@ -74,13 +74,13 @@ AnswerScope::AnswerScope(PJRT_LoadedExecutable_Execute_Args* args) {
     const PJRT_RecvCallbackInfo* callbacks = original_->recv_callbacks[device];
     auto& row = rows_.emplace_back(callbacks, callbacks + original_->num_recv_ops);
     for (PJRT_RecvCallbackInfo& callback : row) {
-      auto of_device = static_cast<int64_t>(device);
-      std::unique_ptr<Answerer>& answerer =
-          answers.answerers[{callback.recv_callback, callback.user_arg, of_device, callback.channel_id}];
-      if (answerer == nullptr) answerer = std::make_unique<Answerer>();
-      *answerer = {callback, of_device, execution};
-      callback.recv_callback = answer;
-      callback.user_arg = answerer.get();
+      auto device_index = static_cast<int64_t>(device);
+      std::unique_ptr<AnsweringCallback>& answering =
+          answers.callbacks[{callback.recv_callback, callback.user_arg, device_index, callback.channel_id}];
+      if (answering == nullptr) answering = std::make_unique<AnsweringCallback>();
+      *answering = {callback, device_index, execution};
+      callback.recv_callback = answer_and_note;
+      callback.user_arg = answering.get();
     }
     row_pointers_.push_back(row.data());
   }
@@ -97,10 +97,10 @@ AnswerScope::~AnswerScope() {
 
 void answered_execution(recorder::ArgumentWriter& writer, uint16_t field,
                         const PJRT_LoadedExecutable_Execute_Args* args) {
-  if (!is_answered(args) || args->options->recv_callbacks[0][0].recv_callback != answer) return;
+  if (!has_answering_callbacks(args) || args->options->recv_callbacks[0][0].recv_callback != answer_and_note) return;
   Answers& answers = Answers::instance();
   std::lock_guard lock(answers.mutex);
-  writer.integer(field, static_cast<Answerer*>(args->options->recv_callbacks[0][0].user_arg)->execution);
+  writer.integer(field, static_cast<AnsweringCallback*>(args->options->recv_callbacks[0][0].user_arg)->execution);
 }
 
 void answer_of_stream(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_CopyToDeviceStream* stream) {

@@ -1,5 +1,5 @@
 // Host callbacks of executions: their channels, and the answers that they send to a program. A recording that keeps
-// contents connects each answer with its execution.
+// contents connects each answer to its execution.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ void channels(recorder::ArgumentWriter& writer, uint16_t field, Callback* const*
   writer.integers(field, ids, known);
 }
 
-// Replaces the callbacks that answer a program, from the beginning to the end of this object's life, if the recording
-// keeps contents. A plug-in copies them meanwhile. Callbacks with one `user_arg` belong to the latest execution.
+// Replaces the callbacks that answer a program during the lifetime of this object, if the recording keeps contents. The
+// plug-in copies them in that time. Callbacks with the same `user_arg` belong to the latest execution.
 class AnswerScope {
  public:
   explicit AnswerScope(PJRT_LoadedExecutable_Execute_Args* args);

@@ -5,8 +5,8 @@
 namespace framedex::pjrt {
 
 InnerExecutable::InnerExecutable(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin) : plugin_(plugin) {
-  if (loaded == nullptr || !offers(plugin, &PJRT_Api::PJRT_LoadedExecutable_GetExecutable) ||
-      !offers(plugin, &PJRT_Api::PJRT_Executable_Destroy)) {
+  if (loaded == nullptr || !has_function(plugin, &PJRT_Api::PJRT_LoadedExecutable_GetExecutable) ||
+      !has_function(plugin, &PJRT_Api::PJRT_Executable_Destroy)) {
     return;
   }
   PJRT_LoadedExecutable_GetExecutable_Args args{};

@@ -8,7 +8,7 @@ namespace framedex::pjrt {
 
 // Returns whether the plug-in's table has this function.
 template <typename Function>
-bool offers(const PJRT_Api* plugin, Function PJRT_Api::* function) {
+bool has_function(const PJRT_Api* plugin, Function PJRT_Api::* function) {
   return has(plugin, function) && plugin->*function != nullptr;
 }
 

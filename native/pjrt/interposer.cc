@@ -36,10 +36,10 @@ void check(const Plugin& plugin) {
   }
   const PJRT_Api_Version& version = plugin.api->pjrt_api_version;
   if (version.major_version != PJRT_API_MAJOR) {
-    throw std::runtime_error(plugin.path + " speaks version " + std::to_string(version.major_version) + "." +
-                             std::to_string(version.minor_version) + " of the PJRT C API; framedex knows " +
+    throw std::runtime_error(plugin.path + " implements version " + std::to_string(version.major_version) + "." +
+                             std::to_string(version.minor_version) + " of the PJRT C API; framedex supports " +
                              std::to_string(PJRT_API_MAJOR) + "." + std::to_string(PJRT_API_MINOR) +
-                             ", and the major versions have to agree.");
+                             ", and the major versions must be equal.");
   }
 }
 
@@ -127,8 +127,8 @@ const PJRT_Api* interpose(const Plugin& plugin, Layer layer) {
   if (table != nullptr && (plugin.api == table || plugin.path == traced_path)) return table;
   check(plugin);
   if (table != nullptr) {
-    throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " +
-                             traced_path + ".");
+    throw std::runtime_error(plugin.path + " is not recorded: only one plug-in per process is, here " + traced_path +
+                             ".");
   }
   table = trace(layer(plugin.api));
   traced_path = plugin.path;

@@ -13,12 +13,12 @@ struct Plugin {
   std::string path;
 };
 
-// Loads the plug-in at the path in FRAMEDEX_PLUGIN; the result's path is empty if the variable is not set. A framedex
-// library returns its mock untraced, so nothing is recorded twice. Throws std::runtime_error with a message for the
-// user.
+// Loads the plug-in at the path in FRAMEDEX_PLUGIN; the result's path is empty if the variable is not set. If the
+// plug-in is another framedex library, returns its untraced mock, so that no call is recorded twice. Throws
+// std::runtime_error with a message for the user.
 Plugin plugin_from_environment();
 
-// A layer between the plug-in and the tracing. It gets the checked table and returns a table around it.
+// A layer between the plug-in and the tracing. It takes the checked table and returns a table around it.
 using Layer = const PJRT_Api* (*)(const PJRT_Api* table);
 
 // Returns the plug-in's table with the layer, traced; a traced table is returned unchanged. Records the request and the

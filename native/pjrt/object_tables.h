@@ -1,7 +1,7 @@
 // The function tables that a plug-in's objects carry: PJRT_Memory, PJRT_Error, PJRT_RawBuffer, PJRT_DeviceEvent.
 //
-// Clients call these functions without PJRT_Api. Their slots are replaced in the plug-in's own table: plug-ins
-// recognise their objects by the table's address, so objects keep it. Calls from inside the plug-in are not recorded.
+// Clients call these functions without PJRT_Api. Their slots are replaced in the plug-in's own table, because plug-ins
+// recognise their objects by the table's address. Calls from inside the plug-in are not recorded.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct CodeRange {
 
   bool contains(const void* address) const { return reinterpret_cast<uintptr_t>(address) - begin < end - begin; }
 };
-// This library's own.
+// The code of this library.
 extern CodeRange own_code;
 
 // Copies an object's first word, the address of its table, without a fault. Returns nullptr if it cannot be read.
@@ -41,8 +41,9 @@ class ObjectTables {
   using Wrap = void (*)(Table& table);
 
   const Table& original(size_t slot) const { return originals_[slot]; }
-  // Returns whether a call to a slot's function comes from the library of that function, or returns to this one: the
-  // plug-in has then jumped there at the end of a function that framedex has called.
+  // Returns whether a call to a slot's function comes from inside the plug-in. Its return address is then in the
+  // library of that function, or in this library if the plug-in made a tail call from a function that framedex has
+  // called.
   bool is_internal(size_t slot, const void* return_address) const {
     return code_[slot].contains(return_address) || own_code.contains(return_address);
   }
@@ -51,7 +52,7 @@ class ObjectTables {
   template <typename Object>
   void adopt(const Object* object, Wrap const (&wraps)[kSlots]) {
     size_t known = count_.load(std::memory_order_acquire);
-    // Before the first table of this type, the layout of an object is unknown.
+    // Until the first table of this type is found, the layout of an object is unknown.
     const void* table = known != 0 ? static_cast<const void*>(object->vtable) : nullptr;
     for (size_t i = 0; i < known; ++i) {
       if (tables_[i] == table) return;

@@ -11,8 +11,8 @@ namespace {
 // Placeholder for the executable's address while a reused entry is filled.
 const char kBeingFilled = 0;
 
-bool ask(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin, size_t* count) {
-  if (!offers(plugin, &PJRT_Api::PJRT_Executable_NumOutputs)) return false;
+bool query(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin, size_t* count) {
+  if (!has_function(plugin, &PJRT_Api::PJRT_Executable_NumOutputs)) return false;
   InnerExecutable executable(loaded, plugin);
   if (executable.get() == nullptr) return false;
   PJRT_Executable_NumOutputs_Args outputs{};
@@ -25,10 +25,10 @@ bool ask(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin, size_t* count) {
 
 }  // namespace
 
-size_t OutputCounts::of(PJRT_LoadedExecutable* executable, const PJRT_Api* plugin) {
+size_t OutputCounts::find_or_query(PJRT_LoadedExecutable* executable, const PJRT_Api* plugin) {
   if (Entry* entry = find(executable)) return entry->count.load(std::memory_order_relaxed);
   size_t count = 0;
-  if (!ask(executable, plugin, &count)) return 0;
+  if (!query(executable, plugin, &count)) return 0;
   add(executable, count);
   return count;
 }

@@ -1,4 +1,4 @@
-// The output counts of loaded executables: the arguments of PJRT_LoadedExecutable_Execute do not include them.
+// The output counts of loaded executables, which the arguments of PJRT_LoadedExecutable_Execute do not include.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace framedex::pjrt {
 
-// Asks the plug-in once per executable. Look-up takes no lock and allocates nothing. Entries are reused and never
+// Queries the plug-in once per executable. Look-up takes no lock and allocates nothing. Entries are reused and never
 // freed. Constant-initialised: an executable may be destroyed after the process's static destructors.
 class OutputCounts {
  public:
-  // Returns 0 if the plug-in does not report the count; lists of outputs are then not read.
-  size_t of(PJRT_LoadedExecutable* executable, const PJRT_Api* plugin);
+  // Returns the count; 0 if the plug-in does not report it, so that lists of outputs are not read.
+  size_t find_or_query(PJRT_LoadedExecutable* executable, const PJRT_Api* plugin);
   // Call before the executable is destroyed: its address may be reused right after.
   void forget(PJRT_LoadedExecutable* executable);
 

@@ -77,8 +77,8 @@ bool take(GetTable get_table) {
   pthread_mutex_unlock(&plugin.mutex);
   if (!is_taken) {
     std::fprintf(stderr,
-                 "framedex: %s is not recorded: one plug-in is recorded in a process, here %s. FRAMEDEX_PLUGIN says "
-                 "which.\n",
+                 "framedex: %s is not recorded: only one plug-in per process is, here %s. Choose it with "
+                 "FRAMEDEX_PLUGIN.\n",
                  path, plugin.path);
   }
   return is_taken;

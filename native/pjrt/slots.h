@@ -1,4 +1,4 @@
-// The functions of the traced tables, by slot: those that a plug-in has or lacks, and the number of undescribed ones.
+// The functions of the traced tables, by slot: whether a plug-in has them, and the number of undescribed functions.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Slot {
   size_t argument_size;
 };
 
-// A plug-in's table and its traced copy. The plug-in's has `size` bytes, the description has `described_size`.
+// A plug-in's table and its traced copy. The plug-in's table has `size` bytes, the description has `described_size`.
 struct TracedTable {
   const char* plugin;
   const char* copy;
@@ -54,8 +54,8 @@ inline const char* missing(const void* function, size_t size, size_t offset) {
   return __builtin_expect(function == nullptr, 0) ? "null" : nullptr;
 }
 
-// Copies a table of `size` bytes, and the bytes after it up to `described_size`. So a client that does not check the
-// size sees the same as without framedex. Bytes that cannot be read are zeros. The copy lives as long as the process.
+// Copies a table of `size` bytes, and the bytes after it up to `described_size`, so that a client that does not check
+// the size sees the same as without framedex. Unreadable bytes become zeros. The copy lives as long as the process.
 void* copy_of(const void* table, size_t size, size_t described_size);
 template <typename Table>
 Table* copy_of(const Table* table, size_t size) {

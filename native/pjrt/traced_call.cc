@@ -23,10 +23,10 @@ struct Registration {
 };
 std::array<Registration, recorder::kMaximumCallbacks> registrations;
 
-// The slots that one call looks at: with many pending callbacks, a search of all slots would take longer than the call.
+// The number of slots to try. With many pending callbacks, a search of all slots would take longer than the call.
 constexpr size_t kProbes = 16;
 
-// Returns a free slot, now in use; kMaximumCallbacks if it finds none.
+// Finds a free slot and marks it as used. Returns kMaximumCallbacks if it finds none.
 size_t take_slot() {
   static std::atomic<size_t> next{0};
   size_t first = next.fetch_add(1, std::memory_order_relaxed);
@@ -46,7 +46,7 @@ int code_of(PJRT_Error* error, const PJRT_Api* plugin) {
   PJRT_Error_GetCode_Args code{};
   code.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE;
   code.error = error;
-  code.code = PJRT_Error_Code_UNKNOWN;  // if the plug-in does not tell
+  code.code = PJRT_Error_Code_UNKNOWN;  // if the plug-in does not return a code
   try {
     if (plugin->PJRT_Error_GetCode != nullptr) plugin->PJRT_Error_GetCode(&code);
   } catch (...) {  // the program did not ask
@@ -54,7 +54,7 @@ int code_of(PJRT_Error* error, const PJRT_Api* plugin) {
   return code.code;
 }
 
-// Returns the message of an error, empty if the plug-in does not tell.
+// Returns the message of an error; empty if the plug-in does not return one.
 std::string_view message_of(PJRT_Error* error, const PJRT_Api* plugin) {
   PJRT_Error_Message_Args message{};
   message.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE;
@@ -67,7 +67,7 @@ std::string_view message_of(PJRT_Error* error, const PJRT_Api* plugin) {
   return message.message == nullptr ? "" : std::string_view(message.message, message.message_size);
 }
 
-// Invoked by the plug-in in place of the program's callback.
+// The plug-in invokes this function in place of the program's callback.
 void invoke(PJRT_Error* error, void* user) {
   auto* registration = static_cast<Registration*>(user);
   recorder::record_invocation(registration->expected, code_of(error, registration->plugin));

@@ -38,15 +38,15 @@ void note_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Prog
 // Returns the total number of elements of all lists.
 size_t total(const size_t* sizes, size_t count);
 
-// Makes the plug-in's invocation of a recorded call's callback a record. The arguments have framedex's callback from
-// the beginning to the end of this object's life.
+// Records when the plug-in invokes the callback of a recorded call. During the lifetime of this object, the arguments
+// contain framedex's callback.
 class TracedCallback {
  public:
   TracedCallback(recorder::Call& call, PJRT_Event_OnReady_Args* args, const PJRT_Api* plugin);
   ~TracedCallback();
   TracedCallback(const TracedCallback&) = delete;
   TracedCallback& operator=(const TracedCallback&) = delete;
-  // Notes whether the plug-in accepted the callback.
+  // Records whether the plug-in accepted the callback.
   void end(const PJRT_Error* error) { is_refused_ = error != nullptr; }
 
  private:
@@ -61,11 +61,11 @@ class TracedCallback {
 // field `object` of a failed call is the error's address.
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error, uint16_t object);
 void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error, uint16_t object);
-// Ends a call that a C++ exception leaves. Called in the handler of the exception, which `field` describes.
+// Ends a call that a C++ exception leaves. Call in the handler of the exception; `field` gets its description.
 void leave_by_exception(recorder::Call& call, uint16_t field);
 // Writes the names of output fields that the plug-in did not assign: those with a bit in `unfilled`.
 void unfilled_names(recorder::ArgumentWriter& writer, uint16_t field, const char* const* names, uint64_t unfilled);
-// Destroys the error of a call that only framedex made. Returns whether there was one.
+// Destroys the error of one of framedex's own calls. Returns whether there was an error.
 bool discard(PJRT_Error* error, const PJRT_Api* plugin);
 
 // Returns a table that records every call and forwards it to `plugin`, with traced extensions. Created once per loaded

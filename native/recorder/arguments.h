@@ -29,9 +29,9 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     has_more_ = false;
   }
   size_t size() const { return size_; }
-  // Returns word `index` of the values, counted from a head of `head_size` bytes (at most kMostBefore). The head's
-  // bytes are zeros. The bytes after the values are undefined.
-  uint64_t word_behind(size_t head_size, size_t index) const {
+  // Returns word `index` of a record body, which is a head of `head_size` bytes (at most kMostBefore) and then the
+  // values. The head's bytes are zeros here. The bytes after the values are undefined.
+  uint64_t word_after_head(size_t head_size, size_t index) const {
     uint64_t word;
     std::memcpy(&word, data_ + kMostBefore - head_size + index * sizeof(word), sizeof(word));
     return word;

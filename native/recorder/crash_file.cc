@@ -25,7 +25,7 @@ constexpr size_t kMostPythonFrames = 256;
 constexpr size_t kMostText = 4096;
 constexpr size_t kMostPath = 4096;
 
-// Only the first crash of the process uses these: on the alternate stack there is little room.
+// Static, because the alternate stack has little room. Only the first crash of the process uses them.
 std::atomic<bool> is_written{false};
 char path[kMostPath];
 char text[kMostText];  // of one name, or of the memory map
@@ -63,7 +63,7 @@ class TextFile {
     return *this << std::string_view(first, static_cast<size_t>(digits + sizeof(digits) - first));
   }
   TextFile& address(uintptr_t value) { return (*this << "0x").number(value, 16); }
-  // So that a fault in the next walk loses nothing.
+  // Writes the buffer, so that a fault in the next walk loses no text.
   void flush() {
     [[maybe_unused]] ssize_t written = write(descriptor_, buffer.data(), size_);
     size_ = 0;

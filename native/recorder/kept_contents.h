@@ -24,9 +24,9 @@ FRAMEDEX_EXPORT size_t largest_content() noexcept;
 
 // Keeps bytes that the program sends to a device, and writes their file name or the reason why they were not kept.
 FRAMEDEX_EXPORT void keep_sent(ArgumentWriter& writer, uint16_t field, const char* bytes, size_t size) noexcept;
-// Begins the read of a content. Returns its number, unique in this process, under which keep_read() keeps it.
+// Begins a read, and returns its number, which is unique in this process and an argument of keep_read().
 FRAMEDEX_EXPORT uint64_t begin_read() noexcept;
-// Describes the content of a read in the capture, and keeps it if the recording keeps reads.
+// Describes the content of a read in the capture, and keeps the content if the recording keeps reads.
 FRAMEDEX_EXPORT void keep_read(uint64_t read, const char* bytes, size_t size) noexcept;
 
 // The contents of one capture. Thread-safe.

@@ -25,25 +25,25 @@ namespace framedex::recorder {
 namespace {
 
 // Read by every recorded call. Constant-initialised, so a read costs one load.
-struct Switch {
+struct RecordingSwitch {
   std::atomic<Session*> session{nullptr};
   // Set in a forked child of a recorded process, until its first call starts its own capture.
   std::atomic<bool> child_pending{false};
   std::atomic<uint32_t> forks{0};
 };
-Switch recording;
+RecordingSwitch recording;
 
 // The state of a thread: plain data, found through the thread pointer alone, in the static TLS space that the loader
 // reserves. A pthread key frees the recorder at thread exit, so the main thread stays recordable until the process
 // ends.
 #define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
-// The number of this thread among those that noted a program; 0 for other threads. A system's thread id is reused.
+// This thread's number among the threads that set notes; 0 for other threads. The system reuses its own thread ids.
 FRAMEDEX_FAST_TLS uint64_t noting_thread = 0;
 std::atomic<uint64_t> noting_threads{0};
 
 bool is_of_word(char each) { return std::isalnum(static_cast<unsigned char>(each)) != 0 || each == '_'; }
 
-// Returns the name of a program's module, as JAX derives it from the first member of the note; empty if that is
+// Returns the name of a program's module, which JAX derives from the first member of the note; empty if the member is
 // missing.
 std::string module_name(std::string_view note) {
   constexpr std::string_view kBegin = R"({"name": ")";
@@ -57,7 +57,7 @@ std::string module_name(std::string_view note) {
   return name;
 }
 
-// Whether the code of a program, in any format, has the name of a module.
+// Whether the code of a program, in any format, contains the name of a module.
 bool names_module(std::string_view code, const std::string& name) {
   if (name.empty()) return false;
   for (size_t at = code.find(name); at != std::string_view::npos; at = code.find(name, at + 1)) {
@@ -67,27 +67,27 @@ bool names_module(std::string_view code, const std::string& name) {
   return false;
 }
 
-// The notes of threads for their next programs, by `noting_thread`. A compilation that fails early leaves its note
-// behind.
+// The notes that threads set for their next programs, by `noting_thread`. A compilation that fails early does not take
+// its note.
 struct Notes {
   std::mutex mutex;
-  std::unordered_map<uint64_t, std::string> of_threads;
+  std::unordered_map<uint64_t, std::string> by_thread;
 
-  // Takes the note for a program with this code: this thread's. Some jaxlib releases compile on their own thread while
-  // the noting thread waits. That thread takes the only note about a module named in the code.
-  std::string taken(std::string_view code) {
+  // Takes this thread's note for a program with this code. Some jaxlib releases compile on a thread of their own while
+  // the noting thread waits. Such a thread takes the note whose module the code contains, if there is exactly one.
+  std::string take(std::string_view code) {
     std::lock_guard lock(mutex);
-    auto found = of_threads.find(noting_thread);
-    if (found == of_threads.end()) {
-      for (auto each = of_threads.begin(); each != of_threads.end(); ++each) {
+    auto found = by_thread.find(noting_thread);
+    if (found == by_thread.end()) {
+      for (auto each = by_thread.begin(); each != by_thread.end(); ++each) {
         if (!names_module(code, module_name(each->second))) continue;
-        if (found != of_threads.end()) return {};
+        if (found != by_thread.end()) return {};
         found = each;
       }
     }
-    if (found == of_threads.end()) return {};
+    if (found == by_thread.end()) return {};
     std::string note = std::move(found->second);
-    of_threads.erase(found);
+    by_thread.erase(found);
     return note;
   }
 };
@@ -117,7 +117,7 @@ struct State {
 };
 
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
-// Counts calls since no stream could be created for this thread; 0 if one could.
+// The number of calls since creating this thread's streams failed; 0 if it succeeded.
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
 
@@ -249,15 +249,15 @@ void note(std::string_view note) noexcept {
   try {
     std::lock_guard lock(notes.mutex);
     if (noting_thread == 0) noting_thread = ++noting_threads;
-    notes.of_threads.erase(noting_thread);
-    if (!note.empty()) notes.of_threads.emplace(noting_thread, note);
+    notes.by_thread.erase(noting_thread);
+    if (!note.empty()) notes.by_thread.emplace(noting_thread, note);
   } catch (const std::exception&) {  // no memory: as above
   }
 }
 
 void keep_note(ArgumentWriter& writer, uint16_t field, std::string_view code) noexcept {
   InsideScope inside;
-  std::string note = State::instance().notes.taken(code);
+  std::string note = State::instance().notes.take(code);
   if (!note.empty()) keep(writer, field, note.data(), note.size());
 }
 
@@ -359,7 +359,7 @@ void Call::begin() noexcept {
 void Call::end() noexcept {
   if (sequence_ != 0) {
     leave(0, {});
-  } else {  // the call in between was never begun
+  } else {  // the call was never entered
     thread_->arguments().clear();
     is_inside = false;
   }

@@ -70,7 +70,7 @@ FRAMEDEX_EXPORT void record_invocation(const ExpectedCallback& callback, int err
 // Forgets a callback that will not be invoked.
 FRAMEDEX_EXPORT void forget_callback(const ExpectedCallback& callback) noexcept;
 
-// One entry into a boundary. Does nothing unless recording is on, and never throws or changes the caller's errno.
+// A call of a boundary function. Does nothing unless recording is on, and never throws or changes the caller's errno.
 //
 //   Call call(function);
 //   if (call.is_recording()) { ...write inputs to call.arguments()...; call.enter(); }
@@ -92,11 +92,11 @@ class FRAMEDEX_EXPORT Call {
   ArgumentWriter& arguments();
   // Records the stack of the caller and the arguments written so far.
   void enter() noexcept;
-  // Like enter(), for the stack that begins at `start`, a frame outside this function.
+  // Like enter(), for the stack that begins at `start`, the registers of an outer frame.
   void enter_from(const StartRegisters& start) noexcept;
-  // Notes that this call, which was entered, registers a callback about an object, such as an event.
+  // Records that this entered call registers a callback for an object, such as an event.
   ExpectedCallback expect(size_t slot, const void* object) noexcept;
-  // Identifies the stack of this call, which was entered: the recording, the thread and its number of the stack.
+  // Identifies the stack of this entered call: by recording, thread, and the stack's number on that thread.
   uint64_t stack() const noexcept;
   // Records the end. `error`: 0 for success, else the boundary's own code, with a message.
   void leave(int error, std::string_view message) noexcept;

@@ -35,9 +35,9 @@ class Session {
   Unwinder& unwinder() { return unwinder_; }
   Clock clock() const { return clock_; }
   const Settings& settings() const { return settings_; }
-  // Returns what happens with the calls of this function number.
+  // Returns whether the calls of the function with this number are recorded, counted or ignored.
   Treatment treatment_of(uint32_t function) const { return treatments_[function].load(std::memory_order_relaxed); }
-  // Notes in the capture that recording was stopped before the process ended.
+  // Marks in the capture that recording was stopped before the process ended.
   void note_stopped();
 
   // Writes the functions registered since the previous call.

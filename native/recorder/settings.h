@@ -11,7 +11,7 @@
 
 namespace framedex::recorder {
 
-// What happens with the calls of a function.
+// Whether the calls of a function are recorded.
 enum class Treatment : uint8_t { kIgnored, kCounted, kRecorded };
 
 struct Settings {

@@ -102,7 +102,7 @@ void ThreadRecorder::record_invocation(uint32_t thread, uint64_t sequence, int e
   }
 }
 
-// Writes a record with the arguments. The caller has reserved room for them and a long head.
+// Writes a record with the arguments. The caller must have reserved room for them and a long head.
 template <typename Head>
 void ThreadRecorder::write(Stream& stream, RecordKind kind, const Head& full) {
   bool is_short = capture::is_short(full, stream.base());
@@ -113,7 +113,7 @@ void ThreadRecorder::write(Stream& stream, RecordKind kind, const Head& full) {
   auto detail = static_cast<uint8_t>(head.detail | unused);
   Stream::Words record(&stream, kind, detail, words);
   for (size_t i = 0; i < words; ++i) {
-    uint64_t word = arguments_.word_behind(head.size, i);
+    uint64_t word = arguments_.word_after_head(head.size, i);
     if (i < head.words.size()) word |= head.words[i];
     if (i == words - 1) word &= UINT64_MAX >> 8 * unused;
     record.put(word);

@@ -32,10 +32,10 @@ class ThreadRecorder {
   // Records the stack that begins at `start`. Returns the call's number on this thread, or kNotRecorded in a signal
   // handler.
   uint64_t enter(uint32_t function, const StartRegisters& start);
-  // Notes that the innermost call, of this number, registered a callback for an object. Returns whether it could.
+  // Records that the innermost call, with this number, registered a callback for an object. Returns false on failure.
   bool expect(uint64_t sequence, size_t slot, const void* object);
   uint32_t number() const { return open_calls_.thread(); }
-  // The number of the innermost open call's stack; 0 if that call could not be noted.
+  // The number of the innermost open call's stack; 0 if that call has no slot.
   uint32_t innermost_stack() const {
     const capture::CallRecord* call = open_calls_.innermost();
     return call == nullptr ? 0 : call->stack;

@@ -22,8 +22,8 @@ void replay(std::string_view plan, const char* plugin_path, framedex::replay::Re
 
 }  // namespace
 
-// Runs a plan of `size` bytes at a plug-in, and writes the report (report.h) to a file descriptor. Returns 0, or 1 if
-// the plan or the plug-in cannot be used: the report then ends with its reason.
+// Runs a plan of `size` bytes on a plug-in, and writes the report (report.h) to a file descriptor. Returns 0, or 1 if
+// the plan or the plug-in cannot be used: the report then ends with the reason.
 extern "C" FRAMEDEX_EXPORT int framedex_replay(const char* plan, size_t size, const char* capture, const char* plugin,
                                                int descriptor, int reads_outputs, uint64_t seed) {
   std::signal(SIGPIPE, SIG_IGN);

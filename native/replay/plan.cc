@@ -90,7 +90,7 @@ void parse_callbacks(Words& words, Operation& operation) {
   for (size_t count = words.count(); count > 0; --count) {
     Answer& answer = operation.answers.emplace_back();
     int64_t device = words.number();
-    if (device < 0 || static_cast<size_t>(device) >= operation.devices) words.fail("an answer is for no device");
+    if (device < 0 || static_cast<size_t>(device) >= operation.devices) words.fail("an answer names an unknown device");
     answer.device = static_cast<size_t>(device);
     answer.channel = words.number();
     answer.content = words.file();

@@ -174,9 +174,9 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
                      const std::vector<std::string>& answers, Execution& execution) {
   size_t outputs = outputs_of(executable);
   if (outputs != operation.outputs) {
-    throw PluginError(
-        PJRT_Error_Code_INVALID_ARGUMENT,
-        "the program has " + std::to_string(outputs) + " results here, and had " + std::to_string(operation.outputs));
+    throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the program has " + std::to_string(outputs) +
+                                                            " results, but was recorded with " +
+                                                            std::to_string(operation.outputs));
   }
   auto options = zeroed<PJRT_ExecuteOptions>(PJRT_ExecuteOptions_STRUCT_SIZE);
   options.launch_id = static_cast<int>(operation.launch);
@@ -216,7 +216,7 @@ void Plugin::execute(PJRT_LoadedExecutable* executable, const Operation& operati
   if (failure) throw *failure;
   if (callbacks != nullptr && callbacks->has_missed()) {
     throw PluginError(PJRT_Error_Code_FAILED_PRECONDITION,
-                      "the program asks for an answer of a callback that was not recorded, or has another size");
+                      "the program requested a callback's answer that was not recorded, or one of another size");
   }
 }
 

@@ -1,4 +1,4 @@
-// Host callbacks of an execution that discard what the program sends, and answer from the recording.
+// Host callbacks of an execution that discard the data from the program, and answer from the recording.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace framedex::replay {
 
-// Keep it as long as the client: the callbacks of an execution that failed may come later.
+// Keep it as long as the client: the callbacks of a failed execution may run later.
 class RecordedCallbacks {
  public:
   // `answers` has the bytes of the operation's answers.
@@ -22,7 +22,7 @@ class RecordedCallbacks {
   RecordedCallbacks& operator=(const RecordedCallbacks&) = delete;
 
   void attach(PJRT_ExecuteOptions& options);
-  // Whether the program asked for more answers than were recorded, or for one of another size. It got zeros.
+  // Whether the program requested more answers than were recorded, or one of another size. It then got zeros.
   bool has_missed() const { return has_missed_; }
 
  private:

@@ -136,7 +136,7 @@ std::string Replayer::content_to_send(const Operation& operation) const {
   }
   std::string bytes = read_kept(settings_.capture, capture::kBuffers, operation.content);
   if (bytes.size() != static_cast<size_t>(size)) {
-    throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the kept content has not the size of the recorded shape");
+    throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the stored content does not fit the recorded shape");
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Runs the operations of a plan at a plug-in, and reports each result.
+// Runs the operations of a plan on a plug-in, and reports each result.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ TpuSerializedProto copy(const TpuSerializedProto& proto) {
   return {bytes, proto.size};
 }
 
-// Returns whether the substitute CPU program can take the array, which must be in the host's form.
+// Returns whether the CPU program can take the array, which must have the layout of host arrays.
 bool is_plain_array(const XLA_Shape& shape) { return element_size(shape.element_type) > 0 && is_row_major(shape); }
 
 bool is_plain_result(const XLA_Shape& shape) {
@@ -28,14 +28,15 @@ bool is_plain_result(const XLA_Shape& shape) {
   return std::all_of(shape.tuple_shapes, shape.tuple_shapes + shape.ntuple_shapes, is_plain_array);
 }
 
-// Returns why a program cannot be run; empty if it can.
+// Returns the reason why a program cannot be run; empty if it can be.
 std::string obstacle(const XLA_HloModuleConfig& config) {
   if (config.num_partitions > 1) return "is for several cores";
-  if (!config.has_entry_computation_layout) return "has no layout of its parameters";
+  if (!config.has_entry_computation_layout) return "has no layouts for its parameters";
   const XLA_ComputationLayout& layout = config.entry_computation_layout;
   bool are_plain =
       std::all_of(layout.parameter_layouts, layout.parameter_layouts + layout.parameter_count, is_plain_array);
-  if (!are_plain || !is_plain_result(layout.result_layout)) return "has other parameters or results than dense arrays";
+  if (!are_plain || !is_plain_result(layout.result_layout))
+    return "has parameters or results that are not dense arrays";
   return "";
 }
 

@@ -20,7 +20,7 @@ struct SE_Executable {
 namespace framedex::tpu_legacy {
 namespace {
 
-// One execution: reads the arguments, runs the program, and allocates the results with jaxlib's allocator.
+// An execution: reads the arguments, runs the program, and allocates the results with jaxlib's allocator.
 class Execution {
  public:
   Execution(const SE_Executable& executable, SE_ExecutableRunOptions& options, SE_ExecutionInput** arguments, int count,
@@ -34,7 +34,7 @@ class Execution {
   void run(SE_ExecutionOutput* output) {
     *output = {};
     std::vector<std::string> results;
-    if (!executable_.program.execute(addresses(), results, status_) || !place(results)) return give_up();
+    if (!executable_.program.execute(addresses(), results, status_) || !place(results)) return release_results();
     output->result.on_device_shape = copy_for_device(executable_.result);
     output->result.device_ordinal = ordinal_;
     output->result.bases = new SE_DeviceMemoryBase[memories_.size()];
@@ -54,7 +54,7 @@ class Execution {
     return found;
   }
 
-  // Returns the memory of donated arguments: after a success it is released, or has become a result.
+  // Returns the memory of donated arguments, which a successful execution releases or turns into a result.
   std::vector<SE_MaybeOwningDeviceMemory> donated() const {
     std::vector<SE_MaybeOwningDeviceMemory> memories;
     for (const SE_ExecutionInput* argument : arguments_) {
@@ -80,7 +80,7 @@ class Execution {
 
   bool place(const XLA_Shape& shape, const char* bytes, size_t size) {
     if (static_cast<int64_t>(size) != byte_size(shape)) {
-      fail(status_, TpuStatusCode_internal, "A result of the program has not the size of its shape.");
+      fail(status_, TpuStatusCode_internal, "The size of a result does not match its shape.");
       return false;
     }
     if (!allocate(byte_size(shape))) return false;
@@ -97,9 +97,9 @@ class Execution {
     return true;
   }
 
-  // jaxlib takes nothing from a failed execution. Donated memory stays the caller's if it is listed as unowned
-  // (ExecutionInput, xla/service/executable.h).
-  void give_up() {
+  // jaxlib takes no results from a failed execution. Donated memory still belongs to the caller if it is listed as
+  // unowned (ExecutionInput, xla/service/executable.h).
+  void release_results() {
     if (status_->code == TpuStatusCode_ok) {
       fail(status_, TpuStatusCode_internal, "The program has another number of results than its shape.");
     }
@@ -127,7 +127,7 @@ void execute(SE_Executable* executable, SE_ExecutableRunOptions* options, SE_Exe
   Execution(*executable, *options, arguments, count, status).run(output);
 }
 
-void tell_fingerprint(SE_Executable* executable, const char** fingerprint, size_t* size) {
+void get_fingerprint(SE_Executable* executable, const char** fingerprint, size_t* size) {
   *fingerprint = executable->fingerprint.c_str();
   *size = executable->fingerprint.size();
 }
@@ -143,7 +143,7 @@ void add_executable_functions(TpuApi& api) {
   api.TpuExecutable_ExecuteAsyncOnStream = execute;
   api.TpuExecutable_FreeXlaShapeIndexArray = [](XLA_ShapeIndex* array) { delete[] array; };
   api.TpuExecutable_FreeMaybeOwningDeviceMemoryArray = [](SE_MaybeOwningDeviceMemory* array) { delete[] array; };
-  api.TpuExecutable_Fingerprint = tell_fingerprint;
+  api.TpuExecutable_Fingerprint = get_fingerprint;
   api.TpuExecutable_Free = [](SE_Executable* executable) {
     destroy(executable->result);
     delete executable;

@@ -1,5 +1,5 @@
-// One core: its memory, its description, and copies between it and the host. Every function finishes its work before it
-// returns, so a core is never busy.
+// A core: its memory, its description, and copies between its memory and the host. Every function finishes its work
+// before it returns, so a core is never busy.
 #include <cstring>
 
 #include "tpu_legacy/api.h"
@@ -58,7 +58,7 @@ void describe(SE_StreamExecutor*, SE_DeviceDescription* description, TF_Status*)
 bool fits(const SE_DeviceMemoryBase& memory, uint64_t size, TF_Status* status) {
   if (size <= memory.size) return true;
   fail(status, TpuStatusCode_out_of_range,
-       std::to_string(size) + " bytes are asked for of device memory of " + std::to_string(memory.size) + ".");
+       std::to_string(size) + " bytes do not fit into device memory of " + std::to_string(memory.size) + " bytes.");
   return false;
 }
 

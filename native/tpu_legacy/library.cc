@@ -20,12 +20,12 @@ TpuApi make_api() {
   return api;
 }
 
-void tell_of_behaviours() {
+void report_unsupported_behaviours() {
   const char* files = std::getenv("FRAMEDEX_BEHAVIOUR");
   if (files == nullptr || *files == 0) return;
   std::fprintf(stderr,
-               "framedex: behaviours stand on the PJRT C API, and this program calls the TPU's own of jaxlib 0.4.13: %s"
-               " does not run.\n",
+               "framedex: ignoring %s: behaviours need the PJRT C API, but jaxlib 0.4.13 calls the legacy TPU C API"
+               ".\n",
                files);
 }
 
@@ -34,7 +34,7 @@ void tell_of_behaviours() {
 const TpuApi& api() {
   static const TpuApi api = [] {
     recorder::start_from_environment();
-    tell_of_behaviours();
+    report_unsupported_behaviours();
     return make_api();
   }();
   return api;

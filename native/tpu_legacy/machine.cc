@@ -9,8 +9,8 @@ namespace framedex::tpu_legacy {
 namespace {
 
 // The variables of `framedex run` that only the PJRT mock supports.
-constexpr const char* kOfTodaysMock[] = {"FRAMEDEX_DRY_RUN", "FRAMEDEX_FAIL", "FRAMEDEX_HOSTS", "FRAMEDEX_HOST_ID",
-                                         "FRAMEDEX_SLICES"};
+constexpr const char* kUnsupportedVariables[] = {"FRAMEDEX_DRY_RUN", "FRAMEDEX_FAIL", "FRAMEDEX_HOSTS",
+                                                 "FRAMEDEX_HOST_ID", "FRAMEDEX_SLICES"};
 
 std::string text_of(const mock::Environment& environment, const char* name) {
   const char* text = environment(name);
@@ -38,22 +38,22 @@ Opened open_machine() {
   } catch (const mock::InvalidSetting& invalid) {
     return {nullptr, invalid.what()};
   } catch (const std::bad_alloc&) {
-    return {nullptr, "this host has not the address space for the memory of the devices; set FRAMEDEX_HBM"};
+    return {nullptr, "this host lacks the address space for the memory of the devices; set FRAMEDEX_HBM"};
   }
 }
 
 }  // namespace
 
 MachineSettings read_settings(const mock::Environment& environment) {
-  for (const char* name : kOfTodaysMock) {
+  for (const char* name : kUnsupportedVariables) {
     if (!text_of(environment, name).empty()) {
-      throw mock::InvalidSetting(std::string(name) + " is set, which the mock has for today's JAX only");
+      throw mock::InvalidSetting(std::string(name) + " is set, but the mock does not support it for jaxlib 0.4.13");
     }
   }
   std::string kind = text_of(environment, "FRAMEDEX_DEVICE");
   if (kind.empty()) kind = "v3";
   if (kind != "v2" && kind != "v3") {
-    throw mock::InvalidSetting("FRAMEDEX_DEVICE=" + kind + " is not v2 or v3, which is what jaxlib 0.4.13 is given");
+    throw mock::InvalidSetting("FRAMEDEX_DEVICE=" + kind + " is not v2 or v3, the kinds that jaxlib 0.4.13 supports");
   }
   const mock::TpuKind& found = mock::find_kind(kind);
   std::string cores = text_of(environment, "FRAMEDEX_DEVICES");
@@ -61,9 +61,9 @@ MachineSettings read_settings(const mock::Environment& environment) {
   MachineSettings settings{&found, kind == "v2" ? kTpuV2 : kTpuV3, kMaximumCores,
                            found.configurations[found.client].memory};
   if (!cores.empty()) {
-    settings.cores = static_cast<int>(number(
-        "FRAMEDEX_DEVICES", cores, kMaximumCores,
-        "a number of cores from 1 to " + std::to_string(kMaximumCores) + ", which is what jaxlib 0.4.13 is given"));
+    settings.cores = static_cast<int>(
+        number("FRAMEDEX_DEVICES", cores, kMaximumCores,
+               "a number of cores from 1 to " + std::to_string(kMaximumCores) + ", as jaxlib 0.4.13 supports"));
   }
   if (!memory.empty()) {
     settings.memory =

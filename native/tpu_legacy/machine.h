@@ -48,7 +48,7 @@ class Machine {
   explicit Machine(const MachineSettings& settings);
   // Returns this process's machine. The first caller opens it. Returns nullptr with the reason in `problem` on failure.
   static Machine* open(std::string& problem);
-  // Returns the open machine. Call only with objects of a platform.
+  // Returns the open machine. Call only after open() has succeeded.
   static Machine& get();
 
   const MachineSettings& settings() const { return settings_; }

@@ -12,10 +12,10 @@ namespace framedex::tpu_legacy {
 
 class Program {
  public:
-  // Compiles a serialised HloModuleProto. Returns false with the reason in `status`, also without Python.
+  // Compiles a serialised HloModuleProto. On failure, and without Python, returns false with the reason in `status`.
   bool compile(std::string_view module, TF_Status* status);
-  // Runs the program on the arrays at these addresses and returns the bytes of each result, row-major. Returns false
-  // with the reason in `status`.
+  // Runs the program on the arrays at these addresses, and sets `results` to the bytes of each result, row-major. On
+  // failure returns false with the reason in `status`.
   bool execute(const std::vector<const void*>& arguments, std::vector<std::string>& results, TF_Status* status) const;
 
  private:

@@ -1,4 +1,4 @@
-// The status argument in which a function reports its outcome.
+// The status argument through which a function reports its outcome.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Streams and events. A call that enqueues work also does it, so a recorded event has always happened and nothing has
-// to be waited for.
+// Streams and events. A call that enqueues work also does the work, so a recorded event has always happened, and waits
+// return at once.
 #include "tpu_legacy/stream.h"
 
 #include <atomic>

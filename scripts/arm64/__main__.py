@@ -1,4 +1,4 @@
-"""Compile the native part for AArch64, and make an environment in which QEMU runs it: `make arm64`.
+"""Compile the native part for AArch64, and create an environment in which QEMU runs it: `make arm64`.
 
 python -m scripts.arm64
 
@@ -40,9 +40,9 @@ def main() -> None:
         sys.exit(f"arm64: missing tools. Install them: apt-get install {' '.join(missing)}")
     unpack(Pins.read().arm64, BUILD / "packages", BUILD / "root")
     _install_wheels()
-    _compile()
+    _compile_native_part()
     _write_interpreter()
-    print(f"arm64: {(BUILD / 'python').relative_to(ROOT)} runs JAX with framedex_native, without speed")
+    print(f"arm64: {(BUILD / 'python').relative_to(ROOT)} runs JAX with framedex_native (emulated, so slowly)")
 
 
 def _install_wheels() -> None:
@@ -60,7 +60,7 @@ def _install_wheels() -> None:
     shutil.copyfile(requirements, done)
 
 
-def _compile() -> None:
+def _compile_native_part() -> None:
     settings = {
         "CMAKE_BUILD_TYPE": "RelWithDebInfo",
         "CMAKE_TOOLCHAIN_FILE": ROOT / "native" / "architecture" / "aarch64" / "toolchain.cmake",
@@ -75,7 +75,7 @@ def _compile() -> None:
         ["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", native, *defined], check=True, stdout=subprocess.DEVNULL
     )
     if subprocess.run(["cmake", "--build", native]).returncode:
-        sys.exit("arm64: it could not be compiled; see above")
+        sys.exit("arm64: the native part could not be compiled; see above")
     subprocess.run(
         ["cmake", "--install", native, "--prefix", str(BUILD / "site")], check=True, stdout=subprocess.DEVNULL
     )

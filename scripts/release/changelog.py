@@ -46,7 +46,7 @@ class ReleaseSection:
 def release_of_tag(tag: str) -> Release | None:
     """The release of a tag: (0, 2, 0) for v0.2.0; None for other tags."""
     found = _TAG.fullmatch(tag)
-    return _numbers(found) if found else None
+    return _release_numbers(found) if found else None
 
 
 def text_of(release: Release) -> str:
@@ -60,20 +60,20 @@ def sections(text: str) -> list[ReleaseSection]:
     found = []
     for start, end in pairwise([*starts, len(lines)]):
         if heading := _HEADING.fullmatch(lines[start]):
-            found.append(ReleaseSection(_numbers(heading), start + 1, tuple(lines[start + 1 : end])))
+            found.append(ReleaseSection(_release_numbers(heading), start + 1, tuple(lines[start + 1 : end])))
     return found
 
 
 def problems(text: str, tags: list[str], folder: Path) -> Iterator[str]:
     """The problems of a folder's changelog, in a repository with these tags: a line for each."""
     if not text.startswith("# Changelog\n"):
-        yield f"{NAME}:1: the first line is to be: # Changelog"
+        yield f"{NAME}:1: the first line must be: # Changelog"
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("## ") and not _HEADING.fullmatch(line):
-            yield f"{NAME}:{number}: {line!r} is no release: write ## and three numbers, as ## 0.2.0"
+            yield f"{NAME}:{number}: {line!r} is not a release: write ## and three numbers, such as ## 0.2.0"
         for target in _files_linked_in(line):
             if not (folder / target).exists():
-                yield f"{NAME}:{number}: {target} is not there"
+                yield f"{NAME}:{number}: {target} does not exist"
     found = sections(text)
     if not found:
         yield f"{NAME}: no section of a release, such as ## 0.2.0"
@@ -92,7 +92,7 @@ def problem_of_tag(text: str, tag: str) -> str | None:
     """The reason why a tag cannot be released with this changelog; None if it can."""
     release = release_of_tag(tag)
     if release is None:
-        return f"{tag!r} is no tag of a release: v and three numbers, as v0.2.0"
+        return f"{tag!r} is not a release tag: write v and three numbers, such as v0.2.0"
     found = sections(text)
     if not any(section.release == release for section in found):
         return f"{NAME} has no section ## {text_of(release)}, which the tag {tag} needs"
@@ -118,11 +118,11 @@ def notes(section: ReleaseSection, page: str = "") -> str:
             lines.append(re.sub(r"^#(#+ )", r"\1", line))
         in_code ^= fence
     if page:
-        lines = [_LINK.sub(lambda link: link[1] + _address(link[2], page) + link[3], line) for line in lines]
+        lines = [_LINK.sub(lambda link: link[1] + _absolute_address(link[2], page) + link[3], line) for line in lines]
     return "\n".join(lines) + "\n"
 
 
-def _numbers(found: re.Match[str]) -> Release:
+def _release_numbers(found: re.Match[str]) -> Release:
     return int(found[1]), int(found[2]), int(found[3])
 
 
@@ -149,11 +149,11 @@ def _files_linked_in(line: str) -> Iterator[str]:
             yield target
 
 
-def _address(target: str, page: str) -> str:
+def _absolute_address(target: str, page: str) -> str:
     return target if _ADDRESS.match(target) else f"{page}/{target}"
 
 
-def _tags(folder: Path) -> list[str]:
+def _list_tags(folder: Path) -> list[str]:
     """The tags of the repository with this root folder; empty without a repository or git."""
     if not (folder / ".git").exists():
         return []
@@ -164,7 +164,7 @@ def _tags(folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def _page(tag: str) -> str:
+def _repository_address(tag: str) -> str:
     """The address of this repository's files at a tag, in a GitHub workflow."""
     server, repository = (os.environ.get(f"GITHUB_{name}", "") for name in ("SERVER_URL", "REPOSITORY"))
     return f"{server}/{repository}/blob/{tag}" if server and repository else ""
@@ -179,14 +179,14 @@ def main() -> None:
         text = options.file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         sys.exit(f"{options.file} cannot be read: {error}")
-    found = list(problems(text, _tags(options.file.resolve().parent), options.file.parent))
+    found = list(problems(text, _list_tags(options.file.resolve().parent), options.file.parent))
     if options.tag is not None and (problem := problem_of_tag(text, options.tag)):
         found.append(problem)
     if found:
         sys.exit("\n".join(found))
     if options.tag is not None:
         (section,) = (each for each in sections(text) if each.release == release_of_tag(options.tag))
-        sys.stdout.write(notes(section, _page(options.tag)))
+        sys.stdout.write(notes(section, _repository_address(options.tag)))
 
 
 if __name__ == "__main__":

@@ -19,14 +19,14 @@ _SDIST = re.compile(r"framedex-(?P<version>[^-]+)\.tar\.gz")
 _WHEEL = re.compile(r"framedex-(?P<version>[^-]+)(-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
 
 
-def problems(names: list[str], wanted: str) -> Iterator[str]:
+def problems(names: list[str], version: str) -> Iterator[str]:
     """The problems of these file names as the release of a version: a line for each."""
     for name in names:
         found = _SDIST.fullmatch(name) or _WHEEL.fullmatch(name)
         if found is None:
             yield f"{name} is neither a source distribution nor a wheel of framedex"
-        elif found["version"] != wanted:
-            yield f"{name} is not of version {wanted}, which these sources are: remove it, or build anew"
+        elif found["version"] != version:
+            yield f"{name} is not of version {version}, the version of these sources: remove it, or build again"
     if not any(map(_SDIST.fullmatch, names)):
         yield "there is no source distribution: make sdist"
     if not any(map(_WHEEL.fullmatch, names)):
@@ -39,7 +39,7 @@ def main() -> None:
         names = sorted(file.name for file in folder.iterdir())
         found = list(problems(names, version(ROOT)))
     except (OSError, ValueError) as error:
-        sys.exit(f"What is released cannot be told: {error}. make sdist and make wheels fill dist/.")
+        sys.exit(f"The version of these sources is unknown: {error}. make sdist and make wheels fill dist/.")
     if found:
         sys.exit("\n".join(f"{folder.name}: {problem}" for problem in found))
 

@@ -59,17 +59,17 @@ def _checkout_version(folder: Path) -> str | None:
     # Its own repository: a copy of these sources may be inside another repository, whose tags do not apply.
     if not (folder / ".git").exists():
         return None
-    commit = _git(folder, "rev-parse", "--short=8", "HEAD")
+    commit = _run_git(folder, "rev-parse", "--short=8", "HEAD")
     if not commit:
         return None
-    dirty = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
-    if not dirty and (release := _newest(_git(folder, "tag", "--points-at", "HEAD"))):
+    dirty = bool(_run_git(folder, "status", "--porcelain", "--untracked-files=no"))
+    if not dirty and (release := _newest_release(_run_git(folder, "tag", "--points-at", "HEAD"))):
         return text_of(release)
-    last = _newest(_git(folder, "tag", "--merged", "HEAD"))
+    last = _newest_release(_run_git(folder, "tag", "--merged", "HEAD"))
     count = 0
-    if _git(folder, "rev-parse", "--is-shallow-repository") != "true":
+    if _run_git(folder, "rev-parse", "--is-shallow-repository") != "true":
         since = [f"^v{text_of(last)}"] if last else []
-        count = int(_git(folder, "rev-list", "--count", "HEAD", *since) or 0)
+        count = int(_run_git(folder, "rev-list", "--count", "HEAD", *since) or 0)
     return f"{_next_release(folder, last)}.dev{count}+g{commit}{'.dirty' if dirty else ''}"
 
 
@@ -82,11 +82,11 @@ def _archive_version(folder: Path) -> str | None:
         lines = (folder / ".git_archival.txt").read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return None
-    said = dict(line.split(": ", 1) for line in lines if ": " in line)
-    commit = said.get("commit", "")
+    fields = dict(line.split(": ", 1) for line in lines if ": " in line)
+    commit = fields.get("commit", "")
     if not re.fullmatch("[0-9a-f]{7,}", commit):
         return None
-    found = re.fullmatch(r"(v[\d.]+?)(?:-(\d+)-g[0-9a-f]+)?", said.get("describe", ""))
+    found = re.fullmatch(r"(v[\d.]+?)(?:-(\d+)-g[0-9a-f]+)?", fields.get("describe", ""))
     last = release_of_tag(found[1]) if found else None
     if found and last and found[2] is None:
         return text_of(last)
@@ -105,11 +105,11 @@ def _next_release(folder: Path, last: Release | None) -> str:
     return text_of(coming)
 
 
-def _newest(tags: str) -> Release | None:
+def _newest_release(tags: str) -> Release | None:
     return max((release for tag in tags.split() if (release := release_of_tag(tag))), default=None)
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _run_git(folder: Path, *arguments: str) -> str:
     """Git's data on a checkout; None if git fails or is missing."""
     # A hook of another repository may run this build. Another user's repository (in a container, root builds) is
     # accepted: a build executes its contents anyway.
@@ -124,15 +124,17 @@ def _git(folder: Path, *arguments: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Prints the version of these sources.")
-    parser.add_argument("--is", dest="tag", metavar="TAG", help="fail unless it is the release of this tag, as v0.2.0")
+    parser.add_argument(
+        "--is", dest="tag", metavar="TAG", help="fail unless it is the release of this tag, such as v0.2.0"
+    )
     options = parser.parse_args()
     try:
         found = version(ROOT)
     except (OSError, ValueError) as error:
-        sys.exit(f"The version cannot be told: {error}")
+        sys.exit(f"The version of these sources is unknown: {error}")
     release = release_of_tag(options.tag) if options.tag is not None else None
     if options.tag is not None and release is None:
-        sys.exit(f"{options.tag!r} is no tag of a release: v and three numbers, as v0.2.0")
+        sys.exit(f"{options.tag!r} is not a release tag: write v and three numbers, such as v0.2.0")
     if release is not None and found != text_of(release):
         sys.exit(f"These sources are version {found}, not {options.tag}: check out the tag, without changes.")
     print(found)

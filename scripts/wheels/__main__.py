@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pybind11
 
-from scripts.install_checkout import Counter, with_silences
-from scripts.wheels.assemble import information_of, read_folder, read_wheel, with_licences, write_wheel
+from scripts.install_checkout import NinjaProgress, lines_with_silences
+from scripts.wheels.assemble import add_licences, metadata_folder, read_folder, read_wheel, write_wheel
 from scripts.wheels.epoch import ROOT, epoch
-from scripts.wheels.linked import bill_of_materials, linked_in
+from scripts.wheels.linked import bill_of_materials, linked_components
 from scripts.wheels.packages import Pins, unpack
 
 _BUILD = ROOT / "build" / "wheels"
@@ -46,10 +46,10 @@ def main() -> None:
     os.environ["SOURCE_DATE_EPOCH"] = str(time)
     pure = _pure_files()
     _print_wheel(write_wheel(pure, "py3-none-any", time, options.to))
-    built = _compiled(pins, pythons)
-    common = pure | read_folder(_installed(built, "Unspecified"))
+    built = _compile_all(pins, pythons)
+    common = pure | read_folder(_installed_files(built, "Unspecified"))
     for python in pythons:
-        files = common | read_folder(_installed(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
+        files = common | read_folder(_installed_files(built, f"cpython-{python.replace('.', '')}-x86_64-linux-gnu"))
         tag = f"cp{python.replace('.', '')}"
         wheel = write_wheel(
             _add_linked_components(files, pins, python, built, time), f"{tag}-{tag}-{_PLATFORM}", time, options.to
@@ -83,7 +83,7 @@ def _pure_files() -> dict[str, bytes]:
     return read_wheel(wheel)
 
 
-def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
+def _compile_all(pins: Pins, pythons: Sequence[str]) -> Path:
     """The build folder for all compilation."""
     sysroot, headers, folder = _BUILD / "sysroot", _BUILD / "headers", _BUILD / "native"
     unpack(pins.sysroot, _BUILD / "packages", sysroot)
@@ -104,16 +104,16 @@ def _compiled(pins: Pins, pythons: Sequence[str]) -> Path:
     build = ["cmake", "--build", str(folder)]
     process = subprocess.Popen(build, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
-    counter = Counter(sys.stdout.isatty(), "wheels")
-    for line in counter.watched(with_silences(process.stdout)):
+    counter = NinjaProgress(sys.stdout.isatty(), "wheels")
+    for line in counter.track(lines_with_silences(process.stdout)):
         print(line, end="", flush=True)
     if process.wait():
-        sys.exit("wheels: it could not be compiled; see above")
-    counter.end()
+        sys.exit("wheels: the native part could not be compiled; see above")
+    counter.print_success()
     return folder
 
 
-def _installed(built: Path, component: str) -> Path:
+def _installed_files(built: Path, component: str) -> Path:
     """The installation folder of one part of the build."""
     target = _BUILD / "installed" / component
     shutil.rmtree(target, ignore_errors=True)
@@ -126,25 +126,25 @@ def _add_linked_components(
     files: Mapping[str, bytes], pins: Pins, python: str, built: Path, time: int
 ) -> dict[str, bytes]:
     [core] = (built / "native").glob("tree_sitter-*/")
-    components = linked_in(pins, python, core, ROOT / "native/extractor/trees/fetch_tree_sitter.cmake")
+    components = linked_components(pins, python, core, ROOT / "native/extractor/trees/fetch_tree_sitter.cmake")
     texts = {name: text for component in components for name, text in component.texts.items()}
-    information = information_of(files)
+    information = metadata_folder(files)
     name, version = information.removesuffix(".dist-info").split("-")
     bill = bill_of_materials(name, version, time, components)
-    return {**with_licences(files, texts), f"{information}/sboms/{name}.cdx.json": bill}
+    return {**add_licences(files, texts), f"{information}/sboms/{name}.cdx.json": bill}
 
 
 def _check_wheel(wheel: Path) -> None:
     """Exit if a wheel needs a newer system than its tag says, or is too large."""
     shown = subprocess.run(["auditwheel", "show", "--json", str(wheel)], check=True, capture_output=True, text=True)
     found = json.loads(shown.stdout)["overall_tag"]
-    if _glibc(found) > _glibc(_PLATFORM):
-        sys.exit(f"wheels: {wheel.name} needs {found}: `auditwheel show` says which library does")
+    if _glibc_version(found) > _glibc_version(_PLATFORM):
+        sys.exit(f"wheels: {wheel.name} needs {found}: `auditwheel show` names the library")
     if (size := wheel.stat().st_size) > _MAX_WHEEL_BYTES:
         sys.exit(f"wheels: {wheel.name} has {size:,} bytes, {_MAX_WHEEL_BYTES:,} is the most")
 
 
-def _glibc(platform: str) -> tuple[int, ...]:
+def _glibc_version(platform: str) -> tuple[int, ...]:
     """The glibc version of a platform tag; the oldest for a tag without one."""
     fields = platform.split("_")
     return tuple(map(int, fields[1:3])) if fields[0] == "manylinux" else (sys.maxsize,)

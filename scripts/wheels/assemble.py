@@ -27,14 +27,14 @@ def read_folder(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def information_of(files: Mapping[str, bytes]) -> str:
+def metadata_folder(files: Mapping[str, bytes]) -> str:
     """The folder name of a wheel's metadata."""
     return next(name for name in files if name.endswith(".dist-info/METADATA")).rpartition("/")[0]
 
 
-def with_licences(files: Mapping[str, bytes], licences: Mapping[str, bytes]) -> dict[str, bytes]:
+def add_licences(files: Mapping[str, bytes], licences: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files of a wheel with the licences of linked components, also listed in its metadata (PEP 639)."""
-    information = information_of(files)
+    information = metadata_folder(files)
     head, blank, text = files[f"{information}/METADATA"].decode().partition("\n\n")
     head += "".join(f"\nLicense-File: {name}" for name in sorted(licences))
     added = {f"{information}/licenses/{name}": content for name, content in licences.items()}
@@ -43,7 +43,7 @@ def with_licences(files: Mapping[str, bytes], licences: Mapping[str, bytes]) -> 
 
 def write_wheel(files: Mapping[str, bytes], tag: str, epoch: int, folder: Path) -> Path:
     """Write the wheel of a tag (`cp312-cp312-manylinux_2_27_x86_64`); `epoch` is its time, in seconds since 1970."""
-    information = information_of(files)
+    information = metadata_folder(files)
     content = dict(files)
     content[f"{information}/WHEEL"] = (
         "Wheel-Version: 1.0\nGenerator: framedex scripts/wheels\n"
@@ -51,7 +51,7 @@ def write_wheel(files: Mapping[str, bytes], tag: str, epoch: int, folder: Path) 
     ).encode()
     record = f"{information}/RECORD"
     content.pop(record, None)
-    lines = [f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in sorted(content.items())]
+    lines = [f"{name},sha256={_record_hash(data)},{len(data)}\n" for name, data in sorted(content.items())]
     content[record] = "".join([*lines, f"{record},,\n"]).encode()
     folder.mkdir(parents=True, exist_ok=True)
     wheel = folder / f"{information.removesuffix('.dist-info')}-{tag}.whl"
@@ -67,5 +67,5 @@ def write_wheel(files: Mapping[str, bytes], tag: str, epoch: int, folder: Path) 
     return wheel
 
 
-def _digest(data: bytes) -> str:
+def _record_hash(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

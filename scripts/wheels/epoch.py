@@ -15,9 +15,11 @@ def epoch() -> int:
     stated = os.environ.get("SOURCE_DATE_EPOCH", "")
     if stated:
         if not stated.isdecimal():
-            sys.exit(f"wheels: SOURCE_DATE_EPOCH is {stated!r}, and no number of seconds since 1970")
+            sys.exit(f"wheels: SOURCE_DATE_EPOCH is {stated!r}, which is not a number of seconds since 1970")
         return int(stated)
-    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
-    if told.returncode:
-        sys.exit("wheels: no git commit here tells the time of the wheels: set SOURCE_DATE_EPOCH (seconds since 1970)")
-    return int(told.stdout)
+    done = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(
+            "wheels: there is no git commit with a time for the wheels: set SOURCE_DATE_EPOCH (seconds since 1970)"
+        )
+    return int(done.stdout)

@@ -29,7 +29,7 @@ class LinkedComponent:
     texts: Mapping[str, bytes]
 
 
-def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[LinkedComponent]:
+def linked_components(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> Sequence[LinkedComponent]:
     """The components of the wheel for a version of CPython.
 
     `tree_sitter` is the folder of its unpacked source distribution, `fetched_by` the file that pins it.
@@ -56,10 +56,10 @@ def linked_in(pins: Pins, python: str, tree_sitter: Path, fetched_by: Path) -> S
             None,
             {"LICENSE.pybind11": Path(str(text.locate())).read_bytes()},
         ),
-        _packaged(by_name["libstdc++-8-dev"], with_exception, {"LICENSE.gcc": _GCC_TEXT.read_bytes()}),
-        _libgcc(with_exception),
-        _packaged(by_name["libc6-dev"], "LGPL-2.1-or-later", {}),
-        _packaged(pins.headers[python], "PSF-2.0", {}),
+        _debian_component(by_name["libstdc++-8-dev"], with_exception, {"LICENSE.gcc": _GCC_TEXT.read_bytes()}),
+        _libgcc_component(with_exception),
+        _debian_component(by_name["libc6-dev"], "LGPL-2.1-or-later", {}),
+        _debian_component(pins.headers[python], "PSF-2.0", {}),
     )
 
 
@@ -75,12 +75,12 @@ def bill_of_materials(name: str, version: str, epoch: int, components: Iterable[
             "timestamp": datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "component": {**own, "bom-ref": own["purl"], "licenses": [{"expression": "Apache-2.0"}]},
         },
-        "components": [_entry(component) for component in components],
+        "components": [_sbom_entry(component) for component in components],
     }
     return (json.dumps(bill, indent=1) + "\n").encode()
 
 
-def _entry(component: LinkedComponent) -> dict[str, object]:
+def _sbom_entry(component: LinkedComponent) -> dict[str, object]:
     entry: dict[str, object] = {
         "type": "library",
         "bom-ref": component.purl,
@@ -92,13 +92,13 @@ def _entry(component: LinkedComponent) -> dict[str, object]:
     return entry | ({"hashes": [{"alg": "SHA-256", "content": component.sha256}]} if component.sha256 else {})
 
 
-def _packaged(package: Package, licence: str, texts: Mapping[str, bytes]) -> LinkedComponent:
+def _debian_component(package: Package, licence: str, texts: Mapping[str, bytes]) -> LinkedComponent:
     distribution = "ubuntu" if "ubuntu" in package.url else "debian"
     purl = f"pkg:deb/{distribution}/{package.package}@{package.version}?arch=amd64"
     return LinkedComponent(package.package, package.version, licence, purl, package.sha256, texts)
 
 
-def _libgcc(licence: str) -> LinkedComponent:
+def _libgcc_component(licence: str) -> LinkedComponent:
     """The compiler's own library on this machine. Parts of it are linked into our libraries."""
     asked = ["dpkg-query", "--show", "--showformat=${Version}", "libgcc-12-dev"]
     version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout

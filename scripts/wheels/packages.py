@@ -53,15 +53,15 @@ def unpack(packages: Iterable[Package], downloads: Path, target: Path) -> None:
     made_of, wanted = target.with_name(f"{target.name}.made-of"), "\n".join(package.sha256 for package in packages)
     if made_of.is_file() and made_of.read_text(encoding="utf-8") == wanted:
         return
-    files = [_downloaded(package, downloads) for package in packages]
+    files = [_download_once(package, downloads) for package in packages]
     shutil.rmtree(target, ignore_errors=True)
     for file in files:
         subprocess.run(["dpkg-deb", "--extract", str(file), str(target)], check=True)
-    _keep_links_inside(target)
+    _redirect_links(target)
     made_of.write_text(wanted, encoding="utf-8")
 
 
-def _downloaded(package: Package, downloads: Path) -> Path:
+def _download_once(package: Package, downloads: Path) -> Path:
     file = downloads / package.url.rpartition("/")[2]
     if not file.is_file():
         downloads.mkdir(parents=True, exist_ok=True)
@@ -69,15 +69,13 @@ def _downloaded(package: Package, downloads: Path) -> Path:
             with urllib.request.urlopen(package.url) as answer:
                 file.write_bytes(answer.read())
         except URLError as error:
-            sys.exit(
-                f"wheels: {package.url}: {error}. Where it has gone, python -m scripts.wheels.pins pins its successor."
-            )
+            sys.exit(f"wheels: {package.url}: {error}. If it was removed, run python -m scripts.wheels.pins.")
     if hashlib.sha256(file.read_bytes()).hexdigest() != package.sha256:
         sys.exit(f"wheels: {file} is not the file that packages.json pins. Remove it and try again.")
     return file
 
 
-def _keep_links_inside(root: Path) -> None:
+def _redirect_links(root: Path) -> None:
     """Redirect absolute links, which would lead to this machine's libraries, to the root's."""
     for folder, folders, files in os.walk(root):
         for link in (Path(folder, name) for name in (*folders, *files)):

@@ -42,7 +42,7 @@ _HEADERS = {
     "3.13": _DistributionSuite(_DEBIAN, "trixie", "main", ("libpython3.13-dev",)),
     "3.14": _DistributionSuite(_UBUNTU, "resolute", "main", ("libpython3.14-dev",)),
 }
-# Debian 12's CPython, as that is the distribution of the cross compiler, with what it and JAX load.
+# Debian 12's CPython, because the cross compiler is Debian 12's, with the libraries that it and JAX load.
 _ARM64 = _DistributionSuite(
     _DEBIAN,
     "bookworm",
@@ -58,20 +58,20 @@ _ARM64 = _DistributionSuite(
 
 def main() -> None:
     """Read every index, then write the pins."""
-    sysroot = [entry for suite in _SYSROOT for entry in _entries(suite)]
-    headers = {version: entry for version, suite in _HEADERS.items() for entry in _entries(suite)}
-    pins = {"sysroot": sysroot, "headers": headers, "arm64": [*_entries(_ARM64)]}
+    sysroot = [entry for suite in _SYSROOT for entry in _read_package_entries(suite)]
+    headers = {version: entry for version, suite in _HEADERS.items() for entry in _read_package_entries(suite)}
+    pins = {"sysroot": sysroot, "headers": headers, "arm64": [*_read_package_entries(_ARM64)]}
     PINS.write_text(json.dumps(pins, indent=1) + "\n", encoding="utf-8")
 
 
-def _entries(suite: _DistributionSuite) -> Iterator[dict[str, str]]:
+def _read_package_entries(suite: _DistributionSuite) -> Iterator[dict[str, str]]:
     address = f"{suite.archive}/dists/{suite.name}/{suite.component}/binary-{suite.architecture}/Packages.xz"
     try:
         with urllib.request.urlopen(address) as answer:
             stanzas = lzma.decompress(answer.read()).decode().split("\n\n")
     except URLError as error:
         sys.exit(f"pins: {address} cannot be read: {error}. Nothing was written.")
-    index = {fields["Package"]: fields for stanza in stanzas if (fields := _fields(stanza))}
+    index = {fields["Package"]: fields for stanza in stanzas if (fields := _parse_fields(stanza))}
     for package in suite.packages:
         if package not in index:
             sys.exit(f"pins: {suite.name} has no {package}. Nothing was written.")
@@ -84,7 +84,7 @@ def _entries(suite: _DistributionSuite) -> Iterator[dict[str, str]]:
         }
 
 
-def _fields(stanza: str) -> dict[str, str]:
+def _parse_fields(stanza: str) -> dict[str, str]:
     lines = (line for line in stanza.split("\n") if ": " in line and not line.startswith(" "))
     return {name: value for name, _, value in (line.partition(": ") for line in lines)}
 

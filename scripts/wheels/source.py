@@ -35,14 +35,14 @@ def main() -> None:
     """Build, and print the results."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
     command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(ROOT / "dist"), str(ROOT)]
-    told = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
-    archive = ROOT / "dist" / told.strip().rpartition("built ")[2]
+    output = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
+    archive = ROOT / "dist" / output.strip().rpartition("built ")[2]
     with tarfile.open(archive) as opened:
         found = {Path(name).parts[1] for name in opened.getnames() if "/" in name}
     if missing := sorted(_REQUIRED_FILES - found):
         sys.exit(f"sdist: {archive} lacks {', '.join(missing)}: see sdist.exclude in pyproject.toml")
     if junk := sorted(found - _ALLOWED):
-        sys.exit(f"sdist: {archive} has {', '.join(junk)}, which builds nothing: see sdist.exclude in pyproject.toml")
+        sys.exit(f"sdist: {archive} has {', '.join(junk)}, which no build needs: see sdist.exclude in pyproject.toml")
     print(f"sdist: {archive} ({archive.stat().st_size / 1e6:.1f} MB)")
 
 

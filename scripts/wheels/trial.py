@@ -60,7 +60,7 @@ class Machine:
             )
         return done.stdout
 
-    def here(self, path: str) -> Path:
+    def local_path(self, path: str) -> Path:
         """A path of the machine as seen by this process."""
         return Path(f"{self.root}{path}") if self.enter else Path(path)
 
@@ -88,41 +88,45 @@ def _report_trial(wheel: Path, machine: Machine | None, where: str) -> int:
     """Try one wheel on a machine, and print the result; return 1 if it failed."""
     if machine is None:
         if where == "here":
-            print(f"trial: {wheel.name}: not tried, its CPython is not here")
+            print(f"trial: {wheel.name}: skipped, because its CPython is not installed")
         return 0
     try:
-        with _folder(machine) as folder:
-            told = _try(wheel, machine, folder)
+        with _temporary_folder(machine) as folder:
+            result = _try_wheel(wheel, machine, folder)
     except TrialError as why:
         print(f"trial: {wheel.name} {where}: failed: {why}")
         return 1
-    print(f"trial: {wheel.name} {where}: {told}", flush=True)
+    print(f"trial: {wheel.name} {where}: {result}", flush=True)
     return 0
 
 
-def _try(wheel: Path, machine: Machine, folder: str) -> str:
+def _try_wheel(wheel: Path, machine: Machine, folder: str) -> str:
     bin_folder = f"{folder}/environment/bin"
-    shutil.copy(wheel, machine.here(folder))
+    shutil.copy(wheel, machine.local_path(folder))
     machine.run(folder, machine.python, "-m", "venv", "environment")
     has_native = "none-any" not in wheel.name
     wanted = f"framedex{'[record]' if has_native else ''} @ file://{folder}/{wheel.name}"
     pip = [f"{bin_folder}/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if machine.enter:
-        _download(wanted.replace(folder, str(machine.here(folder))), _version(wheel), machine.here(folder) / "brought")
+        _download(
+            wanted.replace(folder, str(machine.local_path(folder))),
+            _read_python_version(wheel),
+            machine.local_path(folder) / "brought",
+        )
         pip += ["--no-index", "--find-links", f"{folder}/brought"]
     machine.run(folder, *pip, "--only-binary", ":all:", wanted)
     framedex = f"{bin_folder}/framedex"
     version = machine.run(folder, framedex, "--version").strip()
     if not has_native:
         return f"{version}, without native parts"
-    machine.here(f"{folder}/put.py").write_text(_PROGRAM, encoding="utf-8")
+    machine.local_path(f"{folder}/put.py").write_text(_PROGRAM, encoding="utf-8")
     machine.run(folder, framedex, "run", "put.py")
     if machine.enter:
         return f"{version}, records"  # an index needs SQLite 3.36, which is newer than such a system
     machine.run(folder, framedex, "index")
     frames = json.loads(machine.run(folder, framedex, "trace", "DeviceMemory::Allocate", "--json"))["frames"]
     for frame in frames:
-        _demand_link(frame, machine)
+        _check_link(frame, machine)
     ours = sum(_OWN_FOLDER in frame["module"] for frame in frames)
     if ours < 5 or not any(frame["module"].endswith("/put.py") for frame in frames):
         raise TrialError(f"its stack has {len(frames)} frames, of which {ours} are ours")
@@ -130,7 +134,7 @@ def _try(wheel: Path, machine: Machine, folder: str) -> str:
     return f"{version}, {placed} of {len(frames)} frames are links, {ours} of them ours"
 
 
-def _demand_link(frame: Mapping[str, object], machine: Machine) -> None:
+def _check_link(frame: Mapping[str, object], machine: Machine) -> None:
     """Raise TrialError unless a framedex or Python frame leads to an existing line."""
     function, location = frame["function"], frame["location"]
     assert isinstance(function, dict)
@@ -140,11 +144,11 @@ def _demand_link(frame: Mapping[str, object], machine: Machine) -> None:
     if not isinstance(location, dict):
         raise TrialError(f"{function['name']} has no place")
     place = f"{location['path']}:{location['line']}"
-    file = machine.here(location["path"])
+    file = machine.local_path(location["path"])
     if not file.is_file() or not 0 < location["line"] <= len(file.read_bytes().splitlines()):
-        raise TrialError(f"{function['name']}: {place} is not there")
+        raise TrialError(f"{function['name']}: {place} does not exist")
     if is_ours and (location["how"] != "exact" or _OWN_FOLDER not in location["path"]):
-        raise TrialError(f"{function['name']}: {place} is no line that came with the wheel")
+        raise TrialError(f"{function['name']}: {place} is not a line of a file in the wheel")
 
 
 def _download(wanted: str, version: str, target: Path) -> None:
@@ -160,31 +164,31 @@ def _download(wanted: str, version: str, target: Path) -> None:
 
 
 @contextmanager
-def _folder(machine: Machine) -> Iterator[str]:
+def _temporary_folder(machine: Machine) -> Iterator[str]:
     """A folder of the machine that is removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="framedex-trial-", dir=machine.here("/tmp")) as folder:
+    with tempfile.TemporaryDirectory(prefix="framedex-trial-", dir=machine.local_path("/tmp")) as folder:
         yield f"/tmp/{Path(folder).name}" if machine.enter else folder
 
 
 def _this_machine(wheel: Path) -> Machine | None:
     """This machine, if it has the CPython of the wheel."""
-    python = next(_pythons(wheel), None)
+    python = next(_matching_interpreters(wheel), None)
     if python is None:
         return None
     return Machine((), Path("/"), python, {**os.environ, "PYTHONPATH": ""})
 
 
-def _pythons(wheel: Path) -> Iterator[str]:
+def _matching_interpreters(wheel: Path) -> Iterator[str]:
     """The interpreters of this machine that a wheel is for."""
     if "none-any" in wheel.name:
         yield sys.executable
         return
-    version = _version(wheel)
+    version = _read_python_version(wheel)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     named = os.environ.get("FRAMEDEX_TEST_PYTHONS", "").split(":")
     on_path = shutil.which(f"python{version}")
     for python in filter(None, (*named, *sorted(map(str, pyenv.glob(f"{version}.*/bin/python"))), on_path)):
-        if _is_of(version, [python]):
+        if _has_version(version, [python]):
             yield python
 
 
@@ -192,22 +196,22 @@ def _older_machine(wheel: Path, root: Path) -> Machine | None:
     """The older system, if its CPython is that of the wheel."""
     enter = ["unshare", "--mount", "sh", "-euc", _CHROOT_SCRIPT, str(root)]
     python = "/opt/python/bin/python3"
-    if "none-any" in wheel.name or not _is_of(_version(wheel), [*enter, python]):
+    if "none-any" in wheel.name or not _has_version(_read_python_version(wheel), [*enter, python]):
         return None
     variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
     return Machine(enter, root, python, variables)
 
 
-def _version(wheel: Path) -> str:
+def _read_python_version(wheel: Path) -> str:
     digits = wheel.name.split("-")[2].removeprefix("cp")
     return f"{digits[0]}.{digits[1:]}"
 
 
-def _is_of(version: str, python: Sequence[str]) -> bool:
-    told = subprocess.run(
+def _has_version(version: str, python: Sequence[str]) -> bool:
+    result = subprocess.run(
         [*python, "-c", "import ensurepip, sys; print('%d.%d' % sys.version_info[:2])"], capture_output=True, text=True
     )
-    return told.stdout.strip() == version
+    return result.stdout.strip() == version
 
 
 if __name__ == "__main__":

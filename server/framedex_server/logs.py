@@ -86,9 +86,9 @@ class RefusalLog:
             self._count, self._last = self._count + 1, reason
 
     def _start_timer(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(REFUSAL_LOG_INTERVAL_S, self._log_rest)
+        self._timer = asyncio.get_running_loop().call_later(REFUSAL_LOG_INTERVAL_S, self._log_suppressed)
 
-    def _log_rest(self) -> None:
+    def _log_suppressed(self) -> None:
         self._timer = None
         if self._count:
             _log.warning("%d more connections were refused. The latest one: %s.", self._count, self._last)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, StackHit
 
 MAX_CANDIDATE_STACKS = 8
-"""Maximum number of stacks through a line to choose from: the longest may be the creation of the runtime's client."""
+"""Maximum number of stacks through a line that are compared: the longest may be a client's creation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class CurrentSelection:
         capture = self.capture_in(index)
         if capture is None:
             return index
-        key = capture, index.path, index.get_cached("state of the narrowed index", object)
+        key = capture, index.path, index.get_cached("state of the restricted index", object)
         if self._cached_index is None or self._cached_index[0] != key:
             self.close()
             self._cached_index = key, index.restrict_to_captures([capture])

@@ -160,9 +160,9 @@ class FramedexServer(LanguageServer):
 
         @self.feature(types.SHUTDOWN)
         def shut_down(_: None) -> None:
-            self.end()
+            self.end_session()
 
-    def end(self) -> None:
+    def end_session(self) -> None:
         """Stop background work and close the indexes."""
         for hook in self.session.on_end:
             hook()
@@ -170,7 +170,7 @@ class FramedexServer(LanguageServer):
         self.contents.close()
 
     def _exit_process(self) -> None:
-        self.end()
+        self.end_session()
         sys.exit(0 if self.protocol.was_shut_down else 1)
 
     def _report(self, error: FramedexError) -> None:

@@ -148,7 +148,7 @@ async def _serve_connection(
             source = FramedStream(admitted, server.protocol.may_read)
             await run_async(Event(), source, server.protocol, _log, server.report_server_error)
     finally:
-        server.end()
+        server.end_session()
         server.stop_client_watch()
 
 

@@ -43,17 +43,17 @@ def find_paths_inward(
     """
     find_locations = places or local_locations
 
-    def is_wanted(frame: FrameRow) -> bool:
+    def can_be_shown(frame: FrameRow) -> bool:
         return is_step_target(frame) and any(True for _ in find_locations(frame))
 
-    stack_paths = index.line(path, line, capture).paths_inward(is_wanted, within) if within is not None else []
-    stack_paths = stack_paths or index.line(path, line, capture).paths_inward(is_wanted, None)
+    stack_paths = index.line(path, line, capture).paths_inward(can_be_shown, within) if within is not None else []
+    stack_paths = stack_paths or index.line(path, line, capture).paths_inward(can_be_shown, None)
     longest: dict[int, int] = {}
     for stack_path in stack_paths:
         longest[stack_path.target.function.id] = max(stack_path.longest, longest.get(stack_path.target.function.id, 0))
     continued = {stack_path.target.function.id for stack_path in stack_paths if stack_path.has_more_frames}
 
-    def order(stack_path: StackPath) -> tuple[int, ...]:
+    def sort_key(stack_path: StackPath) -> tuple[int, ...]:
         function = stack_path.target.function
         return (
             not is_named(function.name, word),
@@ -71,7 +71,7 @@ def find_paths_inward(
             for stack_path in stack_paths
             if stack_path.has_more_frames or stack_path.target.function.id not in continued
         ),
-        key=order,
+        key=sort_key,
     )
 
 

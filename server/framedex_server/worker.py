@@ -136,7 +136,7 @@ def _handle_request(request: dict[str, Any], progress: ProgressSender, interrupt
         return {"error": error.message, "remedy": error.remedy}
 
 
-def _index(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
+def _index_captures(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
 
     captures, sources, rules = _parse_inputs(request)
@@ -148,12 +148,12 @@ def _index(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     return _report_json(report)
 
 
-def _rebuild(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
+def _rebuild_index(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.ingest import rebuild_index
 
     captures, sources, rules = _parse_inputs(request)
     return _report_json(
-        rebuild_index(Path(request["index"]), captures, sources, progress, _lock_patience(progress), rules)
+        rebuild_index(Path(request["index"]), captures, sources, progress, _lock_timeout(progress), rules)
     )
 
 
@@ -166,7 +166,7 @@ def _open_store(request: dict[str, Any], progress: ProgressSender) -> Store:
 
     path = Path(request["index"])
     try:
-        return Store(path, _lock_patience(progress))
+        return Store(path, _lock_timeout(progress))
     except OutdatedIndexError:
         _, sources, rules = _parse_inputs(request)
         on_rebuild = partial(progress.note, "Rebuilding the index, which an earlier framedex wrote")
@@ -176,10 +176,10 @@ def _open_store(request: dict[str, Any], progress: ProgressSender) -> Store:
             sources,
             progress,
             on_rebuild,
-            _lock_patience(progress),
+            _lock_timeout(progress),
             rules,
         )
-        return Store(path, _lock_patience(progress))
+        return Store(path, _lock_timeout(progress))
 
 
 def _parse_inputs(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
@@ -198,28 +198,28 @@ def _report_json(report: IndexingReport) -> dict[str, Any]:
     }
 
 
-def _refresh(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
+def _refresh_files(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.ingest import refresh_files
 
-    with Store(Path(request["index"]), _lock_patience(progress)) as store:
+    with Store(Path(request["index"]), _lock_timeout(progress)) as store:
         report = refresh_files(store, [Path(path) for path in request["files"]], progress)
     return {"parsed": report.parsed, "removed": report.removed}
 
 
-def _fetch(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
+def _fetch_sources(request: dict[str, Any], progress: ProgressSender) -> dict[str, Any]:
     from framedex.sources.fetching.cache import SourceCache
     from framedex.sources.fetching.fetch import fetch_sources
-    from framedex.sources.fetching.suppliers import supplier_at
+    from framedex.sources.fetching.suppliers import open_supplier
     from framedex.sources.fetching.wanted import named_commit
 
     wanted = named_commit(request["component"], request["commit"])
     on_wait = partial(progress.note, f"Waiting for another process that fetches {wanted.component}")
-    folder = fetch_sources(SourceCache.default(), wanted, [supplier_at(request["address"])], progress, on_wait)
+    folder = fetch_sources(SourceCache.default(), wanted, [open_supplier(request["address"])], progress, on_wait)
     return {"folder": str(folder)}
 
 
-def _lock_patience(progress: ProgressSender) -> LockTimeout:
+def _lock_timeout(progress: ProgressSender) -> LockTimeout:
     """Return how long to wait for another indexer; the client shows that this one waits."""
     from framedex.index.file.database import LockTimeout
 
@@ -227,10 +227,10 @@ def _lock_patience(progress: ProgressSender) -> LockTimeout:
 
 
 _HANDLERS: dict[str, Callable[[dict[str, Any], ProgressSender], dict[str, Any]]] = {
-    "index": _index,
-    "rebuild": _rebuild,
-    "refresh": _refresh,
-    "fetch": _fetch,
+    "index": _index_captures,
+    "rebuild": _rebuild_index,
+    "refresh": _refresh_files,
+    "fetch": _fetch_sources,
 }
 
 if __name__ == "__main__":

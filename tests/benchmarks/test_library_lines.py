@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.library_lines import table_cells
 from benchmarks.lines.answers import Answer
-from benchmarks.lines.calls import Call, Pair, recorded_pairs
+from benchmarks.lines.calls import Call, FramePair, record_frame_pairs
 from benchmarks.lines.libraries import BUILDS, Build, Library, read_libraries
 
 SOURCES = Path("/sources")
@@ -53,7 +53,7 @@ def test_a_record_has_each_frame_of_the_library_and_its_callee(build: Build) -> 
     frames = [(1, 0x50), (0, 0x10), (0, 0x20), (-1, 0x99), (0, 0x30)]
     stack = struct.pack("<q", len(frames)) + b"".join(struct.pack("<qq", *frame) for frame in frames)
     (build.folder / "stacks.bin").write_bytes(b"0 /built/libsome.so\n1 /lib/libc.so.6\n\n" + stack)
-    assert recorded_pairs(build) == [Pair(0x10, "/lib/libc.so.6", 0x50), Pair(0x20, "", 0x10)]
+    assert record_frame_pairs(build) == [FramePair(0x10, "/lib/libc.so.6", 0x50), FramePair(0x20, "", 0x10)]
 
 
 def test_a_call_without_a_line_counts_only_in_the_total(build: Build) -> None:

@@ -28,7 +28,7 @@ def test_every_link_of_a_page_has_a_target(page: str) -> None:
     for target in links(REPOSITORY / page):
         path, _, heading = target.partition("#")
         file = folder / path if path else REPOSITORY / page
-        assert file.exists(), f"{page}: {target} is not there"
+        assert file.exists(), f"{page}: {target} does not exist"
         if heading and file.suffix == ".md":
             assert heading in anchors(file), f"{page}: {path or page} has no heading for #{heading}"
 

@@ -32,7 +32,7 @@ def ours(lines: Iterable[str]) -> list[str]:
 @pytest.fixture(scope="module")
 def now(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The lines of a newly recorded trace."""
-    return [pictures["plain"](line) for line in pictures["trace_lines"](tmp_path_factory.mktemp("demo"))]
+    return [pictures["strip_styles"](line) for line in pictures["trace_lines"](tmp_path_factory.mktemp("demo"))]
 
 
 @pytest.mark.exhaustive
@@ -42,7 +42,7 @@ def test_our_own_frames_are_where_the_picture_shows_them(now: list[str]) -> None
 
 @pytest.mark.exhaustive
 def test_every_frame_is_where_the_picture_for_this_jaxlib_shows_it(now: list[str]) -> None:
-    if pictures["jaxlib_of"](picture) != pictures["jaxlib"]():
+    if pictures["jaxlib_of_picture"](picture) != pictures["jaxlib_version"]():
         pytest.skip("the picture is of another jaxlib")
     assert frames(pictures["lines_of"](picture)) == frames(now), f"run python {MADE_BY}"
 

@@ -35,7 +35,7 @@ def test_vscode_has_every_server_setting_with_cost_settings_first() -> None:
         choices = settings._CHOICES.get(name)
         if choices is not None:
             assert [value for value in values if value is not None] == _same_kind(values, choices)
-    assert groups[0]["title"] == "What lines cost"
+    assert groups[0]["title"] == "Costs of lines"
     assert all(key.startswith(prefix) for key in groups[0]["properties"])
 
 

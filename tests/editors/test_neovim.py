@@ -138,7 +138,7 @@ def test_return_in_another_quickfix_list_opens_its_own_entry(seen: dict[str, Any
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     picked, *compared = seen["captures"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", picked[1])
-    assert picked[0] == "as in the project's settings"
+    assert picked[0] == "captures that the project's settings select"
     assert compared == [picked[1:], picked[1:]]
     assert seen["picked"] == "framedex: Answers now cover only demo.py."
     assert seen["compared"].startswith("demo.py:8, before → after:")

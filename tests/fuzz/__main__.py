@@ -140,7 +140,7 @@ def _read(name: str, log: str, has_failed: bool) -> Run:
     )
 
 
-def _tell(runs: Iterable[Run]) -> bool:
+def _print_summary(runs: Iterable[Run]) -> bool:
     is_clean = True
     for run in runs:
         print(run.line(), flush=True)
@@ -175,7 +175,7 @@ def main(arguments: Sequence[str]) -> int:
                 list(pool.map(minimise, [name for name in targets if name != LSP_MESSAGES]))
                 return 0
             seconds = max(asked.seconds * min(asked.jobs, len(targets)) // len(targets), 1)
-            return 0 if _tell(pool.map(lambda name: fuzz(name, seconds), targets)) else 1
+            return 0 if _print_summary(pool.map(lambda name: fuzz(name, seconds), targets)) else 1
     except CorpusError as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return 1

@@ -162,11 +162,11 @@ class Messages:
         chance = self._random
         if chance.random() < 0.3:
             return chance.choice(HEADERS)
-        whole = json.dumps({"jsonrpc": "2.0", **self.message(0), "id": self._scrap()}).encode()
+        whole = json.dumps({"jsonrpc": "2.0", **self.message(0), "id": self._random_value()}).encode()
         odd = (
             *(whole[: chance.randrange(len(whole))], b"[" + whole + b"]", whole.replace(b"2.0", b"1.0")),
-            json.dumps({"jsonrpc": "2.0", "id": self._scrap_of_an_id(), "result": self._scrap()}).encode(),
-            json.dumps({"jsonrpc": "2.0", "id": self._scrap_of_an_id(), "error": self._scrap()}).encode(),
+            json.dumps({"jsonrpc": "2.0", "id": self._random_id(), "result": self._random_value()}).encode(),
+            json.dumps({"jsonrpc": "2.0", "id": self._random_id(), "error": self._random_value()}).encode(),
             *BODIES,
         )
         return framed(chance.choice(odd))
@@ -175,10 +175,10 @@ class Messages:
         """Whether to send noise before the next message."""
         return self._random.random() < 0.1
 
-    def _scrap(self) -> Any:
+    def _random_value(self) -> Any:
         return self._random.choice(SCRAPS)()
 
-    def _scrap_of_an_id(self) -> Any:
+    def _random_id(self) -> Any:
         """The id of an answer: of a request that the server may have sent, or malformed."""
         return self._random.choice((0, 1, "x", None, 1.5, [], {}, True))
 
@@ -251,7 +251,7 @@ class Messages:
         if isinstance(value, list) and value and chance.random() < 0.7:
             position = chance.randrange(len(value))
             return [*value[:position], self._disordered(value[position]), *value[position + 1 :]]
-        return self._scrap()
+        return self._random_value()
 
 
 def fuzz(seconds: float, seed: int, log: Path) -> int:

@@ -35,7 +35,7 @@ def test_a_program_has_a_title_a_text_and_steps(program: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("expected", "message"),
     [
         ('[programs.one]\nenvironments = ["nowhere"]', "one names 'nowhere', which is none of mock."),
         ('[programs.two]\nenvironments = ["mock"]', "There is no program two.py or two.c in"),
@@ -43,9 +43,9 @@ def test_a_program_has_a_title_a_text_and_steps(program: Path) -> None:
         ("[programs.one", "Expected"),
     ],
 )
-def test_a_plan_with_unknown_names_is_rejected(tmp_path: Path, said: str, message: str) -> None:
+def test_a_plan_with_unknown_names_is_rejected(tmp_path: Path, expected: str, message: str) -> None:
     (tmp_path / "one.py").touch()
     table = tmp_path / "programs.toml"
-    table.write_text(ENVIRONMENT + said, encoding="utf-8")
+    table.write_text(ENVIRONMENT + expected, encoding="utf-8")
     with pytest.raises(PlanError, match=message):
         Plan.read(table, tmp_path)

@@ -95,10 +95,10 @@ def test_an_unknown_key_is_reported_with_the_nearest_one(tmp_path: Path) -> None
     assert settings.path_map == (PathRule("/a", tmp_path / "b"),)
     file = tmp_path / "framedex.toml"
     assert problems == [
-        f"{file}: source is no setting; did you mean sources?",
-        f"{file}: zzz is no setting; the keys are budgets, captures, editor, guidebook, index, links, mirrors,"
+        f"{file}: source is not a setting; did you mean sources?",
+        f"{file}: zzz is not a setting; the keys are budgets, captures, editor, guidebook, index, links, mirrors,"
         " path-map, sources.",
-        f"{file}: path-map.t is no setting; did you mean to?",
+        f"{file}: path-map.t is not a setting; did you mean to?",
     ]
 
 

@@ -7,7 +7,7 @@ import os
 import re
 
 from framedex_native.behaviour import on
-from framedex_native.behaviour.asking import ask
+from framedex_native.behaviour.table_calls import call_table
 
 KIND, LINE, *BARRIER = os.environ["FAULT"].split("@")
 OP, USES = ("stablehlo.optimization_barrier", 1) if BARRIER else ("stablehlo.add", 2)
@@ -38,4 +38,4 @@ def plant(call):
     given = call.arguments
     program = {"code": altered(given.program.code), "format": given.program.format}
     options = given.compile_options
-    call.result = ask("PJRT_Client_Compile", client=given.client, program=program, compile_options=options)
+    call.result = call_table("PJRT_Client_Compile", client=given.client, program=program, compile_options=options)

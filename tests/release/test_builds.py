@@ -75,8 +75,8 @@ def test_the_wheel_knows_its_version_without_metadata(dist: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("framedex-96.0.0-py3-none-any.whl", "is not of version 97.0.1, which these sources are"),
-        ("framedex-97.0.1.dev3+g1a2b3c4d.tar.gz", "is not of version 97.0.1, which these sources are"),
+        ("framedex-96.0.0-py3-none-any.whl", "is not of version 97.0.1, the version of these sources"),
+        ("framedex-97.0.1.dev3+g1a2b3c4d.tar.gz", "is not of version 97.0.1, the version of these sources"),
         ("framedex.vsix", "is neither a source distribution nor a wheel of framedex"),
         ("other-97.0.1-py3-none-any.whl", "is neither a source distribution nor a wheel of framedex"),
     ],

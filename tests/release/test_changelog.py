@@ -89,16 +89,16 @@ def test_a_tag_without_a_section_is_refused(folder: Path, tag: str) -> None:
 @pytest.mark.parametrize("tag", ["", "0.3.0", "v0.3", "v0.3.0rc1", "refs/tags/v0.3.0"])
 def test_a_malformed_tag_is_refused(folder: Path, tag: str) -> None:
     done = run(folder, tag)
-    assert done.returncode == 1 and "is no tag of a release" in done.stderr
+    assert done.returncode == 1 and "is not a release tag" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("before", "after", "problem"),
     [
-        ("# Changelog\n", "", "CHANGELOG.md:1: the first line is to be: # Changelog"),
-        ("## 0.3.0", "## 0.3.0 (unreleased)", "CHANGELOG.md:5: '## 0.3.0 (unreleased)' is no release"),
-        ("## 0.3.0", "## [0.3.0]", "CHANGELOG.md:5: '## [0.3.0]' is no release"),
-        ("## 0.3.0", "## 0.3.01", "CHANGELOG.md:5: '## 0.3.01' is no release"),
+        ("# Changelog\n", "", "CHANGELOG.md:1: the first line must be: # Changelog"),
+        ("## 0.3.0", "## 0.3.0 (unreleased)", "CHANGELOG.md:5: '## 0.3.0 (unreleased)' is not a release"),
+        ("## 0.3.0", "## [0.3.0]", "CHANGELOG.md:5: '## [0.3.0]' is not a release"),
+        ("## 0.3.0", "## 0.3.01", "CHANGELOG.md:5: '## 0.3.01' is not a release"),
         ("## 0.3.0", "## 0.1.0", "CHANGELOG.md:20: 0.2.0 stands below 0.1.0: newest first"),
         ("## 0.3.0", "## 0.2.0", "CHANGELOG.md:20: 0.2.0 stands below 0.2.0: newest first"),
         ("- The first.", "The first.", "CHANGELOG.md:20: 0.2.0 says nothing"),
@@ -108,7 +108,7 @@ def test_a_malformed_tag_is_refused(folder: Path, tag: str) -> None:
             "CHANGELOG.md:26: '### Recording' is there twice",
         ),
         ("- The first.", "- a\n\n### Editors", "CHANGELOG.md:24: nothing below '### Editors'"),
-        ("docs/how.md", "docs/gone.md", "CHANGELOG.md:10: docs/gone.md is not there"),
+        ("docs/how.md", "docs/gone.md", "CHANGELOG.md:10: docs/gone.md does not exist"),
     ],
 )
 def test_errors_have_their_line(folder: Path, before: str, after: str, problem: str) -> None:

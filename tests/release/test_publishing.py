@@ -35,7 +35,7 @@ def refused(done: subprocess.CompletedProcess[str], why: str) -> bool:
 
 
 def test_an_unbuilt_extension_is_not_published(tmp_path: Path) -> None:
-    assert refused(run("publish-vsix", tmp_path / "framedex.vsix"), "framedex.vsix is not there: run make vsix")
+    assert refused(run("publish-vsix", tmp_path / "framedex.vsix"), "framedex.vsix is missing: run make vsix")
 
 
 @pytest.mark.parametrize("name", TOKENS)
@@ -53,16 +53,16 @@ def test_a_release_needs_its_tag_notes_and_files(arguments: tuple[str, ...]) -> 
 def test_an_incomplete_release_is_not_started(tmp_path: Path) -> None:
     notes = tmp_path / "notes.md"
     notes.touch()
-    assert refused(run("github-release", "v0.2.0", notes, tmp_path / "dist" / "*"), "dist/* is not there")
+    assert refused(run("github-release", "v0.2.0", notes, tmp_path / "dist" / "*"), "dist/* is missing")
 
 
 def test_a_release_requires_the_github_program(tmp_path: Path) -> None:
     (tmp_path / "sh").symlink_to("/bin/sh")
     file = tmp_path / "notes.md"
     file.touch()
-    assert refused(run("github-release", "v0.2.0", file, file, PATH=str(tmp_path)), "there is no gh")
+    assert refused(run("github-release", "v0.2.0", file, file, PATH=str(tmp_path)), "gh is not installed")
     for script in ("propose-release-maps", "publish-release-maps"):
-        assert refused(run(script, PATH=str(tmp_path)), "there is no gh")
+        assert refused(run(script, PATH=str(tmp_path)), "gh is not installed")
 
 
 @pytest.mark.skipif(not ZIZMOR.exists(), reason="zizmor comes with the development tools")

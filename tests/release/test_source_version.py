@@ -227,7 +227,7 @@ def test_a_release_is_compared_with_its_tag(checkout: Path) -> None:
 @pytest.mark.parametrize("tag", ["", "0.3.0", "v0.3.0\n", "main"])
 def test_a_malformed_tag_is_refused(sources: Path, tag: str) -> None:
     done = ask(sources, "--is", tag)
-    assert done.returncode == 1 and "is no tag of a release" in done.stderr
+    assert done.returncode == 1 and "is not a release tag" in done.stderr
 
 
 @pytest.mark.parametrize("text", [None, "", "# Changelog\n\n## Unreleased\n"])
@@ -236,4 +236,4 @@ def test_without_a_release_in_the_changelog_the_error_says_so(sources: Path, tex
     file.unlink() if text is None else file.write_text(text)
     done = ask(sources)
     assert done.returncode == 1 and done.stdout == ""
-    assert re.fullmatch(r"The version cannot be told: .*CHANGELOG\.md.*\n", done.stderr)
+    assert re.fullmatch(r"The version of these sources is unknown: .*CHANGELOG\.md.*\n", done.stderr)

@@ -142,7 +142,7 @@ def test_an_index_in_a_read_only_folder_is_readable(project: Project) -> None:
     project.ingest().close()
 
     script = "from framedex.model import CallFilter; print(len(Index.open(path).calls.find(CallFilter())))"
-    done = on_read_only_disk(project.index.parent, _asked_of(script, project.index))
+    done = on_read_only_disk(project.index.parent, _run_python(script, project.index))
 
     assert (done.stdout, done.stderr) == ("4\n", "")
 
@@ -156,13 +156,13 @@ def test_an_unwritable_folder_is_named_with_a_remedy(project: Project, name: str
     script = (
         "from framedex.base.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)"
     )
-    done = on_read_only_disk(project.index.parent, _asked_of(script, path))
+    done = on_read_only_disk(project.index.parent, _run_python(script, path))
 
     assert str(path) in done.stdout, done.stderr
     assert "permissions" in done.stdout
 
 
-def _asked_of(script: str, path: Path) -> str:
+def _run_python(script: str, path: Path) -> str:
     head = "import sys; from pathlib import Path; from framedex.index import Index, Store; path = Path(sys.argv[1])"
     return f"python -c '{head}\n{script}' \"{path}\""
 

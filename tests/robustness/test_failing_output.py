@@ -23,10 +23,10 @@ import framedex.index
 commands, closed, unbuffered, folder = json.loads(sys.argv[1]), sys.argv[2] == ">&-", sys.argv[3] == "1", sys.argv[4]
 results = []
 for place, command in enumerate(commands):
-    told = os.path.join(folder, f"told-{place}")
+    report = os.path.join(folder, f"report-{place}")
     child = os.fork()
     if child == 0:
-        os.dup2(os.open(told, os.O_WRONLY | os.O_CREAT), 2)
+        os.dup2(os.open(report, os.O_WRONLY | os.O_CREAT), 2)
         if closed:
             os.close(1)
             sys.stdout = sys.__stdout__ = None
@@ -36,7 +36,7 @@ for place, command in enumerate(commands):
             sys.stdout.reconfigure(write_through=unbuffered)
         cli(command, prog_name="framedex")
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    results.append([status, open(told).read()])
+    results.append([status, open(report).read()])
 print(json.dumps(results))
 """
 
@@ -109,10 +109,10 @@ SILENT = {
 def test_every_verb_reports_a_failure_to_print_help(redirected: str, unbuffered: str, tmp_path: Path) -> None:
     asked = [[*command, "--help"] for command in COMMANDS] + [["--version"]]
     ended = _each(asked, redirected, tmp_path, tmp_path, unbuffered)
-    for arguments, (status, told) in zip(asked, ended, strict=True):
-        assert status == 1, (arguments, told)
-        assert told.startswith("framedex: stdout cannot be written: "), (arguments, told)
-        assert "Traceback" not in told, arguments
+    for arguments, (status, report) in zip(asked, ended, strict=True):
+        assert status == 1, (arguments, report)
+        assert report.startswith("framedex: stdout cannot be written: "), (arguments, report)
+        assert "Traceback" not in report, arguments
     done = _shell(["--help"], redirected, tmp_path, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, done.stderr) == tuple(ended[0])
 
@@ -124,11 +124,11 @@ def test_every_verb_reports_a_failure_to_print_output(
 ) -> None:
     names = [name for command in COMMANDS[1:] if (name := " ".join(command)) not in SILENT]
     names.sort(key=lambda name: name == "share")  # `share` needs the capture that `import` adds
-    _check_output(names, redirected, project, tmp_path_factory.mktemp("told"))
+    _check_output(names, redirected, project, tmp_path_factory.mktemp("report"))
 
 
 def test_some_verbs_report_a_full_disk(project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
-    _check_output(["calls", "trace", "diff"], ">/dev/full", project, tmp_path_factory.mktemp("told"))
+    _check_output(["calls", "trace", "diff"], ">/dev/full", project, tmp_path_factory.mktemp("report"))
 
 
 def _check_output(names: Sequence[str], redirected: str, project: Project, told_in: Path) -> None:
@@ -140,10 +140,10 @@ def _check_output(names: Sequence[str], redirected: str, project: Project, told_
     (project.folder / "store" / "framedex-fleet.json").write_text('{"format": "framedex-fleet", "version": 1}')
     asked = [[*name.split(), *ARGUMENTS.get(name, [])] for name in names]
     ended = _each(asked, redirected, project.folder, told_in)
-    for name, (status, told) in zip(names, ended, strict=True):
-        assert status == 1, (name, told)
-        assert "stdout cannot be written" in told, (name, told)
-        assert "Traceback" not in told, (name, told)
+    for name, (status, report) in zip(names, ended, strict=True):
+        assert status == 1, (name, report)
+        assert "stdout cannot be written" in report, (name, report)
+        assert "Traceback" not in report, (name, report)
 
 
 def test_a_closed_reader_is_not_an_error(project: Project) -> None:
@@ -173,11 +173,11 @@ def test_no_file_replaces_a_closed_stdout(project: Project) -> None:
 
 
 def _each(
-    asked: Sequence[Sequence[str]], redirected: str, folder: Path, told: Path, unbuffered: str = ""
+    commands: Sequence[Sequence[str]], redirected: str, folder: Path, report: Path, unbuffered: str = ""
 ) -> list[tuple[int, str]]:
     """Run every command with such an output; return status and stderr of each."""
     done = subprocess.run(
-        [sys.executable, "-c", EACH, json.dumps(asked), redirected, unbuffered, str(told)],
+        [sys.executable, "-c", EACH, json.dumps(commands), redirected, unbuffered, str(report)],
         cwd=folder,
         env=plain_environment(),
         stdin=subprocess.DEVNULL,

@@ -39,7 +39,7 @@ def test_a_recording_that_fills_the_disk_reports_its_losses_in_every_verb(tmp_pa
 @pytest.mark.parametrize("size", ["8k", "100k"])
 def test_a_disk_too_small_for_any_recording_is_reported_as_full(tmp_path: Path, size: str) -> None:
     done = on_small_disk(tmp_path, size, f'framedex run -o caps "{program("endings.py")}" returns; find . -type f')
-    assert done.stdout == "out\n", "the program ran, and no part of a capture is left"
+    assert done.stdout == "out\n", "the program runs, and no partial capture remains"
     assert "nothing was recorded: cannot" in done.stderr
     assert "No space left on device" in done.stderr
     assert "never opened" not in done.stderr
@@ -79,10 +79,10 @@ def test_an_index_without_disk_space_is_not_created(tmp_path: Path, captures: Pa
     assert "The disk is full" in done.stderr
     assert "Free some space" in done.stderr
     if then:
-        assert then.count('"id"') in (1, 2), "what was finished is kept"
+        assert then.count('"id"') in (1, 2), "completed files are kept"
         assert "--rebuild" not in done.stderr
     else:
-        assert int(size_left) == 0, "nothing is left of an index that holds nothing"
+        assert int(size_left) == 0, "an empty index leaves no file"
         assert "There is no index here" in done.stderr
 
 
@@ -160,7 +160,7 @@ def test_every_writer_reports_a_full_disk(tmp_path: Path, captures: Path, verb: 
 
 
 @pytest.mark.exhaustive
-@pytest.mark.skipif(PROGRAMS.is_relative_to("/tmp"), reason="the checkout itself lies where no room is to be")
+@pytest.mark.skipif(PROGRAMS.is_relative_to("/tmp"), reason="the checkout itself is on the full disk")
 def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path) -> None:
     """Without room for temporary files anywhere, a verb that needs one reports that."""
     done = on_small_disk(

@@ -48,13 +48,13 @@ VERBS = [
 
 
 @pytest.fixture
-def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _end_endless_queries(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(soundness, "DOUBTFUL_QUERY_TIMEOUT_S", 1.0)
     # The same checksum without a process for each of thousands.
     monkeypatch.setattr(seal, "_checksum_in_subprocess", seal.checksum)
 
     def hang(number: int, frame: object) -> None:
-        raise AssertionError("the question has no end")
+        raise AssertionError("the query never ends")
 
     before = signal.signal(signal.SIGALRM, hang)
     yield
@@ -63,7 +63,7 @@ def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("_no_endless_question")
+@pytest.mark.usefixtures("_end_endless_queries")
 def test_no_damage_is_silent(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
     """For any damage to an index file, two verbs report that it is damaged."""
     project.ingest(project.folder).close()
@@ -79,7 +79,7 @@ def test_no_damage_is_silent(project: Project, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.exhaustive
-@pytest.mark.usefixtures("_no_endless_question")
+@pytest.mark.usefixtures("_end_endless_queries")
 def test_damage_without_a_seal_is_not_a_traceback(
     project: Project, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
@@ -141,7 +141,7 @@ def test_an_unknown_enumeration_value_is_damage_even_without_a_seal(
         "DROP TABLE threads",
     ],
 )
-@pytest.mark.usefixtures("_no_endless_question")
+@pytest.mark.usefixtures("_end_endless_queries")
 def test_contradictory_rows_are_reported(project: Project, damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For rows that no indexer writes, each verb reports that the index was changed."""
     project.ingest(project.folder).close()
@@ -173,7 +173,7 @@ def test_a_session_reading_contradictory_rows_has_an_error_with_a_remedy(project
                 index.calls.trace(1)
             assert "--rebuild" in raised.value.remedy
         with index.reading():
-            assert len(index.captures()) == 1, "what is whole is still answered"
+            assert len(index.captures()) == 1, "undamaged data is still returned"
 
 
 def test_an_internal_error_is_not_reported_as_damage(project: Project) -> None:

@@ -29,12 +29,12 @@ def test_a_changed_byte_of_a_name_is_detected_until_the_index_is_rebuilt(project
     project.index.write_bytes(content.replace(b"transfer", b"transFer"))
 
     assert was_changed(project.index)
-    assert was_changed(project.index), "and again, without another look at all of it"
+    assert was_changed(project.index), "and again, without another check of the whole file"
     with Store(project.index) as store:
-        assert store.is_doubtful
+        assert store.was_changed_outside
         find_sources(store, SilentProgress())
         store.seal()
-    assert was_changed(project.index), "what is written on top of it makes it no better"
+    assert was_changed(project.index), "a later write does not repair it"
     rebuild_index(project.index, [], [], SilentProgress())
     assert not was_changed(project.index)
 
@@ -82,7 +82,7 @@ def test_a_copy_equals_the_index(project: Project, keeps_times: bool) -> None:
     sealed = seal_path(copy).read_text()
 
     assert not was_changed(copy)
-    assert seal_path(copy).read_text() != sealed, "it was summed once"
+    assert seal_path(copy).read_text() != sealed, "it was checked once"
 
 
 def test_a_user_view_is_reported_until_the_seal_is_removed(project: Project) -> None:
@@ -93,7 +93,7 @@ def test_a_user_view_is_reported_until_the_seal_is_removed(project: Project) -> 
 
     with Index.open(project.index) as index:
         assert index.was_changed
-        assert len(index.captures()) == 1, "nothing is refused"
+        assert len(index.captures()) == 1, "no query fails"
     seal_path(project.index).unlink()
     assert not was_changed(project.index)
 
@@ -124,10 +124,10 @@ def test_rows_lost_by_an_unsealed_index_are_detected(project: Project) -> None:
 
     with Index.open(project.index, may_write=False) as index:
         assert index.was_changed
-    assert seal_path(project.index).read_text() == "", "the question was to write nothing"
+    assert seal_path(project.index).read_text() == "", "a query writes nothing"
     with Index.open(project.index) as index:
         assert index.was_changed
-    assert was_changed(project.index), "and again, without another look at all of it"
+    assert was_changed(project.index), "and again, without another check of the whole file"
 
 
 def test_an_intact_unsealed_index_is_sealed_by_its_first_reader(project: Project) -> None:
@@ -191,7 +191,7 @@ def test_a_writer_without_changes_keeps_the_seal(project: Project) -> None:
 
 def test_a_sealed_index_is_not_checked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.ingest().close()
-    monkeypatch.setattr(seal, "_checksum_in_subprocess", lambda path: pytest.fail("it is as it was sealed"))
+    monkeypatch.setattr(seal, "_checksum_in_subprocess", lambda path: pytest.fail("it is still as sealed"))
     assert not was_changed(project.index)
 
 
@@ -201,7 +201,7 @@ def test_the_last_of_several_writers_seals_the_index(project: Project) -> None:
     with first.transaction():
         first.sources.add_root(str(project.folder))
     first.close()
-    assert seal_path(project.index).read_text() == "", "another one may still write"
+    assert seal_path(project.index).read_text() == "", "another writer may still write"
     with second.transaction():
         second.sources.add_root("/somewhere")
     second.close()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import capture_folders, read_capture, read_metadata
-from framedex.captures.metadata import read_end
+from framedex.captures.metadata import read_program_end
 from tests.once import made_once
 from tests.reading import calls_of
 from tests.run.invoking import Ended, framedex_run, program
@@ -66,7 +66,7 @@ def test_the_last_line_counts_the_recorded_calls(plain: tuple[Path, Ended]) -> N
 def test_the_capture_has_the_exit_status_and_the_time_of_the_end(tmp_path: Path) -> None:
     before = time.time_ns()
     ended = framedex_run(program("endings.py"), "exits", folder=tmp_path)
-    end = read_end(tmp_path / ended.capture)
+    end = read_program_end(tmp_path / ended.capture)
     assert end is not None
     assert (end.status, end.signal) == (ended.status, None) == (3, None)
     assert end.ended_unix_ns is not None

@@ -84,7 +84,7 @@ def test_exhausted_device_memory_is_an_error(tmp_path: Path) -> None:
     index_without_sources(tmp_path / "index.db", made.capture)
     (found,) = findings(tmp_path / "index.db")
     assert (found["kind"], found["severity"]) == ("error", "error")
-    assert found["message"] == "answered RESOURCE_EXHAUSTED: no room"
+    assert found["message"] == "returned RESOURCE_EXHAUSTED: no room"
 
 
 def test_unusable_donations_are_found(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_fetching_runs_nothing_of_the_folder_or_of_a_named_clone(
         done = framedex(hostile, *arguments, "--yes", "--mirrors")
         assert done.returncode == 1 and "does not have the commit" in done.stderr
     else:
-        assert "mirrors.jax is not understood" in shown.stderr
+        assert "mirrors.jax is invalid" in shown.stderr
     assert hostile.ran() == []
 
 

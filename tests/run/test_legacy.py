@@ -38,8 +38,8 @@ def test_the_legacy_environment_is_set(legacy: str, tmp_path: Path) -> None:
     [
         (["--devices", "9"], "FRAMEDEX_DEVICES=9 is not a number of cores from 1 to 8"),
         (["--device", "v5e"], "FRAMEDEX_DEVICE=v5e is not v2 or v3"),
-        (["--fail", "device:1"], "FRAMEDEX_FAIL is set, which the mock has for today's JAX only"),
-        (["--dry-run"], "FRAMEDEX_DRY_RUN is set, which the mock has for today's JAX only"),
+        (["--fail", "device:1"], "FRAMEDEX_FAIL is set, but the mock does not support it for jaxlib 0.4.13"),
+        (["--dry-run"], "FRAMEDEX_DRY_RUN is set, but the mock does not support it for jaxlib 0.4.13"),
     ],
 )
 def test_an_unsupported_legacy_machine_is_refused(

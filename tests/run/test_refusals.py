@@ -131,7 +131,7 @@ def test_usage_errors_are_refused(tmp_path: Path, arguments: list[str], message:
         (["--hosts", "2", "--host-id", "2"], "FRAMEDEX_HOST_ID=2 is not the number of a host, from 0 to 1."),
         (["--fail", "device:8"], "there is no device 8 to fail: v5e:1x1 has 1, from 0 on."),
         (["--slices", "2", "--fail", "device:0"], "there is no device 0 to fail: v5e:1x1 has 2, from 100000 on."),
-        (["--fail", "device:x"], "the failure 'device:x' has no device's id after 'device:'."),
+        (["--fail", "device:x"], "the failure 'device:x' has no device id after 'device:'."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -40,16 +40,16 @@ def test_extras_that_refer_to_each_other_are_expanded() -> None:
         "optional-dependencies": {"record": ["jax>=0.8"], "dev": ["small[record]", "mypy"], "other": ["rich"]},
     }
 
-    assert list(install_checkout.needed(project, [])) == ["click>=8.1"]
-    assert list(install_checkout.needed(project, ["dev"])) == ["click>=8.1", "jax>=0.8", "mypy"]
+    assert list(install_checkout.expand_requirements(project, [])) == ["click>=8.1"]
+    assert list(install_checkout.expand_requirements(project, ["dev"])) == ["click>=8.1", "jax>=0.8", "mypy"]
     with pytest.raises(KeyError):
-        list(install_checkout.needed(project, ["nonsense"]))
+        list(install_checkout.expand_requirements(project, ["nonsense"]))
 
 
 def test_all_requirements_of_this_project_are_external() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-    requirements = list(install_checkout.needed(project, ["dev"]))
+    requirements = list(install_checkout.expand_requirements(project, ["dev"]))
 
     assert any(each.startswith("jax>=") for each in requirements)
     assert any(each.startswith("pytest>=") for each in requirements)
@@ -66,7 +66,7 @@ def test_pip_compiles_modules_only_if_imports_do_not(monkeypatch: pytest.MonkeyP
 def test_a_terminal_shows_the_ninja_counter_in_place(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  [1/12] Building a.o\n", "  [2/12] Building b.o\n", "  error: no\n"]
 
-    assert list(install_checkout.Counter(True).watched(lines)) == ["  Configuring\n", "  error: no\n"]
+    assert list(install_checkout.NinjaProgress(True).track(lines)) == ["  Configuring\n", "  error: no\n"]
     assert capsys.readouterr().out.split("\r\x1b[K") == [
         "",
         "set-up: compiling, 1 of 12",
@@ -88,9 +88,9 @@ def test_a_log_has_a_line_per_tenth_and_per_ten_seconds(capsys: pytest.CaptureFi
             now += 0.1
             yield f"  [{number}/60] Building {number}.o\n"
 
-    counter = install_checkout.Counter(False, "wheels", lambda: now)
-    assert list(counter.watched(built())) == []
-    counter.end()
+    counter = install_checkout.NinjaProgress(False, "wheels", lambda: now)
+    assert list(counter.track(built())) == []
+    counter.print_success()
     assert capsys.readouterr().out.splitlines() == [
         *(f"wheels: compiling, {done} of 60 ({round(done / 10)} s)" for done in range(6, 55, 6)),
         *(f"wheels: compiling, 57 of 60 ({seconds} s)" for seconds in (16, 26, 36)),
@@ -115,16 +115,16 @@ def test_jobs_are_not_limited_where_the_available_memory_is_unknown() -> None:
 
 
 def test_lines_appear_as_they_are_written() -> None:
-    assert list(install_checkout.with_silences(["one\n", "two\n"])) == ["one\n", "two\n"]
+    assert list(install_checkout.lines_with_silences(["one\n", "two\n"])) == ["one\n", "two\n"]
 
 
 @pytest.mark.parametrize("on_terminal", [True, False])
 def test_nothing_is_printed_if_there_is_nothing_to_do(on_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
     lines = ["  Configuring\n", "  ninja: no work to do.\n"]
-    counter = install_checkout.Counter(on_terminal)
+    counter = install_checkout.NinjaProgress(on_terminal)
 
-    assert list(counter.watched(lines)) == lines
-    counter.end()
+    assert list(counter.track(lines)) == lines
+    counter.print_success()
     assert capsys.readouterr().out == ""
 
 
@@ -137,14 +137,14 @@ def test_slow_pip_steps_are_reported(capsys: pytest.CaptureFixture[str]) -> None
         "Installing collected packages: jaxlib, click, jax\n",
     ]
 
-    install_checkout.listen(lines, said)
+    install_checkout.print_slow_pip_steps(lines, said)
 
     assert list(said) == lines[-2:]
     assert capsys.readouterr().out == "set-up: downloading jaxlib (88.1 MB)\nset-up: installing 3 packages\n"
 
 
 def test_a_duration_is_formatted_for_people() -> None:
-    times = map(install_checkout.duration, (0.4, 59.4, 60, 125))
+    times = map(install_checkout.format_duration, (0.4, 59.4, 60, 125))
     assert list(times) == ["0 s", "59 s", "1 min 0 s", "2 min 5 s"]
 
 
@@ -160,7 +160,7 @@ def test_a_duration_is_formatted_for_people() -> None:
     ],
 )
 def test_a_known_cause_is_the_only_line(line: str, cause: str, capsys: pytest.CaptureFixture[str]) -> None:
-    install_checkout.fail("framedex could not be compiled", ["Building\n", line, "error: failed\n"])
+    install_checkout.report_failure("framedex could not be compiled", ["Building\n", line, "error: failed\n"])
 
     [told] = capsys.readouterr().err.splitlines()
     assert told.startswith("set-up: framedex could not be compiled: ")
@@ -168,7 +168,7 @@ def test_a_known_cause_is_the_only_line(line: str, cause: str, capsys: pytest.Ca
 
 
 def test_an_unknown_cause_is_shown_with_the_output(capsys: pytest.CaptureFixture[str]) -> None:
-    install_checkout.fail("framedex could not be compiled", ["a.cc:1: error: wrong\n"])
+    install_checkout.report_failure("framedex could not be compiled", ["a.cc:1: error: wrong\n"])
 
     assert capsys.readouterr().err == "a.cc:1: error: wrong\nset-up: framedex could not be compiled; see above\n"
 

@@ -39,4 +39,4 @@ def test_failed_tests_run_once_more(
     assert (made.returncode == 0) is passes, made.stdout + made.stderr
     ran = (tmp_path / "ran").read_text().splitlines()
     assert ran == ["all", "all -n 0 --last-failed --last-failed-no-failures none"][:runs]
-    assert ("Once more" in made.stdout) is (runs == 2)
+    assert ("Rerunning" in made.stdout) is (runs == 2)

@@ -32,7 +32,7 @@ def lambda_in_a_loop():
         jax.jit(lambda x: x + 1)(X)  # function: <lambda>
 
 
-def function_made_by_a_function():
+def function_from_a_factory():
     def make(scale):
         def scaled(x):
             return x * scale

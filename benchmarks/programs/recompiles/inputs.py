@@ -1,4 +1,4 @@
-"""Recompile because an argument has another type, tree or place."""
+"""Recompile because an argument has another type, pytree structure or sharding."""
 
 from typing import NamedTuple
 

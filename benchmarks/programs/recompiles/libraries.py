@@ -57,7 +57,7 @@ def _call_equinox(model, x):
     return model(x)
 
 
-def nnx_optimizer_made_anew():
+def nnx_new_optimizer():
     for _ in range(2):
         model = nnx.Linear(4, 4, rngs=nnx.Rngs(0))
         optimizer = nnx.Optimizer(model, optax.adam(1e-3), wrt=nnx.Param)
@@ -85,7 +85,7 @@ def linen_training_flag():
         apply(weights, X, train=train, rngs={"dropout": KEY})  # static argument train; number of arguments
 
 
-def linen_state_made_anew():
+def linen_new_state():
     @jax.jit
     def step(state, x):
         return state.apply_fn(state.params, x)
@@ -133,7 +133,7 @@ def equinox_other_width():
         _call_equinox(model, X[0])  # shape of dynamic_nodonate["first"]; static argument static[1][1]
 
 
-def optax_made_in_the_loop():
+def optax_created_in_a_loop():
     for rate in (0.1, 0.2):
         optimizer = optax.adam(rate)
         state = optimizer.init(X)
@@ -156,13 +156,13 @@ def _guide(x):
     numpyro.sample("mean", distributions.Delta(numpyro.param("m", 0.0)))
 
 
-def numpyro_sampler_made_anew():
+def numpyro_new_sampler():
     for _ in range(2):
         sampler = MCMC(NUTS(_model), num_warmup=2, num_samples=2, progress_bar=False)
         sampler.run(KEY, X)  # static argument _body_fn
 
 
-def numpyro_inference_made_anew():
+def numpyro_new_inference():
     for _ in range(2):
         inference = SVI(_model, _guide, numpyro.optim.Adam(0.1), Trace_ELBO())
         state = inference.init(KEY, X)

@@ -5,11 +5,11 @@ vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
   pattern = "*.fdtrace",
   callback = function()
     vim.bo.filetype = "framedex-trace"
-    vim.bo.modeline = false -- names of functions are no settings
+    vim.bo.modeline = false -- a function name must not act as a modeline
   end,
 })
 
--- Neovim itself knows few logs; what it has taken for something else stays that.
+-- Neovim itself detects few logs; a file type that it has detected stays.
 vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
   group = group,
   pattern = { "*.log", "*.err", "*.out" },

@@ -1,4 +1,4 @@
--- A trace document: one frame a line.
+-- A trace document has one frame per line.
 
 vim.opt_local.wrap = false
 vim.opt_local.spell = false

@@ -1,4 +1,4 @@
-" What a trace looks like without semantic tokens, which Neovim has since 0.9.
+" The colours of a trace without semantic tokens, which Neovim supports since 0.9.
 if exists("b:current_syntax")
   finish
 endif

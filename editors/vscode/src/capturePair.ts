@@ -7,7 +7,7 @@ import { captureItem } from "./captureItems";
 import { Framedex } from "./framedex";
 import { plain } from "./plain";
 import { Capture, Captures, ListedIndex } from "./server/protocol";
-import { sayWhy } from "./why";
+import { showEmptyAnswerReason } from "./why";
 
 /** Two captures of a folder's index, the earlier one first. */
 export interface CapturePair {
@@ -44,7 +44,7 @@ async function chooseIndex(framedex: Framedex, folder: string | undefined): Prom
   const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
   const indexes = (listed?.indexes ?? []).filter(({ captures }) => captures.length > 0);
   if (indexes.length === 0) {
-    await sayWhy(framedex, "framedex/captures");
+    await showEmptyAnswerReason(framedex, "framedex/captures");
     return undefined;
   }
   if (folder !== undefined) {

@@ -3,14 +3,14 @@
 import { spawn } from "node:child_process";
 import * as vscode from "vscode";
 
-import { reasonOf, withoutLinks } from "./plain";
-import { ownEnvironment } from "./server/environment";
+import { errorReason, withoutLinks } from "./plain";
+import { framedexEnvironment } from "./server/environment";
 
-/** The signals of the user's first, second and third Cancel; the whole process group gets them, as in a terminal. */
+/** The signals for the first, second and third Cancel; the whole process group receives them, as in a terminal. */
 const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGKILL"];
 
 // Characters at the end of a program's output that are searched for a reason.
-const TAIL = 4_000;
+const MAX_TAIL_LENGTH = 4_000;
 
 /** The end of a program: an exit status, or a signal. */
 export interface Exit {
@@ -25,25 +25,25 @@ export interface Running {
   stop(signal: NodeJS.Signals): void;
 }
 
-/** Starts a program in a folder; `said` gets its output. `ended` is rejected if the start fails. */
-export function begin(command: string, given: readonly string[], folder: string, said: (text: string) => void): Running {
+/** Starts a program in a folder; `onOutput` gets its output. `ended` is rejected if the start fails. */
+export function startProcess(command: string, given: readonly string[], folder: string, onOutput: (text: string) => void): Running {
   // A separate process group, so that a signal reaches the program like one from a terminal.
-  const child = spawn(command, given, { cwd: folder, env: ownEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, given, { cwd: folder, env: framedexEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let complaint = "";
-  child.stdout.setEncoding("utf8").on("data", said);
+  child.stdout.setEncoding("utf8").on("data", onOutput);
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said(text);
-    complaint = (complaint + text).slice(-TAIL);
+    onOutput(text);
+    complaint = (complaint + text).slice(-MAX_TAIL_LENGTH);
   });
   const ended = new Promise<Exit>((resolve, reject) => {
-    child.on("error", (error) => reject(new Error(withoutLinks(reasonOf(error), 600))));
+    child.on("error", (error) => reject(new Error(withoutLinks(errorReason(error), 600))));
     child.on("close", (status, signal) => resolve({ status, signal, complaint }));
   });
   return { ended, stop: (signal) => signalGroup(child.pid, signal) };
 }
 
 /** Each Cancel sends a stronger signal; the notification shows the signal and the progress. */
-export async function untilEnded(
+export async function waitUntilEnded(
   title: string,
   { ended, stop }: Running,
   onProgress: vscode.Event<string> = () => new vscode.Disposable(() => undefined),

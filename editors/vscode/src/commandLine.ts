@@ -2,18 +2,18 @@
 
 import * as vscode from "vscode";
 
-import { begin, Exit, Running, untilEnded } from "./childProcess";
+import { startProcess, Exit, Running, waitUntilEnded } from "./childProcess";
 import { withoutLinks } from "./plain";
 import { Server } from "./server/server";
 
 /** The end of a command: an exit status, or a signal. */
-export interface Ended extends Pick<Exit, "status" | "signal"> {
+export interface CommandResult extends Pick<Exit, "status" | "signal"> {
   /** framedex's last message: `framedex: ...` and the indented lines below. Empty if it printed none. */
   readonly reason: string;
 }
 
 /** Thrown if there is no framedex to run; the server's problem has the reason. */
-export class NotRunning extends Error {}
+export class NotRunningError extends Error {}
 
 export class CommandLine implements vscode.Disposable {
   /** A separate output channel: the server's is a log, which would tag every line of a program. */
@@ -23,17 +23,17 @@ export class CommandLine implements vscode.Disposable {
   constructor(private readonly server: Server) {}
 
   /** Runs `framedex ARGUMENTS` in a folder, with a notification that can stop it. Throws NotRunning, or an error if the start fails. */
-  async run(title: string, folder: string, given: readonly string[]): Promise<Ended> {
+  async run(title: string, folder: string, given: readonly string[]): Promise<CommandResult> {
     const command = (await this.server.ready()) ? this.server.command : undefined;
     if (command === undefined) {
-      throw new NotRunning("The language server is not running. See the status bar for the reason.");
+      throw new NotRunningError("The language server is not running. See the status bar for the reason.");
     }
     this.output.appendLine(`> framedex ${given.join(" ")}`);
-    const running = begin(command.command, [...command.arguments, ...given], folder, (text) => this.output.append(text));
+    const running = startProcess(command.command, [...command.arguments, ...given], folder, (text) => this.output.append(text));
     this.running.add(running);
     try {
-      const { status, signal, complaint } = await untilEnded(title, running);
-      return { status, signal, reason: reasonIn(complaint) };
+      const { status, signal, complaint } = await waitUntilEnded(title, running);
+      return { status, signal, reason: findReason(complaint) };
     } finally {
       this.running.delete(running);
     }
@@ -50,7 +50,7 @@ export class CommandLine implements vscode.Disposable {
   }
 }
 
-function reasonIn(printed: string): string {
+function findReason(printed: string): string {
   const found = [...printed.matchAll(/^framedex: (.*(?:\n {2}.*)*)/gm)].at(-1);
   return withoutLinks((found?.[1] ?? "").replace(/\s*\n\s*/g, " "), 600);
 }

@@ -26,7 +26,7 @@ import * as uri from "./features/uri";
 import * as ways from "./features/ways";
 import { Feature, Framedex } from "./framedex";
 import { OwnEnvironments } from "./install/environments";
-import { Picked } from "./picked";
+import { StackSelection } from "./stackSelection";
 import { Server } from "./server/server";
 
 const FEATURES: readonly Feature[] = [
@@ -41,9 +41,9 @@ export function activate(context: vscode.ExtensionContext): Framedex {
   const own = new OwnEnvironments(path.join(context.globalStorageUri.fsPath, "environments"));
   const server = new Server(output, own);
   const commandLine = new CommandLine(server);
-  const picked = new Picked(server);
-  const framedex: Framedex = { context, output, server, own, commandLine, picked };
-  context.subscriptions.push(output, server, commandLine, picked, ...FEATURES.map((feature) => feature.register(framedex)));
+  const stackSelection = new StackSelection(server);
+  const framedex: Framedex = { context, output, server, own, commandLine, stackSelection };
+  context.subscriptions.push(output, server, commandLine, stackSelection, ...FEATURES.map((feature) => feature.register(framedex)));
   void server.start();
   return framedex;
 }

@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { CommandLine } from "./commandLine";
 import { OwnEnvironments } from "./install/environments";
-import { Picked } from "./picked";
+import { StackSelection } from "./stackSelection";
 import { Server } from "./server/server";
 
 export interface Framedex {
@@ -13,7 +13,7 @@ export interface Framedex {
   readonly server: Server;
   readonly own: OwnEnvironments;
   readonly commandLine: CommandLine;
-  readonly picked: Picked;
+  readonly stackSelection: StackSelection;
 }
 
 /** Registers a feature; returns a disposable that removes it. */

@@ -19,6 +19,6 @@ export function openElsewhere(folder: string, frame: { readonly function: string
   }
   const message =
     `The source of ${plain(frame.function)} is not here. Add the folder that it is in (framedex index --source DIR), ` +
-    "or a map of its sources (framedex sources import FILE); framedex sources says of which commit they have to be.";
+    "or a map of its sources (framedex sources import FILE); framedex sources shows the required commit.";
   return inform(message, { [ADD]: () => vscode.commands.executeCommand(ADD_SOURCE, { folder }) });
 }

@@ -4,8 +4,8 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
-import { tellNotRunning } from "./notRunning";
-import { reasonOf, withoutIcons } from "./plain";
+import { showNotRunning } from "./notRunning";
+import { errorReason, withoutIcons } from "./plain";
 import { warn } from "./remedies";
 import { ResolvedFrame } from "./server/protocol";
 import { isPublic, open, openPublic } from "./show";
@@ -23,16 +23,16 @@ export async function openNamed({ server }: Framedex, frame: NamedFrame, folder:
   try {
     resolved = await server.request<ResolvedFrame>("framedex/resolveFrame", { ...wanted, ...beside });
   } catch (error) {
-    return say(reasonOf(error));
+    return showMessage(errorReason(error));
   }
   if (resolved === undefined) {
-    void tellNotRunning();
+    void showNotRunning();
     return false;
   }
   const location = await pick(resolved.locations);
   if (location !== undefined) {
-    const range = "column" in frame ? movedTo(location, frame.column) : location.range;
-    return (await open({ uri: location.uri, range })) || say(`${vscode.Uri.parse(location.uri).fsPath} cannot be opened.`);
+    const range = "column" in frame ? moveToColumn(location, frame.column) : location.range;
+    return (await open({ uri: location.uri, range })) || showMessage(`${vscode.Uri.parse(location.uri).fsPath} cannot be opened.`);
   }
   if (resolved.locations.length === 0) {
     openElsewhere(resolved);
@@ -60,12 +60,12 @@ function openElsewhere({ url, message }: ResolvedFrame): void {
 }
 
 /** The column in the text if there is one, else the first non-blank column. */
-function movedTo({ range }: Candidate, column: number): Candidate["range"] {
+function moveToColumn({ range }: Candidate, column: number): Candidate["range"] {
   const start = column > 1 ? { line: range.start.line, character: column - 1 } : range.start;
   return { start, end: start };
 }
 
-function say(message: string): false {
+function showMessage(message: string): false {
   void warn(message);
   return false;
 }

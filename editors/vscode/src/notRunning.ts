@@ -3,10 +3,10 @@
 import * as vscode from "vscode";
 
 /** The command that shows why the server is not running, with remedies. */
-export const TELL_PROBLEM = "framedex.tellProblem";
+export const SHOW_PROBLEM = "framedex.tellProblem";
 
 /** Runs that command; VS Code shows several equal messages as one. */
-export async function tellNotRunning(): Promise<undefined> {
-  await vscode.commands.executeCommand(TELL_PROBLEM);
+export async function showNotRunning(): Promise<undefined> {
+  await vscode.commands.executeCommand(SHOW_PROBLEM);
   return undefined;
 }

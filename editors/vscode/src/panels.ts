@@ -5,22 +5,22 @@ import * as vscode from "vscode";
 import { Framedex } from "./framedex";
 
 /** The folder of the pages' files: pages cannot load any other file of the extension. */
-export function distOf({ context }: Framedex): vscode.Uri {
+export function distFolder({ context }: Framedex): vscode.Uri {
   return vscode.Uri.joinPath(context.extensionUri, "dist");
 }
 
 /** The column next to a panel. */
-export function columnBeside(panel: vscode.WebviewPanel): vscode.ViewColumn {
+export function columnNextTo(panel: vscode.WebviewPanel): vscode.ViewColumn {
   return panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
 }
 
 /** Sends data to the page of a panel; `send` does nothing after the panel is disposed. */
-export interface Answering extends vscode.Disposable {
+export interface PageUpdater extends vscode.Disposable {
   send(): Promise<void>;
 }
 
 /** Sends data to the page of a panel after changes of the index, and whenever `send` is called. */
-export function answering(panel: vscode.WebviewPanel, { server }: Framedex, answer: () => Promise<unknown>): Answering {
+export function keepPageCurrent(panel: vscode.WebviewPanel, { server }: Framedex, answer: () => Promise<unknown>): PageUpdater {
   let isClosed = false;
 
   async function send(): Promise<void> {
@@ -79,7 +79,7 @@ export class Panels<Subject> implements vscode.Disposable {
   private show(panel: vscode.WebviewPanel, subject: Subject): void {
     const key = JSON.stringify(subject);
     this.panels.set(key, panel);
-    panel.webview.options = { enableScripts: true, localResourceRoots: [distOf(this.framedex)] };
+    panel.webview.options = { enableScripts: true, localResourceRoots: [distFolder(this.framedex)] };
     panel.iconPath = vscode.Uri.joinPath(this.framedex.context.extensionUri, "media", "icon.svg");
     const filled = this.fill(panel, subject);
     panel.onDidDispose(() => {

@@ -1,28 +1,28 @@
 // Escapes texts from captures, logs and links for display: a name may contain line breaks, escapes, bidirectional marks,
 // and text that VS Code would show as an icon, a link or Markdown. `framedex.plaintext` and `markup.py` do the same in Python.
 
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
 const ICON = /\\?\$\([A-Za-z0-9-]+(?:~[A-Za-z]+)?\)/g;
 // Maximum characters shown of a text: names of C++ templates have thousands.
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** Returns one visible line, for tree items, logs and other plain texts. Idempotent. */
-export function plain(text: string, longest = LONGEST): string {
-  return shorten(text, longest).replace(HIDDEN, escaped);
+export function plain(text: string, longest = MAX_LENGTH): string {
+  return shorten(text, longest).replace(HIDDEN_CHARACTERS, escapeCharacter);
 }
 
 /** For quick picks, the status bar and inline text: breaks `$(icon)`. */
-export function withoutIcons(text: string, longest = LONGEST): string {
+export function withoutIcons(text: string, longest = MAX_LENGTH): string {
   return plain(text, longest).replace(ICON, (icon) => (icon.startsWith("\\") ? icon : `\\${icon}`));
 }
 
 /** For notifications: breaks `[text](command:...)`, which VS Code would turn into a working link. */
-export function withoutLinks(text: string, longest = LONGEST): string {
+export function withoutLinks(text: string, longest = MAX_LENGTH): string {
   return plain(text, longest).replaceAll("](", "] (");
 }
 
 /** Truncates a sentence at a word; `plain` shortens names in the middle instead. */
-export function cutAtWord(text: string, longest: number): string {
+export function truncateAtWord(text: string, longest: number): string {
   if (text.length <= longest) {
     return text;
   }
@@ -32,12 +32,12 @@ export function cutAtWord(text: string, longest: number): string {
 }
 
 /** The message of an error, safe to show. */
-export function reasonOf(error: unknown): string {
+export function errorReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** A Markdown code span from which the text cannot break out. */
-export function codeSpan(text: string, longest = LONGEST): string {
+export function codeSpan(text: string, longest = MAX_LENGTH): string {
   const shown = plain(text, longest);
   // CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
   const fence = "`".repeat(1 + Math.max(0, ...(shown.match(/`+/g) ?? []).map((run) => run.length)));
@@ -54,7 +54,7 @@ function shorten(text: string, longest: number): string {
   return `${text.slice(0, half)}…${text.slice(-half)}`;
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const point = character.codePointAt(0) ?? 0;
   if (point < 0x100) {
     return `\\x${point.toString(16).padStart(2, "0")}`;

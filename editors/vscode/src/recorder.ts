@@ -16,6 +16,6 @@ export async function askRecorder(server: Server): Promise<Recorder | undefined>
   try {
     return await server.request<Recorder>("framedex/recorder");
   } catch {
-    return undefined; // a recording says itself why it fails
+    return undefined; // a failing recording reports the reason
   }
 }

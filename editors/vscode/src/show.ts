@@ -45,7 +45,7 @@ export async function open(location: Location, preserveFocus = false, column?: v
     editor.revealRange(new vscode.Range(here, here), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     return true;
   } catch {
-    return false; // it has gone since it was found, or is no text
+    return false; // the file was removed, or is not a text file
   }
 }
 

@@ -14,7 +14,7 @@ const NAME = /^(call|stack)-(\d{1,15})\.fdtrace$/;
 const HEADING = /^call (\d{1,15}): /m;
 const FRAME = /^ *\d+ [PN] /;
 // Characters at the start of a document that are searched for its call.
-const HEAD = 2_000;
+const HEAD_LENGTH = 2_000;
 
 /** The request parameters that identify a trace and its index. */
 export interface TraceName {
@@ -33,21 +33,21 @@ export function isTrace(document: vscode.TextDocument): boolean {
 }
 
 /** Identifies the trace of a document by its name, else by its text; undefined if neither does. */
-export function traceIn(document: vscode.TextDocument): TraceName | undefined {
+export function identifyTrace(document: vscode.TextDocument): TraceName | undefined {
   const folder = document.uri.path.replace(/\/[^/]*$/, "") || "/";
   const [, kind, id] = NAME.exec(document.uri.path.slice(folder.length).replace(/^\//, "")) ?? [];
   if (document.uri.scheme === TRACE_SCHEME && id !== undefined) {
     return kind === "stack" ? { folder, stack: Number(id) } : { folder, call: Number(id) };
   }
-  const [, call] = HEADING.exec(document.getText(new vscode.Range(0, 0, 5, HEAD))) ?? [];
+  const [, call] = HEADING.exec(document.getText(new vscode.Range(0, 0, 5, HEAD_LENGTH))) ?? [];
   return isTrace(document) && call !== undefined ? { folder, call: Number(call) } : undefined;
 }
 
 /** Opens the trace of a call in the active editor group, at the frame with this position if given. */
 export async function openTrace(uri: vscode.Uri, position?: number, preserveFocus = false): Promise<vscode.TextEditor> {
   const document = await vscode.workspace.openTextDocument(uri);
-  const line = position === undefined ? undefined : lineOfFrame(document, position);
-  const editor = await vscode.window.showTextDocument(document, { viewColumn: columnOfTraces(), preserveFocus });
+  const line = position === undefined ? undefined : findFrameLine(document, position);
+  const editor = await vscode.window.showTextDocument(document, { viewColumn: traceColumn(), preserveFocus });
   if (line !== undefined) {
     // Glue is folded when a trace opens, and a cursor in a fold is moved to its head.
     await vscode.commands.executeCommand("editor.unfold", { selectionLines: [line] });
@@ -69,7 +69,7 @@ export async function openFrame(uri: vscode.Uri, frame: TracedFrame & { readonly
 }
 
 /** The line of the n-th frame of all stacks in a trace document. */
-function lineOfFrame(document: vscode.TextDocument, position: number): number | undefined {
+function findFrameLine(document: vscode.TextDocument, position: number): number | undefined {
   let seen = 0;
   for (let line = 0; line < document.lineCount; line++) {
     if (FRAME.test(document.lineAt(line).text) && seen++ === position) {
@@ -80,7 +80,7 @@ function lineOfFrame(document: vscode.TextDocument, position: number): number | 
 }
 
 /** The column in which a trace is already open, else the active one. */
-function columnOfTraces(): vscode.ViewColumn {
+function traceColumn(): vscode.ViewColumn {
   const open = vscode.window.visibleTextEditors.find(({ document }) => document.uri.scheme === TRACE_SCHEME);
   return open?.viewColumn ?? vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.One;
 }

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { test } from "node:test";
 
-import { whyPipFailed } from "../src/install/failure";
-import { findPython, objectionTo } from "../src/install/python";
+import { explainPipFailure } from "../src/install/failure";
+import { findPython, findObjection } from "../src/install/python";
 
 /** Commands that answer to being asked what Python they are. */
 async function withCommands(answers: Record<string, string>, body: (folder: string) => Promise<void>): Promise<void> {
@@ -26,7 +26,7 @@ async function withCommands(answers: Record<string, string>, body: (folder: stri
 test("a Python that is too old, lacks venv, or is none is refused with the reason", async () => {
   const answers = { old: "echo 3.9", bare: "echo lacking 3.12", ancient: "echo 2.7", odd: "echo hello", broken: "exit 1", fit: "echo 3.14" };
   await withCommands(answers, async (folder) => {
-    const objection = (name: string) => objectionTo(path.join(folder, name));
+    const objection = (name: string) => findObjection(path.join(folder, name));
     assert.match((await objection("old")) ?? "", /old is Python 3\.9\.$/);
     assert.match((await objection("ancient")) ?? "", /ancient is Python 2\.7\.$/);
     assert.match((await objection("bare")) ?? "", /lacks ensurepip\..* apt install python3\.12-venv/);
@@ -53,10 +53,10 @@ test("the first Python that does is taken, from the PATH before the chosen one",
 });
 
 test("a failure of pip is told by its cause, with the remedy", () => {
-  assert.match(whyPipFailed("WARNING: Retrying ... NewConnectionError('...: Failed to establish a new connection')\nERROR: No matching"), /cannot reach/);
-  assert.match(whyPipFailed("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]"), /certificate is not trusted/);
-  assert.match(whyPipFailed("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"), /disk is full/);
-  assert.equal(whyPipFailed("Collecting x\nERROR: first\nERROR: No matching distribution found for x\n\n[notice] a new pip"), "No matching distribution found for x");
-  assert.equal(whyPipFailed("odd\n"), "odd");
-  assert.equal(whyPipFailed(""), "it says nothing.");
+  assert.match(explainPipFailure("WARNING: Retrying ... NewConnectionError('...: Failed to establish a new connection')\nERROR: No matching"), /cannot reach/);
+  assert.match(explainPipFailure("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]"), /certificate is not trusted/);
+  assert.match(explainPipFailure("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"), /disk is full/);
+  assert.equal(explainPipFailure("Collecting x\nERROR: first\nERROR: No matching distribution found for x\n\n[notice] a new pip"), "No matching distribution found for x");
+  assert.equal(explainPipFailure("odd\n"), "odd");
+  assert.equal(explainPipFailure(""), "pip printed nothing.");
 });

@@ -3,11 +3,11 @@
 import * as assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { linksIn } from "../src/terminal/links";
+import { findLinks } from "../src/terminal/links";
 
 /** The texts that are links, each with what is looked up for it. */
 function found(line: string): [string, string][] {
-  return linksIn(line).map(({ start, length, frame }) => [
+  return findLinks(line).map(({ start, length, frame }) => [
     line.slice(start, start + length),
     "symbol" in frame ? frame.symbol : `${frame.path}:${frame.line}:${frame.column}`,
   ]);
@@ -94,7 +94,7 @@ test("hostile lines take no time, and give links within the line", () => {
   ];
   const begun = process.cpuUsage();
   for (const line of hostile) {
-    const links = linksIn(line);
+    const links = findLinks(line);
     assert.ok(links.length <= 64);
     assert.ok(links.every(({ start, length }) => length > 0 && start + length <= line.length));
   }

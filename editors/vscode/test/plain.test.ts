@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { codeSpan, cutAtWord, plain, withoutIcons, withoutLinks } from "../src/plain";
+import { codeSpan, truncateAtWord, plain, withoutIcons, withoutLinks } from "../src/plain";
 
 test("escapes, line breaks and bidirectional marks are shown", () => {
   assert.equal(plain("a\u001b[2J\nb\u202ec\ud800\u2028"), "a\\x1b[2J\\x0ab\\u202ec\\ud800\\u2028");
@@ -32,8 +32,8 @@ test("of a long name both ends are shown", () => {
 });
 
 test("a long sentence ends at a word, with an ellipsis", () => {
-  assert.equal(cutAtWord("7 frames skipped, source not here", 33), "7 frames skipped, source not here");
-  assert.equal(cutAtWord("7 frames skipped, source not here", 32), "7 frames skipped, source not…");
-  assert.equal(cutAtWord("7 frames skipped, source not here", 19), "7 frames skipped,…");
-  assert.equal(cutAtWord("x".repeat(40), 10), `${"x".repeat(9)}…`);
+  assert.equal(truncateAtWord("7 frames skipped, source not here", 33), "7 frames skipped, source not here");
+  assert.equal(truncateAtWord("7 frames skipped, source not here", 32), "7 frames skipped, source not…");
+  assert.equal(truncateAtWord("7 frames skipped, source not here", 19), "7 frames skipped,…");
+  assert.equal(truncateAtWord("x".repeat(40), 10), `${"x".repeat(9)}…`);
 });

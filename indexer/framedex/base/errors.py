@@ -1,7 +1,7 @@
 """Errors that reach a user. Each has a message and a remedy; one function prints them.
 
-A process out of descriptors or memory learns nothing about the file that it opens. If such an error is mistaken for a
-missing or damaged file, the index stores a wrong answer that is never corrected. So these are separate errors.
+If a process runs out of file descriptors or memory, the failed open says nothing about the file. If this were mistaken
+for a missing or damaged file, the index would keep a wrong answer. So SystemLimitError is a separate class.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _FAILURES = {
 
 
 class SystemLimitError(FramedexError):
-    """The process or the machine ran out of descriptors or memory; the opened file is not at fault."""
+    """The process or the machine ran out of file descriptors or memory; the opened file is not the cause."""
 
 
 def raise_if_limit(error: OSError) -> None:
-    """Raise SystemLimitError if an error is about descriptors or memory; any other error is about its file."""
+    """Raise SystemLimitError if the system is out of file descriptors or memory; any other error concerns the file."""
     if (remedy := _REMEDIES.get(error.errno or 0)) is not None:
         raise SystemLimitError(_error_sentence(error), remedy) from error
 
@@ -61,7 +61,7 @@ def raise_if_no_descriptor() -> None:
 
 
 def system_failure(error: OSError | ImportError) -> FramedexError | None:
-    """The message and remedy for an error of the system that ended a command; None for any other error."""
+    """The message and remedy for a system error that ended a command; None for any other error."""
     try:
         if isinstance(error, OSError):
             raise_if_limit(error)

@@ -4,8 +4,8 @@
 - An empty or relative entry of the PATH means the working folder, which may be untrusted. So programs are found only in
   absolute folders. A PATH without absolute entries counts as unset: the system's default folders are searched.
 - A project's settings and links may be untrusted. An editor indexes an opened folder automatically, so a link in it
-  could make the database overwrite any file of the user. So only some paths are allowed for an index that no command
-  line named.
+  could make the database overwrite any file of the user. So only a few paths are allowed, unless the command line names
+  the index.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _USER_FOLDER_VARIABLES = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def is_allowed_index_path(path: Path, project: Path) -> bool:
-    """Whether a project may have its index at a path: inside (links resolved) or a `.db` in the user's data folders."""
+    """Whether a project's index may be at a path: in the project, or a `.db` in the user's data folders.
+
+    Links are resolved.
+    """
     folders = filter(None, map(user_folder, _USER_FOLDER_VARIABLES))
     return leads_inside(path, project) or (
         os.path.realpath(path).endswith(".db") and any(leads_inside(path, Path(folder)) for folder in folders)
@@ -98,10 +101,10 @@ CAPTURES = Path(".framedex", "captures")
 """The folder of captures, below a project's folder."""
 
 REMOVAL_SUFFIX = ".removed"
-"""The end of the name of a capture's folder while it is removed."""
+"""The suffix of a capture's folder that is being removed."""
 
 _KEPT = "kept"
-"""The file that marks a capture as kept, with any content. Removal of captures by age or number skips a kept capture.
+"""The name of a file, of any content, that marks a capture as kept: removal by age or number skips the capture.
 """
 
 

@@ -32,7 +32,7 @@ from framedex.base.plaintext import printable
 _ISOLATED = "-I"
 _MAX_MESSAGE_LENGTH = 200  # characters of a failing interpreter's message: some programs repeat all their arguments
 
-# `site` reads the .pth files of the user's packages, as in this process: an editable installation is one of them.
+# `site` reads the .pth files of the user's packages, as in this process. Editable installations need these files.
 _OWN_PATH_CODE = """\
 import sys
 path, doubtful, user_site = {path}, {doubtful}, {user_site}
@@ -78,12 +78,12 @@ def own_code_command(code: str, opened: Iterable[Path]) -> list[str]:
 
 
 def bare_code_command(code: str) -> list[str]:
-    """The command that runs code that needs only the standard library; callers append its arguments."""
+    """The command that runs code without packages, only the standard library; callers append its arguments."""
     return [sys.executable, _ISOLATED, "-S", "-c", code]  # noqa: TID251
 
 
 def query_interpreter(python: str, program: str, timeout_s: float | None = None) -> Any:
-    """Run a program in an interpreter that reports on it and its packages; return the JSON that the program prints.
+    """Run a short program in an interpreter, to query the interpreter and its packages; return the JSON that it prints.
 
     The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError if there is no
     such interpreter, CalledProcessError if it fails, ValueError if its output is not JSON, and TimeoutExpired after
@@ -105,21 +105,21 @@ def query_interpreter(python: str, program: str, timeout_s: float | None = None)
 
 
 def failure_reason(error: OSError | subprocess.SubprocessError | ValueError) -> str:
-    """The reason why `ask` failed, from the interpreter or the system, as the end of a sentence."""
+    """The reason why `query_interpreter` failed, from the interpreter or the system, as the end of a sentence."""
     if isinstance(error, subprocess.CalledProcessError):
-        said = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
-        if said:
-            is_traceback = any(line.startswith("Traceback ") for line in said)
+        messages = [line.strip() for line in (error.stderr or "").splitlines() if line.strip()]
+        if messages:
+            is_traceback = any(line.startswith("Traceback ") for line in messages)
             return printable(
-                shorten(said[-1] if is_traceback else said[0], _MAX_MESSAGE_LENGTH, placeholder=" …")
+                shorten(messages[-1] if is_traceback else messages[0], _MAX_MESSAGE_LENGTH, placeholder=" …")
             ).rstrip(".")
         ended = f"by signal {-error.returncode}" if error.returncode < 0 else f"with status {error.returncode}"
-        return f"it ended {ended}, without a word"
+        return f"it ended {ended} without output"
     if isinstance(error, OSError):
         return error.strerror or str(error)
     if isinstance(error, subprocess.TimeoutExpired):
         return f"it took more than {words.duration(round(error.timeout * 1e9))}"
-    return "it prints something else than Python does"
+    return "it does not answer like a Python interpreter"
 
 
 def unusable_interpreter_error(python: str, error: OSError | subprocess.SubprocessError | ValueError) -> FramedexError:

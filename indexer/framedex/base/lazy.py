@@ -1,7 +1,7 @@
 """Work that is done on first use: package imports and regular expressions. Also a cache with a memory limit.
 
-Text readers have two hundred regular expressions, 0.1 ms each, and a text needs only a few. A package that imports its
-modules on first use lets a verb import only the modules it needs.
+Text readers have two hundred regular expressions, of which a text needs only a few. Compiling one takes 0.1 ms. A
+package that imports its modules on first use lets a verb import only the modules it needs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OVERHEAD = 500  # per entry, in addition to its texts
 
 
 class TextCache(Generic[Key, Kept]):
-    """Caches values by key. When their texts exceed `most` characters in total, all are dropped."""
+    """Caches values by key. Drops all of them when their texts exceed `limit` characters in total."""
 
     def __init__(self, limit: int = 8 << 20) -> None:
         self._max_weight = limit
@@ -82,7 +82,7 @@ def export_lazily(package: str, modules: Mapping[str, Sequence[str]]) -> Callabl
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home[name]}"), name)
-        setattr(sys.modules[package], name, value)  # later uses do not come here
+        setattr(sys.modules[package], name, value)  # later uses find the attribute
         return value
 
     return find

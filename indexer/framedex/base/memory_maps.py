@@ -1,4 +1,4 @@
-"""The memory map of a living process, and where the files that it names are here."""
+"""The memory map of a running process, and the folder with the files that it names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class MappedRange(NamedTuple):
-    """Addresses [start, end) of a living process, and the file or the special name (`[vdso]`) there; empty if none."""
+    """A mapped address range [start, end); `path` is a file or a name (`[vdso]`), empty for anonymous memory."""
 
     start: int
     end: int
@@ -19,9 +19,9 @@ class MappedRange(NamedTuple):
 
 
 def read_maps(pid: int) -> Iterator[MappedRange]:
-    """The mapped memory of a living process, by address. Raises OSError without it, or without the permission."""
+    """The mapped ranges of a running process, by address. Raises OSError if it has ended or may not be inspected."""
     text = os.fsdecode(Path(f"/proc/{pid}/maps").read_bytes())
-    for line in filter(None, text.split("\n")):  # the kernel escapes no other end of a line
+    for line in filter(None, text.split("\n")):  # the kernel escapes only \n in a path
         addresses, permissions, offset, _, _, *path = line.split(maxsplit=5)
         start, end = (int(each, 16) for each in addresses.split("-"))
         yield MappedRange(

@@ -1,7 +1,7 @@
 """The compiled part of framedex, imported on demand, and the errors if it is missing.
 
-It is built for one kind of system. On other systems, reading an index still works. Modules that need it raise an error
-with a remedy instead of ImportError.
+The native part is built for one kind of system. On other systems, reading an index still works. Modules that need it
+raise an error with a remedy instead of ImportError.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def unsupported_system() -> str | None:
 def _is_glibc() -> bool:
     try:
         return bool(os.confstr("CS_GNU_LIBC_VERSION"))
-    except (OSError, ValueError):  # musl does not know the name
+    except (OSError, ValueError):  # musl does not support this variable
         return False
 
 
@@ -85,7 +85,7 @@ def _describe_failure(error: ImportError) -> NoNativePartError:
         return NoNativePartError(
             f"This needs framedex's native part, which does not exist for {system}.",
             f"Record and index on Linux (x86-64 or ARM64, glibc) with Python {oldest} to {newest}, then copy the index"
-            " here. Questions about an index, `framedex explain` and the language server work everywhere.",
+            " here. Commands that read an index, `framedex explain` and the language server work everywhere.",
         )
     if _is_missing(error):
         return NoNativePartError("The native part of framedex is missing from this installation.", REINSTALL_REMEDY)
@@ -93,7 +93,7 @@ def _describe_failure(error: ImportError) -> NoNativePartError:
 
 
 def _is_missing(error: BaseException | None) -> bool:
-    """Whether the module has no file, in contrast to a file that cannot be loaded."""
+    """Whether the module's file is missing, instead of present but impossible to load."""
     if error is None:
         return False
     return isinstance(error, ModuleNotFoundError) or "cannot import name" in str(error) or _is_missing(error.__cause__)

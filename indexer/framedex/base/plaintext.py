@@ -20,17 +20,17 @@ def printable(text: str) -> str:
     """The text on one line, with all characters escaped except visible ones and plain spaces."""
     if text.isascii() and text.isprintable() and "\\" not in text:
         return text
-    return "".join(_visible(character, text[index + 1 : index + 2]) for index, character in enumerate(text))
+    return "".join(_escape_hidden(character, text[index + 1 : index + 2]) for index, character in enumerate(text))
 
 
 def visible(text: str) -> str:
     """The text for display only: like `printable`, but existing escape sequences stay unchanged."""
-    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_escape_hidden, text))
 
 
 def restore(text: str) -> str:
     """The original text that `printable` escaped."""
-    return _ESCAPE.sub(_character, text)
+    return _ESCAPE.sub(_unescape, text)
 
 
 def truncate(text: str, limit: int) -> str:
@@ -42,20 +42,20 @@ def shell_word(text: str) -> str:
     """A text quoted as a shell word, safe inside backquotes; `$'...'` if it has invisible characters."""
     if printable(text) == text and "`" not in text:
         return shlex.quote(text)
-    return "$'" + "".join(_in_shell(byte) for byte in os.fsencode(text)) + "'"
+    return "$'" + "".join(_escape_shell_byte(byte) for byte in os.fsencode(text)) + "'"
 
 
-def _in_shell(byte: int) -> str:
+def _escape_shell_byte(byte: int) -> str:
     character = chr(byte)
     return character if character.isascii() and (character.isalnum() or character in "/._- ") else f"\\x{byte:02x}"
 
 
-def _character(escape: re.Match[str]) -> str:
+def _unescape(escape: re.Match[str]) -> str:
     point = int(escape[1] or escape[2] or escape[3], 16)
-    return chr(point) if point <= sys.maxunicode else escape[0]  # `printable` never writes this
+    return chr(point) if point <= sys.maxunicode else escape[0]  # not an escape that `printable` writes
 
 
-def _visible(character: str, following: str = "") -> str:
+def _escape_hidden(character: str, following: str = "") -> str:
     # Escape a backslash that could be read as the start of an escape: this makes `printable` reversible.
     starts_escape = character == "\\" and following in {"x", "u", "U"}
     if not starts_escape and unicodedata.category(character) not in _HIDDEN_CATEGORIES:

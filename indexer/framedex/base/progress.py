@@ -38,7 +38,7 @@ class SilentProgress:
 
 
 class QueryProgress:
-    """Reports the progress of a query that reads many calls, in any of its parts."""
+    """Reports the progress of a query that reads many calls. Any function that the query calls can add to it."""
 
     def __init__(self) -> None:
         self.listener: Progress = SilentProgress()
@@ -47,12 +47,12 @@ class QueryProgress:
         self._calls_per_read = 1.0
 
     @contextmanager
-    def expect_calls(self, calls: int, looks: int | None = None) -> Iterator[None]:
-        """Report progress within the block: `calls` calls in `looks` reads, by default one read per call.
+    def expect_calls(self, calls: int, reads: int | None = None) -> Iterator[None]:
+        """Report progress within the block: `calls` calls in `reads` reads, by default one read per call.
 
-        `looks` is higher than `calls` if some calls need several reads.
+        `reads` is higher than `calls` if some calls need several reads.
         """
-        total = looks or calls
+        total = reads or calls
         self._reads = self._reported = 0
         self._calls_per_read = calls / max(total, 1)
         with self.listener.task("Reading calls", total) as self._advance:
@@ -61,12 +61,12 @@ class QueryProgress:
             finally:
                 self._advance = _ignore
 
-    def advance(self, looks: int) -> None:
+    def advance(self, reads: int) -> None:
         """Report this many more finished reads."""
-        self._reads += looks
+        self._reads += reads
         calls = int(self._reads * self._calls_per_read) - self._reported
         self._reported += calls
-        self._advance(looks, calls)
+        self._advance(reads, calls)
 
 
 def _ignore(amount: int, /, calls: int = 0) -> None:

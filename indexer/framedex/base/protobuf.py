@@ -24,7 +24,7 @@ class Message:
 
     def integer(self, number: int) -> int:
         """The last unsigned integer of a field."""
-        return next((value for value in reversed(self._of(number)) if isinstance(value, int)), 0)
+        return next((value for value in reversed(self._values(number)) if isinstance(value, int)), 0)
 
     def signed(self, number: int) -> int:
         """The last signed 64-bit integer of a field."""
@@ -33,26 +33,26 @@ class Message:
     def integers(self, number: int) -> list[int]:
         """The unsigned integers of a repeated field, packed or not."""
         found: list[int] = []
-        for value in self._of(number):
+        for value in self._values(number):
             if isinstance(value, bytes):
-                found += value if value.isascii() else protobuf.packed(value)  # a byte below 128 is an integer
+                found += value if value.isascii() else protobuf.packed(value)  # each byte below 128 is a whole varint
             else:
                 found.append(value)
         return found
 
     def content(self, number: int) -> bytes:
         """The last bytes of a field."""
-        return next((value for value in reversed(self._of(number)) if isinstance(value, bytes)), b"")
+        return next((value for value in reversed(self._values(number)) if isinstance(value, bytes)), b"")
 
     def contents(self, number: int) -> list[bytes]:
         """The bytes of a repeated field."""
-        return [value for value in self._of(number) if isinstance(value, bytes)]
+        return [value for value in self._values(number) if isinstance(value, bytes)]
 
     def text(self, number: int) -> str:
         """The last text of a field."""
         return self.content(number).decode("utf-8", "replace")
 
-    def _of(self, number: int) -> list[int | bytes]:
+    def _values(self, number: int) -> list[int | bytes]:
         return self._fields.get(number, [])
 
 

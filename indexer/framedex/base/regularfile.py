@@ -1,6 +1,6 @@
 """Open only regular files: a capture or a log may contain a pipe instead of a file, which would block forever.
 
-Features that systems other than Linux lack have replacements here, as needed to read an index.
+Also replaces the Linux features that reading an index needs on other systems.
 """
 
 from __future__ import annotations

@@ -18,20 +18,21 @@ from typing import IO, Any
 from framedex.base.regularfile import open_regular
 
 MAX_PARTS = 60_000
-_END = struct.Struct("<4s4H2LH")  # end of central directory: mark, disks, entries twice, size, offset, comment length
-_END_MARK = b"PK\5\6"
-_LOCATOR = struct.Struct("<4sLQL")  # zip64: mark, disk, offset of the record, disks
-_LOCATOR_MARK = b"PK\6\7"
-# zip64's end of central directory: mark, length, versions, disks, entries twice, size, offset
+# end of central directory: signature, disks, entries twice, size, offset, comment length
+_END = struct.Struct("<4s4H2LH")
+_END_SIGNATURE = b"PK\5\6"
+_LOCATOR = struct.Struct("<4sLQL")  # zip64: signature, disk, offset of the record, disks
+_LOCATOR_SIGNATURE = b"PK\6\7"
+# zip64's end of central directory: signature, length, versions, disks, entries twice, size, offset
 _END_64 = struct.Struct("<4sQ2H2L4Q")
-_END_64_MARK = b"PK\6\6"
+_END_64_SIGNATURE = b"PK\6\6"
 _MAX_COMMENT_BYTES = 1 << 16
 _MAX_DIRECTORY_BYTES = 8 << 20  # bytes of the central directory; the next limits are in bytes too
 _MAX_TOTAL_BYTES = 16 << 30
 MAX_RATIO = 400
 """The highest compression ratio of an honest file; a file of one repeated byte reaches 1000."""
-_UNPACKED = 16 << 20
-_MAX_JSON_MEMORY_BYTES = 1 << 30  # bytes of the Python values that JSON becomes
+_MIN_TOTAL_BYTES = 16 << 20
+_MAX_JSON_MEMORY_BYTES = 1 << 30  # bytes of the Python values after parsing
 _BYTES_OF_VALUES = {"{": 200, "[": 64, '"': 30, ",": 36}
 _BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, struct.error, KeyError)
 
@@ -44,10 +45,13 @@ class UntrustedArchive:
     """Reads a ZIP file. Raises DamagedArchiveError if it is malformed, OSError if it cannot be read."""
 
     def __init__(self, path: Path, manifest: str, foreign: str, max_bytes: Callable[[str], int | None]) -> None:
-        """`max_bytes` limits a part; None for an unknown name. `foreign` is the error of a file without `manifest`."""
+        """`max_bytes` returns the size limit of a part, None for an unknown name.
+
+        `foreign` is the message of the error for a file without `manifest`.
+        """
         self._path = path
         with open_regular(path) as file:
-            size = _check_list(file)
+            size = _check_central_directory(file)
             with _open_zip(file) as archive:
                 infos = archive.infolist()
         self.sizes: Mapping[str, int] = {info.filename: info.file_size for info in infos}
@@ -88,32 +92,32 @@ def _open_zip(file: IO[bytes]) -> Iterator[zipfile.ZipFile]:
         yield archive
 
 
-def _check_list(file: IO[bytes]) -> int:
+def _check_central_directory(file: IO[bytes]) -> int:
     """Check the limits of the central directory before zipfile reads it. Returns the file size in bytes."""
     size = file.seek(0, os.SEEK_END)
     start = file.seek(max(0, size - _END.size - _MAX_COMMENT_BYTES - _LOCATOR.size - _END_64.size))
     tail = file.read()
-    at = tail.rfind(_END_MARK)
-    if at < 0 or len(tail) - at < _END.size:
+    end = tail.rfind(_END_SIGNATURE)
+    if end < 0 or len(tail) - end < _END.size:
         raise DamagedArchiveError("it is not a complete zip file: its end is missing")
-    _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, at)
-    if tail.startswith(_LOCATOR_MARK, at - _LOCATOR.size):
-        entries, length = _read_large_end(tail, start, at - _LOCATOR.size)
+    _, _, _, _, entries, length, _, _ = _END.unpack_from(tail, end)
+    if tail.startswith(_LOCATOR_SIGNATURE, end - _LOCATOR.size):
+        entries, length = _read_zip64_end(tail, start, end - _LOCATOR.size)
     if entries > MAX_PARTS or length > _MAX_DIRECTORY_BYTES:
         raise DamagedArchiveError("it has too many parts")
     file.seek(0)
     return size
 
 
-def _read_large_end(tail: bytes, start: int, locator: int) -> tuple[int, int]:
-    """The entries and the directory's bytes in the zip64 record, which takes precedence and precedes its locator.
+def _read_zip64_end(tail: bytes, start: int, locator: int) -> tuple[int, int]:
+    """The number of entries and the directory's size, from the zip64 record before its locator; it takes precedence.
 
     `tail` begins at byte `start` of the file, and has the locator at `locator`.
     """
-    at = locator - _END_64.size
-    if at < 0 or not tail.startswith(_END_64_MARK, at) or _LOCATOR.unpack_from(tail, locator)[2] != start + at:
-        raise DamagedArchiveError("its end is malformed")
-    *_, entries, length, _ = _END_64.unpack_from(tail, at)
+    end = locator - _END_64.size
+    if end < 0 or not tail.startswith(_END_64_SIGNATURE, end) or _LOCATOR.unpack_from(tail, locator)[2] != start + end:
+        raise DamagedArchiveError("its zip64 record is malformed")
+    *_, entries, length, _ = _END_64.unpack_from(tail, end)
     return entries, length
 
 
@@ -127,17 +131,17 @@ def _check_entries(infos: list[zipfile.ZipInfo], size: int, max_bytes: Callable[
             raise DamagedArchiveError("one of its parts uses an unsupported compression or encryption")
         if info.file_size > largest:
             raise DamagedArchiveError("one of its parts is larger than allowed")
-    if sum(info.file_size for info in infos) > min(_MAX_TOTAL_BYTES, _UNPACKED + MAX_RATIO * size):
+    if sum(info.file_size for info in infos) > min(_MAX_TOTAL_BYTES, _MIN_TOTAL_BYTES + MAX_RATIO * size):
         raise DamagedArchiveError("its decompressed size is larger than allowed")
 
 
 def grows_too_large(data: bytes) -> bool:
-    """Whether JSON needs more memory as Python values than allowed."""
+    """Whether JSON would need more memory than allowed once parsed into Python values."""
     return estimate_memory(data) > _MAX_JSON_MEMORY_BYTES
 
 
 def estimate_memory(text: bytes | str) -> int:
-    """Return an estimate of the bytes that JSON needs as Python values."""
+    """Return an estimate of the bytes that JSON needs once parsed into Python values."""
     if isinstance(text, str):
         return sum(text.count(mark) * size for mark, size in _BYTES_OF_VALUES.items())
     return sum(text.count(mark.encode()) * size for mark, size in _BYTES_OF_VALUES.items())
@@ -146,7 +150,7 @@ def estimate_memory(text: bytes | str) -> int:
 def parse_json(data: bytes) -> Any:
     """Parse the JSON of a part. Raises DamagedArchiveError if it is malformed or needs too much memory.
 
-    Honest JSON needs five times its size as Python values. Empty lists and objects need up to thirty.
+    Python values of ordinary JSON need five times its size, those of empty lists and objects up to thirty times.
     """
     if grows_too_large(data):
         raise DamagedArchiveError("its JSON needs more memory than allowed")

@@ -1,4 +1,4 @@
-"""Requests by http and https, with only safe redirects."""
+"""HTTP and HTTPS requests that follow only safe redirects."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _MAX_NAMES = 3
 _MAX_RANGES = 8
 
 SHARED_MARK = "shared"
-"""The first word of the command of a shared capture."""
+"""The first word of a shared capture's command."""
 
 
 def duration(nanoseconds: int) -> str:

@@ -22,7 +22,7 @@ from framedex.binaries.names import readable_name
 from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
 from framedex.model import NativeSymbol
 
-_MAX_TEXT_BYTES = 256  # bytes; a longer match is not a text
+_MAX_TEXT_BYTES = 256  # bytes; longer bytes without a NUL are not a text
 _MAX_FUNCTION_BYTES = 1 << 20  # bytes; a larger function is data or has a damaged size
 _NEVER_RETURNS = re.compile(
     r"abort|_?exit|longjmp|pthread_exit|_Unwind_Resume|__assert_fail|__stack_chk_fail|__clang_call_terminate"
@@ -74,13 +74,13 @@ class Binary:
 
     @property
     def is_stripped(self) -> bool:
-        """Whether only exported functions have names."""
+        """Whether the symbol tables name only exported functions."""
         symbols, lines, _ = self._contents
         return symbols is not None and symbols.names_exports_only and lines is None
 
     @property
     def compiler(self) -> str:
-        """The compiler: clang, gcc, or empty if unknown; clang if both compiled parts of the binary."""
+        """The compiler: `clang`, `gcc`, or empty if unknown; `clang` if each compiled parts of the binary."""
         return self._elf.compiler if self._elf else ""
 
     @property
@@ -108,7 +108,7 @@ class Binary:
         return None if find_debug_file(self.path, self._elf) else self.build_id
 
     def resolve(self, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
-        """The functions at each ELF virtual address, innermost inlined one first; () if unknown.
+        """The functions at each ELF virtual address, from the innermost inlined one outwards; () if unknown.
 
         Pass the address of the call, which is the return address minus one: a call can be a function's last
         instruction.
@@ -130,7 +130,7 @@ class Binary:
         return section.address if section else None
 
     def function_start(self, address: int) -> int | None:
-        """The start of the function around an address, from the unwind tables: works for unnamed functions."""
+        """The start of the function around an address, from the unwind tables, even without a name."""
         extents = self._contents.extents
         return extents.start(address) if extents and 0 <= address < 1 << 64 else None
 
@@ -230,7 +230,7 @@ class Binary:
 
     @property
     def _contents(self) -> _Contents:
-        """Symbols, lines and function extents. Read lazily, so that callers that only compare a file need not wait."""
+        """Symbols, lines and function extents, read lazily: callers that only compare the file need none of them."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = _read_contents(self.path, self._elf) if self._elf else _Contents(None, None, None)

@@ -1,8 +1,8 @@
 """The call instructions of a function, each with the calls that run before and after it.
 
-Compilers move blocks around, so address order says little about source order. Control flow along the jumps says more.
-iced-x86 decodes an average function of libjax_common.so in 16 us. A search for `E8` bytes takes as long, and capstone
-takes 63 us.
+Compilers reorder blocks, so the order of addresses is often not the order in the source. The control flow is closer to
+it. iced-x86 decodes an average function of libjax_common.so in 16 us. A search for `E8` bytes takes as long, and
+capstone takes 63 us.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from framedex.binaries.machines.control_flow import ControlFlow, Instruction, Machine
 
-_MAX_NEIGHBOURS = 8  # calls to collect in each direction
-_MAX_VISITED_BLOCKS = 60  # blocks to visit for those calls
-_MAX_WINDOW_BYTES = 4096  # bytes to search for call arguments
-_MAX_TABLE_EDGES = 1 << 17  # table jumps times cases in one function; an interpreter has this many
+_MAX_NEIGHBOURS = 8  # the maximum number of calls in each direction
+_MAX_VISITED_BLOCKS = 60  # the maximum number of blocks to search for these calls
+_MAX_WINDOW_BYTES = 4096  # the maximum number of bytes to search for call arguments
+_MAX_TABLE_EDGES = 1 << 17  # jump tables times their cases in one function; an interpreter's main loop has this many
 
 _BRANCHES = (ControlFlow.CONDITIONAL_BRANCH, ControlFlow.UNCONDITIONAL_BRANCH)
 _BLOCK_ENDS = (
@@ -64,7 +64,7 @@ IsPointer = Callable[[int], bool]
 """Whether only the dynamic linker writes to an address, and writes the address of a named symbol there."""
 
 NeverReturns = Callable[[int], bool]
-"""Whether a function never returns, by the target of its calls (`CallInstruction.target`)."""
+"""Whether calls to a target (`CallInstruction.target`) never return."""
 
 
 class FunctionCode:
@@ -89,7 +89,7 @@ class FunctionCode:
         self._blocks = {block.start: block for block in blocks}
         self._call_positions = [(block.start, i) for block in blocks for i in range(len(block.calls))]
         self._likely_predecessors: dict[int, int] = {}  # for each block, its most likely predecessor
-        for block in reversed(blocks):  # the lowest address wins, and fall-through wins over a jump
+        for block in reversed(blocks):  # a fall-through is preferred to a jump, and then the lowest address
             if block.jump is not None:
                 self._likely_predecessors[block.jump] = block.start
         self._likely_predecessors |= {block.following: block.start for block in blocks if block.following is not None}
@@ -108,15 +108,15 @@ class FunctionCode:
             if self._blocks[start].is_endless and i == len(self._blocks[start].calls) - 1
         )
 
-    def numbers(self, call: int) -> list[int]:
-        """The constants put into registers or memory just before a call, as 32-bit values.
+    def constants_before(self, call: int) -> list[int]:
+        """The constants stored in registers or memory just before a call, as 32-bit values.
 
         `call` is an index into `calls`.
         """
         return self._machine.find_constants(self._instructions_before(call))
 
-    def addresses(self, call: int) -> list[int]:
-        """The addresses put into registers just before a call; `call` is an index into `calls`."""
+    def addresses_before(self, call: int) -> list[int]:
+        """The addresses loaded into registers just before a call; `call` is an index into `calls`."""
         return self._machine.find_addresses(self._instructions_before(call))
 
     def _instructions_before(self, call: int) -> Iterator[Instruction]:
@@ -130,7 +130,7 @@ class FunctionCode:
                 return
 
     @cached_property
-    def flow(self) -> list[tuple[range, list[int], list[int]]]:
+    def control_flow(self) -> list[tuple[range, list[int], list[int]]]:
         """The blocks in topological order, ignoring back edges.
 
         Each block has the range of its calls as indexes into `calls`, the indexes of its predecessors in this list, and
@@ -238,7 +238,7 @@ def _decode_blocks(
 
 
 class _FunctionContext(NamedTuple):
-    """The address ranges of a function's parts, and tests: for pointers that leave its binary, for endless calls."""
+    """The address ranges of a function's parts, and predicates for pointers to other binaries and for endless calls."""
 
     machine: Machine[Any]
     code_ranges: Sequence[range]

@@ -4,10 +4,10 @@ The search follows gdb (GDB manual, "Debugging Information in Separate Files"). 
 debug folder, then by the name in `.gnu_debuglink` next to the binary. The cache of debuginfod clients is also searched;
 `debuginfod.py` fills it.
 
-Section `.gnu_debugdata` has compressed symbols as an embedded ELF file (GDB manual, "MiniDebugInfo"). Its addresses are
-trusted like those of the binary's own symbol table, if both files are of the same binary.
+Section `.gnu_debugdata` has compressed symbols as an embedded ELF file (GDB manual, "MiniDebugInfo"). If both files
+belong to the same binary, its addresses are trusted like those of the binary's own symbol table.
 
-The debug files of a process in a container are there, too: below `/proc/PID/root`, like its binaries.
+The debug files of a process in a container are searched in that container: below `/proc/PID/root`, like its binaries.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _debug_folder(root: Path) -> Path:
 
 
 def _linked_paths(path: Path, name: str, root: Path) -> Iterator[Path]:
-    # Links of another root cannot be resolved here. Paths of mapped files have none.
+    # Links inside another root cannot be resolved from here. Paths of mapped files contain no links.
     folder = path.parent if root.name else Path(os.path.realpath(path)).parent
     yield folder / name
     yield folder / ".debug" / name
@@ -96,7 +96,7 @@ def _has_checksum(path: Path, checksum: int) -> bool:
 
 MINI_DEBUG_INFO_SECTION = ".gnu_debugdata"
 _MAX_DECOMPRESSED_BYTES = 1 << 28  # bytes, decompressed; jaxlib's library has 105 MB
-_MAX_LZMA_MEMORY_BYTES = 1 << 28  # bytes of memory for the decompression itself; `xz -9` needs 65 MB
+_MAX_LZMA_MEMORY_BYTES = 1 << 28  # bytes of memory that the decompressor may use; `xz -9` needs 65 MB
 
 
 def read_mini_debug_info(elf: Elf) -> Elf | None:

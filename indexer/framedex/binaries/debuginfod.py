@@ -27,7 +27,7 @@ from framedex.base.web import build_web_opener
 from framedex.binaries.debug_files import find_debuginfod_cache, has_build_id
 
 _BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
-_MIN_BYTES_PER_TIMEOUT = 100 << 10  # bytes that a server must send within `timeout`
+_MIN_BYTES_PER_TIMEOUT = 100 << 10  # the number of bytes that a server must send within `timeout`
 _MAX_FILE_BYTES = 4 << 30  # bytes
 _MAX_DOWNLOAD_S = 24 * 3600  # seconds
 _CHUNK_BYTES = 1 << 16
@@ -36,7 +36,7 @@ _MISS_LIFETIME_S = 600  # seconds for which a cached "not found" is valid
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Longest silence and longest download, in seconds, and the largest file, in bytes."""
+    """Limits for a server: the longest silence and the longest download, in seconds, and the largest file, in bytes."""
 
     timeout: int
     max_seconds: int
@@ -75,7 +75,7 @@ class Debuginfod:
         if servers and not has_failed:
             with suppress(OSError):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                (folder / "debuginfo").touch()  # an empty file records for all clients that no server has it
+                (folder / "debuginfo").touch()  # an empty file tells all clients that no server has it
 
     def _request(self, server: str, build_id: str, name: str, folder: Path) -> _DownloadResult:
         address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"

@@ -1,7 +1,8 @@
 """Demangle C++ names, also names as debuggers and crash handlers print them.
 
 The choice of demangler matters. clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
-demanglers reject. Distinct mangled names in jaxlib 0.10.2's libjax_common.so left undemangled, of 393,451:
+demanglers reject. This table counts the distinct names of jaxlib 0.10.2's libjax_common.so that stay mangled, of
+393,451:
 
 | demangler                                              | left  | us a name |
 |--------------------------------------------------------|-------|-----------|
@@ -15,8 +16,8 @@ demanglers reject. Distinct mangled names in jaxlib 0.10.2's libjax_common.so le
 symbolic, our DWARF reader, has no demangler in its Python interface. So framedex tries LLVM's demangler, if installed,
 then libstdc++'s. A name that both reject stays mangled.
 
-Printed names have additions. gdb appends argument values, c10 and lldb the offset of the call, and demanglers the clone
-that a compiler made. absl omits the text between brackets. A name printed into a fixed buffer may be truncated.
+Printed names have additions: gdb appends argument values, c10 and lldb the offset of the call, and demanglers the
+suffix of a compiler's clone. absl omits the text between brackets. A name printed into a fixed buffer may be truncated.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _Demangler = Callable[[str], "str | None"]
 
 _MAX_LENGTH = 1 << 16  # characters; the longest name of libjax_common.so has 16 k
 
-# A mangled name has no space or control character. Demanglers reject invalid UTF-8, which is a surrogate here.
+# A mangled name has no space or control character. Demanglers reject invalid UTF-8, which Python decodes to surrogates.
 _MANGLED = re.compile(r"_{1,3}Z[^\x00-\x20\x7f\ud800-\udfff]+")
 
 # Suffixes that compilers append to a function's name when they split, clone or promote it.
@@ -58,7 +59,7 @@ def demangle(mangled: str) -> str:
 
 
 def strip_clone_suffix(mangled: str) -> str:
-    """The name of the function from which a compiler made a clone (`f.cold`, `f.isra.0`, `f.llvm.123`).
+    """The name of a function without the suffix of a compiler's clone (`f.cold`, `f.isra.0`, `f.llvm.123`).
 
     Keeps a symbol version (`f@@GLIBC_2.34`): its numbers are not a clone's.
     """

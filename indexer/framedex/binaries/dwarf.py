@@ -62,7 +62,7 @@ class LineTables:
         return tuple(LineEntry(f.symbol or "", _normalise_path(f.full_path), f.line or 0) for f in found)
 
     def find_in_part(self, address: int, start: int) -> tuple[LineEntry, ...]:
-        """`find` in the part of a function that GCC split off (`f.cold`) at address `start`.
+        """Like `find`, for an address in a part of a function that GCC split off (`f.cold`) and that begins at `start`.
 
         GCC may continue the last row of the line table from the part before. Then symbolic loses the innermost inlined
         function, so this returns ().
@@ -160,7 +160,7 @@ def _normalise_path(path: str | None) -> str | None:
 
 _MIN_STORED_BYTES = 1 << 16  # bytes; smaller tables are built as quickly as they are found
 _MAX_TOTAL_BYTES = 256 << 20  # bytes; the least recently used tables are removed
-_CHECKSUM_BYTES = 4  # bytes of the leading CRC-32
+_CHECKSUM_BYTES = 4  # the number of bytes of the leading CRC-32
 
 
 class CachedLineTables:
@@ -177,7 +177,7 @@ class CachedLineTables:
         self._state, self._builder = state_of(binary), (builder, state_of(builder))
 
     def read(self) -> bytes | None:
-        """The cached tables for the binary's state when this object was created; None if missing or damaged."""
+        """The tables cached for the binary's state at the creation of this object; None if missing or damaged."""
         file = self._file()
         if file is None:
             return None
@@ -186,7 +186,7 @@ class CachedLineTables:
         except OSError:
             return None
         tables = kept[_CHECKSUM_BYTES:]
-        if not tables or kept[:_CHECKSUM_BYTES] != _checksum(tables):
+        if not tables or kept[:_CHECKSUM_BYTES] != _compute_checksum(tables):
             return None
         with suppress(OSError):
             os.utime(file)  # mark as recently used
@@ -206,7 +206,7 @@ class CachedLineTables:
             descriptor, unfinished = tempfile.mkstemp(dir=file.parent)
             try:
                 with os.fdopen(descriptor, "wb") as opened:
-                    opened.write(_checksum(tables))
+                    opened.write(_compute_checksum(tables))
                     opened.write(tables)
                 Path(unfinished).replace(file)
             except BaseException:
@@ -222,7 +222,7 @@ class CachedLineTables:
         return self._folder / hashlib.sha256(key.encode()).hexdigest()
 
 
-def _checksum(tables: bytes) -> bytes:
+def _compute_checksum(tables: bytes) -> bytes:
     return zlib.crc32(tables).to_bytes(_CHECKSUM_BYTES, "little")
 
 

@@ -80,7 +80,7 @@ class Elf:
         return _ARCHITECTURES.get(self._elf["e_machine"], "") if self._elf.elfclass == 64 else ""
 
     def segment_around(self, address: int) -> tuple[int, memoryview]:
-        """The start address of the segment around an address, and its bytes, as many as the file has."""
+        """The start address of the segment around an address, and the bytes of the segment that the file has."""
         for begin, size, at in self._loaded_segments:
             if begin <= address < begin + size:
                 return begin, self._data[at : at + size]
@@ -92,7 +92,7 @@ class Elf:
         return next(found, None)
 
     def content(self, start: int, end: int) -> bytes:
-        """The bytes loaded at addresses [start, end), as many as the file has."""
+        """The bytes loaded at addresses [start, end); fewer if the file is truncated."""
         address, loaded = self.segment_around(start)
         return bytes(loaded[start - address : end - address])
 
@@ -132,7 +132,7 @@ class Elf:
     @cached_property
     def compiler(self) -> str:
         """The compiler, `clang` or `gcc`, from `.comment`; clang if both appear, as start-up code is from gcc."""
-        content = self._comment
+        content = self._comment_section
         return "clang" if b"clang version" in content else "gcc" if b"GCC: " in content else ""
 
     @property
@@ -164,10 +164,12 @@ class Elf:
     @property
     def compilers(self) -> tuple[str, ...]:
         """The compilers that object files record in `.comment`, each once: `GCC: (Debian 12.2.0-14) 12.2.0`."""
-        return tuple(dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment.split(b"\0") if text))
+        return tuple(
+            dict.fromkeys(text.decode("utf-8", "replace") for text in self._comment_section.split(b"\0") if text)
+        )
 
     @cached_property
-    def _comment(self) -> bytes:
+    def _comment_section(self) -> bytes:
         section = self.section(".comment")
         return bytes(self.section_content(section)) if section and section.size <= _MAX_NOTE_BYTES else b""
 
@@ -235,7 +237,7 @@ class Elf:
 
     def _elf_sections(self, kind: str) -> list[Any]:
         found = (self._elf.get_section(section.index) for section in self.sections if section.kind == kind)
-        return list(found)  # the constructor read each one without an error
+        return list(found)  # `_read_sections` has read each section without an error
 
     @cached_property
     def _segments(self) -> list[Any]:
@@ -254,7 +256,7 @@ class Elf:
             return default
 
     def section_content(self, section: Section) -> memoryview:
-        """A section's content, as much as the file has."""
+        """A section's content; shorter if the file is truncated."""
         if section.kind == "SHT_NOBITS":
             return self._data[:0]
         content = self._data[section.offset : section.offset + section.size]

@@ -1,6 +1,6 @@
 """The C++ type of an XLA FFI handler, read from the machine code of its registered C function.
 
-`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) defines a C function. It builds once an object of type
+`XLA_FFI_DEFINE_HANDLER_SYMBOL` (xla/ffi/api/ffi.h) defines a C function, which creates one static object of type
 `xla::ffi::Handler<stage, function type, tags...>` from a pointer to the author's function. The tags are the handler's
 arguments, results and attributes. Nothing else connects the two functions.
 
@@ -44,7 +44,7 @@ class HandlerSearch:
         self._elf = elf
         self._symbols = symbols
         self._starts: dict[int, ElfSymbol | None] = {}
-        self._objects = symbols.objects("_ZTVN3xla3ffi7HandlerI")
+        self._objects = symbols.mangled_names_with_prefix("_ZTVN3xla3ffi7HandlerI")
         self._pointers = dict(self._read_pointers())
 
     def find_handler(self, address: int) -> HandlerCode | None:
@@ -89,16 +89,16 @@ class HandlerSearch:
 
     def _find_targets(self, start: int, end: int) -> Iterator[int | str]:
         """The targets that the code refers to: addresses, and names of symbols that the dynamic linker resolves."""
-        for target in self._referenced(start, end):
+        for target in self._relative_targets(start, end):
             if target in self._pointers:
                 yield self._pointers[target]
             elif self._elf.is_in_section(target, ".plt", ".plt.sec", ".plt.got"):
-                stub = self._referenced(target, target + _PLT_ENTRY_BYTES)
+                stub = self._relative_targets(target, target + _PLT_ENTRY_BYTES)
                 yield from (self._pointers[slot] for slot in stub if slot in self._pointers)
             else:
                 yield target
 
-    def _referenced(self, start: int, end: int) -> list[int]:
+    def _relative_targets(self, start: int, end: int) -> list[int]:
         return find_relative_targets(self._elf.architecture, self._elf.code(start, end), start)
 
     def _read_pointers(self) -> Iterator[tuple[int, int | str]]:

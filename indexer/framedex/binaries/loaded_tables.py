@@ -1,4 +1,4 @@
-"""Tables that are loaded with a binary, and so survive stripping: function extents and the dynamic linker's pointers.
+"""Tables that are loaded with a binary, so that `strip` keeps them: function extents and the dynamic linker's pointers.
 
 `.eh_frame_hdr` has a sorted table of function starts. Each entry has the address of a description (FDE) in `.eh_frame`,
 which has the function's length. Layouts: Linux Standard Base 5.0, "Exception Frames"; pointer encodings: its "DWARF
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _UNWIND_HEADER = bytes(
     (1, 0x1B, 0x03, 0x3B)
 )  # version; encodings of .eh_frame's address, of the count and of the table
-_UNWIND_ENTRY = np.dtype([("start", "<i4"), ("description", "<i4")])  # both are relative to the header's address
+_UNWIND_ENTRY = np.dtype([("start", "<i4"), ("description", "<i4")])  # relative to the header's address
 _MAX_CIES = 1 << 12  # CIEs (common descriptions); libjax_common.so has 2
 _NUMBER_TYPES = {
     0x0: "<u8",
@@ -147,7 +147,7 @@ def _read_lengths(loaded: npt.NDArray[np.uint8], addresses: npt.NDArray[np.int64
     addresses = addresses[readable]
     kinds = (
         addresses + 4 - _read_numbers(loaded, addresses + 4, "<u4").astype(np.int64)
-    )  # an FDE holds the distance back to its CIE
+    )  # an FDE stores the distance back to its CIE
     distinct = np.unique(kinds)
     for kind in distinct[:_MAX_CIES].tolist():
         form = _NUMBER_TYPES.get(_read_pointer_encoding(loaded, kind) & 0xF)
@@ -273,7 +273,7 @@ class Linkage:
         return dict(zip(rows["tag"].tolist(), rows["value"].tolist(), strict=True))
 
     def _read_rows(self, layout: np.dtype[Any], address: int, size: int) -> npt.NDArray[Any]:
-        """The rows of a table, as many as the file has."""
+        """The rows of a table; fewer if the file is truncated."""
         begin, loaded = self._elf.segment_around(address)
         content = loaded[address - begin : address - begin + size]
         return np.frombuffer(content, layout, count=len(content) // layout.itemsize)

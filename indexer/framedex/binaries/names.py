@@ -19,8 +19,8 @@ from framedex.base.lazy import compiled_on_use
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part for any lambda in keys and in the names of definitions
 
-_CACHE_SIZE = 1024  # cached names: the steps that resolve a function parse its name several times
-_MAX_READABLE_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
+_CACHE_SIZE = 1024  # the number of cached names: several steps of resolving a function parse its name
+_MAX_READABLE_ARGUMENTS = 20  # template arguments of at most this many characters are kept
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Name:
 
     @property
     def is_special_member_of_lambda(self) -> bool:
-        """Whether this is a lambda's constructor or destructor, which the compiler generates for every lambda."""
+        """Whether this is the constructor or destructor that the compiler generates for a lambda."""
         *_, outer, own = (Part(""), Part(""), *self.parts)
         return outer.is_lambda and (own.is_lambda or own.text.startswith("~"))
 
@@ -134,7 +134,7 @@ def _format_part(part: Part, is_scope: bool) -> str:
     return text
 
 
-# Inline namespaces of libc++, libstdc++, abseil and the NDK: part of the symbol, never written by people.
+# Inline namespaces of libc++, libstdc++, abseil and the NDK: in symbols, but never in written names.
 _INLINE_NAMESPACE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
 INLINE_NAMESPACES = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
 _STD_STRING = compiled_on_use(

@@ -37,13 +37,13 @@ _MAX_DIGESTS = 1_000
 class DigestCache:
     """A cache of file digests, keyed by path and file state."""
 
-    def __init__(self, kept_in: Path | None = None) -> None:
-        """Cache digests in the file `kept_in`, by default in the user's cache folder.
+    def __init__(self, cache_file: Path | None = None) -> None:
+        """Cache digests in the file `cache_file`, by default in the user's cache folder.
 
-        If that file is unreadable or read-only, digests live as long as this object.
+        If that file is unreadable or read-only, the cache lasts as long as this object.
         """
         cache = user_folder("XDG_CACHE_HOME")
-        self._path = kept_in or (cache / "framedex" / "contents.json" if cache else None)
+        self._path = cache_file or (cache / "framedex" / "contents.json" if cache else None)
         self._digests: dict[str, str] | None = None
         self._lock = Lock()
 
@@ -52,7 +52,7 @@ class DigestCache:
         state = state_of(path)
         if state is None:
             return ""
-        if known := self.known(path, state):
+        if known := self.find_digest(path, state):
             return known
         try:
             with open_regular(path) as file:
@@ -64,7 +64,7 @@ class DigestCache:
         self._store_digest(state_key(path, state), digest)
         return digest
 
-    def known(self, path: Path, state: BinaryState) -> str:
+    def find_digest(self, path: Path, state: BinaryState) -> str:
         """The cached digest of a file in this state; empty if not cached."""
         with self._lock:
             return self._load_digests().get(state_key(path, state), "")
@@ -134,10 +134,10 @@ KEEP_VARIABLE = "FRAMEDEX_KEEP_BINARIES"
 
 _MAX_TOTAL_BYTES = 2 << 30  # bytes; the least recently used copies are removed
 _MAX_BINARY_BYTES = 1 << 30  # bytes of one binary with its debug file
-_FREE_SPACE_FRACTION = 4  # a copy takes at most a quarter of the free space
+_FREE_SPACE_FRACTION = 4  # copy only if the copy takes at most a quarter of the free space
 _ABANDONED_AFTER_S = 3600  # seconds after which an unfinished copy is removed
 _UNFINISHED_PREFIX = ".unfinished-"
-_DEBUG_FOLDER = ".debug"  # the folder next to a binary that is searched for its debug file
+_DEBUG_FOLDER = ".debug"  # the folder next to a binary that debuggers search for its debug file
 _BLOCK_BYTES = 1 << 20  # bytes
 _COPY_RANGE_ERRORS = (errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _DEBUG_LINK_SECTION = b".gnu_debuglink"
@@ -175,7 +175,7 @@ class BinaryStore:
             return None
         return found
 
-    def forget(self, copy: Path) -> None:
+    def remove(self, copy: Path) -> None:
         """Remove a copy whose content is wrong."""
         if self.folder is not None and copy.parent.parent == self.folder:
             shutil.rmtree(copy.parent, ignore_errors=True)
@@ -199,7 +199,7 @@ class BinaryStore:
                 return
             if (debug := _find_linked_debug_file(path)) and size + debug[1].stat().st_size <= most:
                 _copy_file(debug[1], unfinished / _DEBUG_FOLDER / debug[0])
-            unfinished.rename(self.folder / digest)  # fails if another process was first
+            unfinished.rename(self.folder / digest)  # fails if another process has added the same copy
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
         self._remove_unused()

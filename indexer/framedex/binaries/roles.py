@@ -1,7 +1,7 @@
 """The role of a frame: code, glue between languages, or interpreter and start of threads and processes.
 
-Only the tables below decide, from the frame's binary and readable name. A frame that matches no rule is code: hiding
-too little is better than hiding a frame that someone looks for.
+Only the tables below decide, from the frame's binary and readable name. A frame that matches no rule is code: showing
+too many frames is better than hiding a frame that someone needs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INTERPRETER_NAMES = re.compile(
     r"cfunction_\w+|method_vectorcall\w*|slot_tp_\w+|_?PyCFunction_\w+"
 )
 
-# Plumbing between Python and C++, and between a caller and a stored callable. Prefixes of readable names.
+# Prefixes of readable names: glue between Python and C++, and between a caller and a stored callable.
 _GLUE = re.compile(
     r"nanobind::(?:detail::|class_<|init<|cpp_function\b)|(?:_?nb_\w+|nanobind_\w+_method\w*)$|"
     r"pybind11::(?:detail::|cpp_function\b|class_<|object_api\b)|"

@@ -27,7 +27,7 @@ _SHN_UNDEF, _SHN_LORESERVE = 0, 0xFF00
 _SPLIT_PART_SUFFIX = re.compile(rb"\.(?:cold|part\.)")
 _PART_SUFFIXES = re.compile(r"(?:\.cold(?:\.\d+)?|\.part\.\d+)+$")
 _MAX_PARTS = 16
-_MAX_SAME_NAME = 1 << 10  # functions of one name, as many as files have static ones
+_MAX_SAME_NAME = 1 << 10  # the maximum number of functions with one name; many files may each have a static one
 _MAX_NAME_BYTES = 1 << 16
 _MAX_ADDRESS = np.iinfo(np.uint64).max
 
@@ -53,12 +53,12 @@ class SymbolTable:
     """The functions in a binary's symbol tables, ordered by address, and the names of its objects."""
 
     def __init__(self, tables: Sequence[RawSymbols], extents: FunctionExtents, names_exports_only: bool) -> None:
-        """Read the tables; `names_exports_only`: they name only the binary's exports."""
+        """Read the tables; `names_exports_only`: the tables name only the functions that the binary exports."""
         self.names_exports_only = names_exports_only
         self._tables = tables
         self._string_offsets = list(
             accumulate((len(table.strings) for table in tables), initial=0)
-        )  # of each table's strings
+        )  # the offset of each table's strings
         functions, self._folded = _merge_by_address(
             [_read_functions(table, begin) for table, begin in zip(tables, self._string_offsets, strict=False)]
         )
@@ -75,7 +75,7 @@ class SymbolTable:
         i = int(np.searchsorted(self._starts, key, side="right")) - 1
         if i < 0 or self._highest_ends[i] <= key:
             return None
-        if self._ends[i] <= key:  # after a smaller function nested in a larger one
+        if self._ends[i] <= key:  # the address may be after a smaller function nested in a larger one
             i = int(np.searchsorted(self._highest_ends, key, side="right"))
         return self[i]
 
@@ -114,14 +114,14 @@ class SymbolTable:
         text = re.compile(re.escape(mangled.encode("utf-8", "surrogateescape")) + rb"(?:@@?[\w.]+)?\0")
         rows: dict[int, None] = {}
         for table, begin in zip(self._tables, self._string_offsets, strict=False):
-            for match in text.finditer(table.strings):  # perhaps the end of a longer name: linkers share common endings
+            for match in text.finditer(table.strings):  # maybe only the end of a longer name
                 name_range = slice(
                     *np.searchsorted(self._by_name.names, (begin + match.start(), begin + match.start() + 1))
                 )
                 rows |= dict.fromkeys(self._by_name.rows[name_range].tolist())
         return [self[i] for i in rows] if len(rows) <= _MAX_SAME_NAME else []
 
-    def containing(self, part: str, limit: int) -> list[ElfSymbol]:
+    def functions_containing(self, part: str, limit: int) -> list[ElfSymbol]:
         """The functions with `part` in their mangled name; empty if more than `limit` match."""
         return self._find_matching(re.compile(re.escape(part.encode())), limit)
 
@@ -166,7 +166,7 @@ class SymbolTable:
         order = np.argsort(names, kind="stable")
         return _NameIndex(names[order], rows[order])
 
-    def objects(self, prefix: str) -> dict[int, str]:
+    def mangled_names_with_prefix(self, prefix: str) -> dict[int, str]:
         """The mangled names with this prefix, of functions and data, by address."""
         found: dict[int, str] = {}
         for table in self._tables:
@@ -237,7 +237,7 @@ class _FunctionColumns(NamedTuple):
     starts: npt.NDArray[np.uint64]
     sizes: npt.NDArray[np.uint64]
     limits: npt.NDArray[np.uint64]  # the end of the function's section
-    ranks: npt.NDArray[np.int64]  # the lower rank wins between two names at one address
+    ranks: npt.NDArray[np.int64]  # of two names at one address, the one with the lower rank is used
     names: npt.NDArray[np.int64]
     units: npt.NDArray[np.int64]
 

@@ -29,7 +29,7 @@ _PYTHON_SUFFIXES = (".py", ".pyw", ".ipynb")
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Lines of a file, a function, or everything; empty and None match all.
+    """A pattern for lines of a file, a function, or everything. Empty fields and None match everything.
 
     `file` is an absolute path or its last components, with shell patterns for names. `function` is a shell pattern for
     a plain or qualified function name.
@@ -42,7 +42,7 @@ class Pattern:
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
-        """Parse `FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; `./` means this folder.
+        """Parse `FILE:LINE`, `FILE:*`, `FILE`, `FILE:FUNCTION`, `FUNCTION`, or `*`; `./` is the working folder.
 
         Raises ValueError with a sentence for any other text.
         """
@@ -66,17 +66,17 @@ class Pattern:
         """Whether the pattern matches every line and function."""
         return not self.file and not self.function
 
-    def fits_function(self, name: str) -> bool:
+    def matches_function(self, name: str) -> bool:
         """Whether the pattern matches a function by its plain or qualified name."""
         return bool(self.function) and (
             fnmatchcase(name, self.function) or fnmatchcase(name.rpartition(".")[2], self.function)
         )
 
-    def fits_line(self, line: PythonLine | None) -> bool:
+    def matches_line(self, line: PythonLine | None) -> bool:
         """Whether a line is in the pattern's file and has its number, if any. None matches no file."""
-        return self.fits_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
+        return self.matches_file(line) and (self.line is None or (line is not None and line.location.line == self.line))
 
-    def fits_file(self, line: PythonLine | None) -> bool:
+    def matches_file(self, line: PythonLine | None) -> bool:
         """Whether a line is in the file of the pattern."""
         return not self.file or (line is not None and PurePosixPath(line.location.path).match(self.file))
 
@@ -95,7 +95,7 @@ def _normalise_path(file: str) -> str:
 
 
 class BudgetSubject(enum.Enum):
-    """The limited quantity."""
+    """The quantity that a budget limits."""
 
     COMPILES = "compiles"
     IMPLICIT_TRANSFERS = "implicit-transfers"
@@ -105,7 +105,7 @@ class BudgetSubject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An upper limit of compilations, implicit transfers, bytes per device, or ns of tracing, for a pattern's matches.
+    """An upper limit for a pattern's matches: compilations, implicit transfers, bytes per device, or ns of tracing.
 
     `text` is the budget as the user wrote it.
     """
@@ -144,7 +144,7 @@ class BudgetVerdict:
     missing_data: str = ""
 
     @property
-    def is_kept(self) -> bool:
+    def is_met(self) -> bool:
         """Whether the recording meets the budget, according to the recorded data."""
         return not self.violations and not self.problem
 
@@ -221,10 +221,10 @@ def parse_memory_budget(value: object) -> Budget:
 
 
 def parse_startup_budget(value: object) -> Budget:
-    """Parse the budget of a start, a mapping with `trace_seconds`. Raises ValueError with a sentence if malformed."""
+    """Parse a startup budget, a mapping with `trace_seconds`. Raises ValueError with a sentence if it is malformed."""
     names = {str(name).replace("-", "_"): each for name, each in value.items()} if isinstance(value, Mapping) else {}
     found = names.get(_TRACE_SECONDS)
     seconds = found if isinstance(found, int | float) and not isinstance(found, bool) else -1
     if len(names) != 1 or not 0 <= seconds <= _MAX_SECONDS:
-        raise ValueError(f"{value!r} is not a budget of a start: write startup.{_TRACE_SECONDS} = 10")
+        raise ValueError(f"{value!r} is not a startup budget: write startup.{_TRACE_SECONDS} = 10")
     return Budget(BudgetSubject.TRACE_TIME, round(seconds * 1e9), Pattern(), f"{seconds:g} s")

@@ -31,7 +31,7 @@ _UNKNOWN_DATA = {
 
 
 def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[BudgetVerdict]:
-    """Return the verdict on each budget, in the order of the budgets. Each index has the captures of one process.
+    """Return the verdict on each budget, in the order of the budgets. Each index contains the captures of one process.
 
     The last matching budget of a subject applies to a line or function; earlier ones apply only to lines and functions
     without a later match. A budget of lines limits each function that a line compiled, and the sum of a line's
@@ -41,9 +41,9 @@ def judge(indexes: Iterable[Index], budgets: Iterable[Budget]) -> list[BudgetVer
     by_subject = {subject: [each for each in of_all if each.budget.subject is subject] for subject in BudgetSubject}
     for index in indexes:
         if of_compiles := by_subject[BudgetSubject.COMPILES]:
-            _judge_rows(of_compiles, [_compile_item(row) for row in index.compiles()])
+            _judge_rows(of_compiles, [_build_compile_row(row) for row in index.compiles()])
         if of_transfers := by_subject[BudgetSubject.IMPLICIT_TRANSFERS]:
-            _judge_rows(of_transfers, [_transfer_item(row) for row in index.transfers()])
+            _judge_rows(of_transfers, [_build_transfer_row(row) for row in index.transfers()])
         if of_memory := by_subject[BudgetSubject.MEMORY]:
             _judge_memory(of_memory, index)
         if of_starts := by_subject[BudgetSubject.TRACE_TIME]:
@@ -67,12 +67,12 @@ class _CostRow:
     addition_key: Hashable
 
     def matches(self, pattern: Pattern) -> bool:
-        is_named = pattern.fits_function(self.function) or pattern.fits_function(self.enclosing_function)
-        return pattern.fits_line(self.line) and (is_named or not pattern.function)
+        is_named = pattern.matches_function(self.function) or pattern.matches_function(self.enclosing_function)
+        return pattern.matches_line(self.line) and (is_named or not pattern.function)
 
     def group_key(self, pattern: Pattern) -> Hashable:
         """The key of the rows that a budget with this pattern adds up."""
-        return self.function if pattern.fits_function(self.function) else (self.line, self.addition_key)
+        return self.function if pattern.matches_function(self.function) else (self.line, self.addition_key)
 
 
 @dataclass(slots=True)
@@ -108,9 +108,9 @@ class _BudgetState:
         return BudgetVerdict(self.budget, self.matches, self.largest_amount, broken, problem, doubt)
 
     def _suggestion(self) -> str:
-        """A suggestion for a pattern that matches nothing."""
+        """A suggestion, as the end of a message, for a pattern that matches nothing."""
         pattern = self.budget.pattern
-        in_file = [item for item in self.others if pattern.fits_file(item.line)]
+        in_file = [item for item in self.others if pattern.matches_file(item.line)]
         near: str | None
         if not in_file:
             files = {item.line.location.path.rpartition("/")[2] for item in self.others if item.line is not None}
@@ -143,11 +143,11 @@ def _judge_rows(judged: Sequence[_BudgetState], items: Sequence[_CostRow]) -> No
             each.add_amount(sum(item.amount for item in together), [item.row for item in most_first if item.amount])
 
 
-def _compile_item(row: Compiles) -> _CostRow:
+def _build_compile_row(row: Compiles) -> _CostRow:
     return _CostRow(row, row.compiles, row.line, row.function, _enclosing_function(row.line), addition_key=id(row))
 
 
-def _transfer_item(row: Transfers) -> _CostRow:
+def _build_transfer_row(row: Transfers) -> _CostRow:
     around = _enclosing_function(row.line)
     return _CostRow(row, row.count if row.is_implicit else 0, row.line, around, around, addition_key=None)
 
@@ -170,7 +170,7 @@ def _judge_memory(judged: Sequence[_BudgetState], index: Index) -> None:
 
 
 def _judge_starts(judged: Sequence[_BudgetState], index: Index) -> None:
-    """Judge the start of each process by the last budget."""
+    """Judge the startup of each process by the last budget."""
     starts = index.startup()
     for each in judged:
         each.is_unknown |= not starts
@@ -194,7 +194,7 @@ _UNKNOWN = "(unknown)"
 
 def budget_findings(verdicts: Iterable[BudgetVerdict]) -> list[Finding]:
     """Exceeded budgets as findings, with their lines and the changes between compilations."""
-    return [_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.violations]
+    return [_build_finding(verdict.budget, broken) for verdict in verdicts for broken in verdict.violations]
 
 
 def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
@@ -207,8 +207,8 @@ def format_findings(findings: Iterable[Finding]) -> Iterator[str]:
         yield from (f"    {line}" for line in more)
 
 
-def _finding(budget: Budget, broken: BudgetViolation) -> Finding:
-    function, message, line, call = _describe(broken, budget)
+def _build_finding(budget: Budget, broken: BudgetViolation) -> Finding:
+    function, message, line, call = _describe_violation(broken, budget)
     more = "".join(f"\n{each}" for each in dict.fromkeys(_row_details(broken.rows, line)))
     is_size = budget.subject is BudgetSubject.MEMORY
     is_count = not is_size and budget.subject is not BudgetSubject.TRACE_TIME
@@ -224,7 +224,7 @@ def _finding(budget: Budget, broken: BudgetViolation) -> Finding:
     )
 
 
-def _describe(broken: BudgetViolation, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
+def _describe_violation(broken: BudgetViolation, budget: Budget) -> tuple[str, str, PythonLine | None, int]:
     """The name, message, first line and call of an exceeded budget."""
     first = broken.rows[0]
     allowed = _format_limit(budget)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from framedex.captures.metadata import (
         foreign_file,
         read_metadata,
-        write_end,
         write_foreign,
         write_foreign_metadata,
+        write_program_end,
     )
     from framedex.captures.reader import (
         CaptureStream,
@@ -96,9 +96,9 @@ __all__ = [
     "stored_program_path",
     "write_cells",
     "write_digests",
-    "write_end",
     "write_foreign",
     "write_foreign_metadata",
+    "write_program_end",
     "write_stored_buffer",
     "write_stored_program",
 ]
@@ -113,7 +113,7 @@ __getattr__ = export_lazily(
             "captures_within",
             "project_captures_folder",
         ),
-        "metadata": ("foreign_file", "read_metadata", "write_end", "write_foreign", "write_foreign_metadata"),
+        "metadata": ("foreign_file", "read_metadata", "write_program_end", "write_foreign", "write_foreign_metadata"),
         "reader": (
             "CaptureStream",
             "RecordCounts",

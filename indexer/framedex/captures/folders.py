@@ -20,7 +20,7 @@ from framedex.base.nativepart import _native
 from framedex.captures.metadata import read_metadata
 
 MAX_LEVELS = 4
-"""Levels of folders to search for captures: a folder that contains `.framedex/captures`, and one above."""
+"""The number of folder levels to search for captures: enough from the parent of a folder with `.framedex/captures`."""
 
 MAX_FOLDERS = 10_000
 """The maximum number of folders to search for captures: a search from the home folder must end soon."""
@@ -39,9 +39,9 @@ def capture_metadata_glob() -> str:
 def capture_folders(captures: Path) -> list[Path]:
     """The captures in a folder of captures, oldest first (their names begin with their UTC start time).
 
-    A folder without metadata is not a capture: its recording was stopped before it began. A capture in removal is
-    skipped. An unreadable folder counts as a capture, and reading it reports the problem. Raises FramedexError if the
-    folder cannot be listed.
+    A folder without metadata is not a capture: its recording was stopped before it began. A capture that is being
+    removed is skipped. An unreadable folder counts as a capture, and reading it reports the problem. Raises
+    FramedexError if the folder cannot be listed.
     """
     try:
         folders = list(captures.iterdir())
@@ -133,7 +133,7 @@ def _may_be_capture(folder: Path) -> bool:
 
 
 def _folder_sort_key(folder: Path) -> tuple[tuple[int, str], ...]:
-    """The sort key of a name: its parts, with numbers by value. So the tenth capture of a second follows the ninth."""
+    """The sort key of a name: its parts, with numbers by value. The tenth capture of one second follows the ninth."""
     return tuple((int(part) if part.isdecimal() else 0, part) for part in folder.name.split("-"))
 
 

@@ -1,4 +1,4 @@
-"""The metadata of a capture folder, which make it a capture of a supported version.
+"""The metadata of a capture folder. A folder is a capture if it has metadata of a supported version.
 
 `framedex run` adds the exit status or the signal after the program has ended, because a program may be killed at any
 instruction. An imported capture is a folder with the unchanged file of another recorder, and generated metadata.
@@ -75,7 +75,7 @@ class ProgramEnd:
         return "" if self.status is None else f"exited with status {self.status}"
 
 
-def write_end(capture: Path, status: int) -> None:
+def write_program_end(capture: Path, status: int) -> None:
     """Write that the capture's program has just ended. Raises OSError if writing fails.
 
     `status` is the exit status, or the negative number of the signal that killed the program.
@@ -92,7 +92,7 @@ def write_end(capture: Path, status: int) -> None:
     temporary_path.replace(capture / END_FILE)
 
 
-def read_end(capture: Path) -> ProgramEnd | None:
+def read_program_end(capture: Path) -> ProgramEnd | None:
     """The end of the capture's program; None if missing or malformed."""
     try:
         end = json.loads(read_regular_text(capture / END_FILE))
@@ -107,11 +107,11 @@ def read_end(capture: Path) -> ProgramEnd | None:
 
 def read_end_signal(capture: Path) -> str | None:
     """The name of the signal that killed the capture's program; None if it exited or if unknown."""
-    end = read_end(capture)
+    end = read_program_end(capture)
     return end.signal if end is not None else None
 
 
-def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) -> Metadata:
+def add_program_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) -> Metadata:
     """The metadata with the signal that killed the program, which is also added to the text that the index stores.
 
     If all calls until its end were recorded, the text also has `ended_after_ns`, the time since the recording began.
@@ -126,7 +126,7 @@ def add_end(metadata: Metadata, end: ProgramEnd | None, *, has_all_calls: bool) 
 
 
 _FOREIGN_FILE = "foreign"
-"""The fixed name of the imported file: its original name could have a meaning to the system."""
+"""The fixed name of the imported file: its original name could be special to the operating system or to framedex."""
 
 
 def foreign_file(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Calls in progress of a recorded process, read from its capture: no index, no signal, no ptrace.
 
-The process may run, hang or have ended. Its capture is read as it is at this moment.
+The process may be running, hung or ended. Its capture is read as it is now.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OpenCall:
 class ThreadCalls:
     """A thread with its open calls, outermost first.
 
-    `calls` is the number of calls so far. `last_record_ns` is the time of its last call or return on CLOCK_MONOTONIC,
+    `calls` is its number of calls so far. `last_record_ns` is the time of its last call or return on CLOCK_MONOTONIC,
     None if there is none. `pending` are calls of `PJRT_Event_OnReady` that have returned, and whose callbacks the
     runtime has not invoked: their events have not fired. `signal` is the name of the latest signal on this thread that
     usually ends the process, such as `SIGSEGV`; None without one.
@@ -67,10 +67,10 @@ class ThreadCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation:
+class CallbackInvocation:
     """The invocation of a callback by the runtime, at `time_ns` on CLOCK_MONOTONIC.
 
-    Threads are the numbers N of the streams. The callback was registered by the call `registered_sequence` of a thread.
+    Threads are the numbers N of their streams. Call `registered_sequence` of `registered_thread` registered it.
     `error` is the PJRT error code that the callback received, 0 if none.
     """
 
@@ -110,8 +110,8 @@ def _build_calls(calls: tuple[_native.OpenCall, ...]) -> tuple[OpenCall, ...]:
     )
 
 
-def read_invocations(folder: Path) -> list[Invocation]:
+def read_invocations(folder: Path) -> list[CallbackInvocation]:
     """The invocations of callbacks in the capture in `folder`, thread by thread. Raises like `read_open_calls`."""
     read_metadata(folder)
     with convert_read_errors():
-        return [Invocation(*each) for each in _native.read_invocations(os.fsencode(folder))]
+        return [CallbackInvocation(*each) for each in _native.read_invocations(os.fsencode(folder))]

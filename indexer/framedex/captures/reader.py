@@ -11,7 +11,7 @@ from pathlib import Path
 
 from framedex.base.errors import raise_if_no_descriptor
 from framedex.base.nativepart import _call_stream, _native
-from framedex.captures.metadata import add_end, read_end, read_metadata
+from framedex.captures.metadata import add_program_end, read_metadata, read_program_end
 from framedex.captures.state import convert_read_errors
 from framedex.captures.stored_files import find_digest, read_digests
 from framedex.model import (
@@ -79,8 +79,8 @@ _NO_TIME_LIMIT_NS = (1 << 63) - 1
 class CaptureStream:
     """A snapshot of a capture, possibly still being written, whose calls are read in batches.
 
-    `capture` has everything except the `calls` calls. Damaged or truncated streams give the intact records and a list
-    of problems, which is complete after the last call.
+    `capture` has everything except the calls; `calls` is their number. Damaged or truncated streams give the intact
+    records and a list of problems, which is complete after the last call.
     """
 
     def __init__(self, path: Path, *, is_followed: bool = False) -> None:
@@ -104,7 +104,7 @@ class CaptureStream:
         self.object_types = tuple(self._native.object_types)
         self._size = self._native.size_of_definitions
         has_all_calls = not (metadata.selected_by or self._native.stops["reasons"])
-        metadata = add_end(metadata, read_end(path), has_all_calls=has_all_calls)
+        metadata = add_program_end(metadata, read_program_end(path), has_all_calls=has_all_calls)
         self.capture = _build_capture(path, metadata, self._native.definitions())
 
     @property
@@ -133,8 +133,8 @@ class CaptureStream:
     def next(self, max_calls: int, until_ns: int = _NO_TIME_LIMIT_NS) -> CallBatch:
         """The next calls by start time, at most `max_calls`; none at the end, or after `until_ns` of CLOCK_MONOTONIC.
 
-        While a capture is being written, a call may be written shortly after another call that started later. So leave
-        the last moments for the next read.
+        While a capture is being written, a call may be written shortly after another call that started later. So do not
+        read the last moments yet: the next read gets them.
         """
         with convert_read_errors():
             native = self._native.next(max_calls, until_ns)
@@ -165,7 +165,7 @@ class CaptureStream:
         """Rows (call, time) of the calls read so far that registered callbacks for events, by call.
 
         The runtime invoked the callback at this time, in ns since the recording began. The largest integer means that
-        it had not. Calls whose callbacks were not recorded are missing.
+        the runtime has not invoked it yet. Calls whose callbacks were not recorded are missing.
         """
         with convert_read_errors():
             return self._native.callbacks()

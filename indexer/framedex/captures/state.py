@@ -1,4 +1,4 @@
-"""The identity of a capture, independent of its path, a signature that changes as it grows, and system errors."""
+"""The identity of a capture, its signature, which changes as the capture grows, and errors of the system."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class UnreadableCaptureError(FramedexError):
 
 @contextmanager
 def convert_read_errors() -> Iterator[None]:
-    """Run native reads in this block. Raises UnreadableCaptureError or SystemLimitError if the system fails."""
+    """Convert system errors of native reads in this block to UnreadableCaptureError or SystemLimitError."""
     try:
         yield
     except OSError as error:
@@ -51,7 +51,7 @@ _TAIL_BYTES = 2 * _native.SEGMENT_SIZE
 
 @dataclass(frozen=True, slots=True)
 class CaptureState:
-    """The current state of a capture folder: `identity` is its run, `signature` changes as it grows."""
+    """The current state of a capture folder: `identity` identifies its run, `signature` changes as it grows."""
 
     path: Path
     identity: str
@@ -108,7 +108,7 @@ def is_complete(path: Path) -> bool:
 
 def _is_mapped(path: Path, metadata: Metadata) -> bool:
     """Whether the process has the capture's streams mapped, as it does from their creation until it exits."""
-    folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # the kernel's spelling
+    folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
     try:
         return folder in Path(f"/proc/{metadata.pid}/maps").read_bytes()
     except OSError as error:

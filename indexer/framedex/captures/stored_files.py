@@ -1,10 +1,9 @@
 """Files in a capture's folder beside its streams: programs, sources, buffers, binary digests, and notebook cells.
 
-Compiled programs, source files and contents of buffers are named by their content.
-
-The digests of binaries prove that a rewritten or moved file has the recorded content. The recorder only samples a
-binary, because reading all of it would delay the program. So `framedex run` reads whole binaries after the program has
-ended, if their file states are unchanged.
+The names of programs, source files and buffers are digests of their content. The digests of binaries prove that a
+rewritten or moved file has the recorded content. The recorder only samples a binary, because reading all of it would
+delay the program. So `framedex run` reads whole binaries after the program has ended, if their file states are
+unchanged.
 
 Notebook cells are stored because the file names in their code objects are not real files. The folder `cells/` has a
 file for each cell: `In[3].py` or, if the notebook is known, `train.ipynb.In[3].py`. `names.json` maps recorded names to
@@ -29,7 +28,7 @@ from framedex.model import BinaryState
 SOURCE = "source"
 """The kind of source file descriptions."""
 
-_BYTECODE = b"ML\xefR"  # the beginning of MLIR's bytecode
+_BYTECODE = b"ML\xefR"  # the magic bytes of MLIR bytecode
 _CONTENT_NAME = re.compile(r"[0-9a-f]{16}-([0-9a-f]{1,8})")
 
 
@@ -108,7 +107,7 @@ def _read_stored_file(folder: Path, name: str) -> bytes | None:
 
 
 def matches_content_name(content: bytes, name: str) -> bool:
-    """Whether a content matches a name, by size and checksum."""
+    """Whether bytes match the name of a stored file, by size and checksum."""
     return content_name(content) == name
 
 
@@ -119,7 +118,7 @@ def content_size(name: str) -> int | None:
 
 
 def content_name(content: bytes) -> str:
-    """The name of a stored file with this content."""
+    """The name under which these bytes are stored."""
     return _native.content_name(content)
 
 
@@ -209,7 +208,7 @@ def write_cells(capture: Path, cells: Sequence[Cell]) -> None:
 
 
 def read_cells(capture: Path) -> dict[str, str]:
-    """The path of each stored cell's file by its name in code objects; empty if `names.json` is missing or damaged."""
+    """The paths of the stored cells, by file name in code objects; empty if `names.json` is missing or damaged."""
     folder = capture / _CELLS_FOLDER
     try:
         names = json.loads(read_regular_text(folder / _CELL_NAMES))

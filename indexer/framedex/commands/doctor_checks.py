@@ -32,7 +32,7 @@ from framedex.index.file.database import check_sqlite_version
 from framedex.sources.git import Git
 
 _SERVER_TIMEOUT_S = 30.0
-_IMPORT_TIMEOUT_S = 30.0  # importing JAX from a network disk is slow
+_IMPORT_TIMEOUT_S = 30.0  # long, because importing JAX from a network disk is slow
 # For each module: its package, and the feature that needs it.
 _REQUIRED_MODULES = {
     "elftools": ("pyelftools", "names of C++ frames"),
@@ -88,7 +88,7 @@ def _run_check(subject: str, check: Check) -> list[Finding]:
         findings.extend(check())
     except FramedexError as error:
         findings.append(Finding(subject, error.message, error.remedy, is_well=False))
-    except Exception as error:  # any kind: a checked component may be broken in any way
+    except Exception as error:  # a broken component may raise any error
         findings.append(Finding(subject, f"The check failed: {type(error).__name__}: {error}.", is_well=False))
     return findings
 

@@ -70,18 +70,18 @@ SECTIONS = {
         "live": Verb(
             "running.live:live", "Show each thread of a process now: its Python stack, and its calls in progress."
         ),
-        "hang": Verb("running.hang:hang", "Say why a process hangs, with the line of the cause."),
-        "ranks": Verb("running.ranks:ranks", "Say which rank the others of a job wait for, and its line."),
+        "hang": Verb("running.hang:hang", "Explain why a process hangs, with the line of the cause."),
+        "ranks": Verb("running.ranks:ranks", "Find the rank that the others of a job wait for, and its line."),
     },
     "Plug-ins": {
         "conform": Verb("plugins.conform:conform", "Check a PJRT plug-in against the C API."),
-        "replay": Verb("plugins.replay:replay", "Run a capture again at a plug-in, and compare."),
-        "reduce": Verb("plugins.reduce:reduce", "Cut a recording down to a small one that still shows a fault."),
+        "replay": Verb("plugins.replay:replay", "Replay a capture on a plug-in, and compare the results."),
+        "reduce": Verb("plugins.reduce:reduce", "Reduce a recording to a small one that still shows a fault."),
     },
     "Costs by line": {
         "compiles": Verb("costs.compiles:compiles", "Show lines that compile, and what changed."),
         "transfers": Verb("costs.transfers:transfers", "Show lines that copy data between host and device."),
-        "memory": Verb("costs.memory:memory", "Show lines that hold device memory, inside programs too, and growth."),
+        "memory": Verb("costs.memory:memory", "Show device memory by line, inside programs too, and its growth."),
         "waits": Verb("costs.waits:waits", "Show lines that wait for the device, and loop steps."),
         "diff": Verb("costs.diff:diff", "Compare two recordings by function, line and loop."),
         "report": Verb("costs.report:report", "Write an HTML report of captures."),
@@ -98,7 +98,7 @@ SECTIONS = {
         "fleet": Verb("sharing.fleet:fleet", "Collect captures of many processes and query them."),
         "fleet add": Verb("sharing.fleet_add:add_to_fleet", "Add captures to a store, each exactly once."),
         "fleet query": Verb(
-            "sharing.fleet_query:query_fleet", "Query all captures of a store, by a prepared question or SQL."
+            "sharing.fleet_query:query_fleet", "Query all captures of a store, by a prepared query or SQL."
         ),
         "fleet ranks": Verb(
             "sharing.fleet_ranks:compare_fleet_ranks", "Compare the ranks of a job and show the outliers."

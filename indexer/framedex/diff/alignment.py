@@ -1,4 +1,4 @@
-"""Match the program lines of one recording with those of the other.
+"""Match the program lines of one recording with those of the other recording.
 
 Lines move between commits, and the recordings may be of different checkouts. So lines are matched by function and
 text. If neither file nor git has the text, they are matched by the functions that they called.
@@ -47,8 +47,11 @@ class LineTexts:
 def align_lines(
     before: CalledFunctions, after: CalledFunctions, text: LineText
 ) -> list[tuple[PythonLine | None, PythonLine | None]]:
-    """Return the lines of two recordings in pairs, with None for a missing line. Both map lines to called functions."""
-    pairing = _Pairing(before, after)
+    """Return the lines of two recordings in pairs, with None for a missing line.
+
+    `before` and `after` map lines to the functions that they called. `text` returns the text of a line.
+    """
+    pairing = _LinePairing(before, after)
     pairing.match(_location_key)
     pairing.match(lambda line: _text_key(text(line.location), _file_name(line), line.function))
     pairing.match(lambda line: _text_key(text(line.location), line.function))
@@ -60,7 +63,7 @@ def align_lines(
     return [*pairing.pairs, *((line, None) for line in pairing.left), *((None, line) for line in pairing.right)]
 
 
-class _Pairing:
+class _LinePairing:
     """The unpaired lines of each side, sorted by file and line, and the pairs."""
 
     def __init__(self, before: Collection[PythonLine], after: Collection[PythonLine]) -> None:

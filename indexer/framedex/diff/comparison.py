@@ -50,7 +50,7 @@ def compare_recordings(
         functions=tuple(_compare_functions(left, right, noise, aspects)),
         lines=tuple(sorted(different, key=_sort_key)),
         loops=tuple(_select_loops(compare_loops(left.loops, right.loops, same, noise), aspects)),
-        devices=_select(compare_figures(left.devices, right.devices, noise), aspects),
+        devices=_select_aspects(compare_measurements(left.devices, right.devices, noise), aspects),
         unchanged=len(lines) - len(different),
     )
 
@@ -77,16 +77,16 @@ def _compare_line(
         side.lines.get(line, RecordedLine()) if line is not None or is_in_both else RecordedLine()
         for side, line in zip((left, right), pair, strict=True)
     )
-    figures = compare_figures(one.figures, other.figures, noise)
+    figures = compare_measurements(one.figures, other.figures, noise)
     programs = list(_find_different_programs(one, other))
     ops = (each for function, before, after in programs for each in _compare_ops(function, before, after))
-    quantities = _select((*figures, *ops), aspects)
+    quantities = _select_aspects((*figures, *ops), aspects)
     return LineDiff(
         before=pair[0],
         after=pair[1],
         quantities=quantities,
         paths=merge_differing_paths(_stack_paths(one), _stack_paths(other))
-        if is_in_both and DiffAspect.ROADS in aspects
+        if is_in_both and DiffAspect.STACK_PATHS in aspects
         else (),
         why=tuple(dict.fromkeys(_find_reasons(one, other, programs))) if DiffAspect.COMPILES in aspects else (),
         duration_before=one.duration,
@@ -113,7 +113,7 @@ def _find_different_programs(before: RecordedLine, after: RecordedLine) -> Itera
 
 
 def _changes_content(change: CompileChange) -> bool:
-    """Whether a change is between programs for the same arguments, with the same results."""
+    """Whether the programs differ only in their code or constants, not in their arguments or results."""
     if change.cause is ChangeCause.CODE:
         return not change.values
     return change.cause in (ChangeCause.CONSTANTS, ChangeCause.OBJECT_ID)
@@ -126,7 +126,7 @@ def _compare_ops(function: str, before: CompiledProgram, after: CompiledProgram)
 
 
 def _find_reasons(before: RecordedLine, after: RecordedLine, programs: Iterable[_Programs]) -> Iterator[str]:
-    """Yield the changes in programs, and the reasons for recompilations that only the later recording has."""
+    """Yield the changes between the programs, and reasons for recompilations that occur only in the later recording."""
     for function, one, other in programs:
         yield from (program_text(function, change) for change in changes_between(one, other))
     known = set(map(_unordered_key, before.changes))
@@ -143,7 +143,7 @@ def _compare_functions(
 ) -> Iterator[FunctionDiff]:
     for name in sorted({*left.functions, *right.functions}):
         before, after = left.functions.get(name), right.functions.get(name)
-        quantities = _select(_compare_function(before, after, noise), aspects)
+        quantities = _select_aspects(_compare_function(before, after, noise), aspects)
         if quantities:
             calls = (each.totals.longest_call if each else None for each in (before, after))
             yield FunctionDiff(name, quantities, *calls)
@@ -152,31 +152,33 @@ def _compare_functions(
 def _compare_function(
     before: RecordedFunction | None, after: RecordedFunction | None, noise: NoiseThresholds
 ) -> Iterator[Quantity]:
-    calls, errors, unreturned = zip(_counts(before), _counts(after), strict=True)
+    calls, errors, unreturned = zip(_function_counts(before), _function_counts(after), strict=True)
     yield from compare_counts(DiffAspect.CALLS, "calls", "", *calls)
     yield from compare_counts(DiffAspect.CALLS, "errors", "", *errors)
     yield from compare_counts(DiffAspect.CALLS, "never returned", "", *unreturned)
-    yield from compare_quick_times("quick call", "", _time(before), _time(after), noise)
+    yield from compare_quick_times("quick call", "", _function_time(before), _function_time(after), noise)
 
 
-def _time(function: RecordedFunction | None) -> MeasuredTime:
+def _function_time(function: RecordedFunction | None) -> MeasuredTime:
     return function.time if function else NO_TIME
 
 
-def _counts(function: RecordedFunction | None) -> tuple[int, int, int]:
+def _function_counts(function: RecordedFunction | None) -> tuple[int, int, int]:
     totals = function.totals if function else None
     return (totals.calls, totals.errors, totals.never_returned) if totals else (0, 0, 0)
 
 
-def _select(quantities: Iterable[Quantity], aspects: Collection[DiffAspect]) -> tuple[Quantity, ...]:
+def _select_aspects(quantities: Iterable[Quantity], aspects: Collection[DiffAspect]) -> tuple[Quantity, ...]:
     return tuple(each for each in quantities if each.about in aspects)
 
 
 def _select_loops(loops: Iterable[LoopDiff], aspects: Collection[DiffAspect]) -> Iterator[LoopDiff]:
     for loop in loops:
-        quantities = _select(loop.quantities, aspects)
+        quantities = _select_aspects(loop.quantities, aspects)
         rounds = tuple(
-            replace(each, quantities=chosen) for each in loop.rounds if (chosen := _select(each.quantities, aspects))
+            replace(each, quantities=chosen)
+            for each in loop.rounds
+            if (chosen := _select_aspects(each.quantities, aspects))
         )
         if quantities or rounds:
             yield replace(loop, quantities=quantities, rounds=rounds)
@@ -197,7 +199,7 @@ def compare_loops(
     """Yield the loops that differ. `same` maps lines of the first recording to lines of the second.
 
     Several loops of one line (of threads or captures) are paired in order. Loops are detected by repetition, so a loop
-    of a single recording is not reported: only the differences in its lines are.
+    that only one recording has is not reported. The differences in its lines are.
     """
     remaining = list(after)
     for loop in before:
@@ -219,7 +221,10 @@ def _compare_totals(before: Loop, after: Loop, noise: NoiseThresholds) -> Iterat
 
 
 def _compare_rounds(before: Loop, after: Loop) -> Iterator[RoundDiff]:
-    """Yield the rounds in both recordings that differ. The time of a single round is too short to compare."""
+    """Yield the rounds that both recordings have and that differ in compilations.
+
+    A round's time is too short to compare.
+    """
     others = {step.number: step for step in after.steps}
     for step in before.steps:
         other = others.get(step.number)
@@ -228,7 +233,7 @@ def _compare_rounds(before: Loop, after: Loop) -> Iterator[RoundDiff]:
             yield RoundDiff(step.number, (Quantity(DiffAspect.COMPILES, "compiles on its thread", "", *compiled),))
 
 
-def compare_figures(before: Measurements, after: Measurements, noise: NoiseThresholds) -> Iterator[Quantity]:
+def compare_measurements(before: Measurements, after: Measurements, noise: NoiseThresholds) -> Iterator[Quantity]:
     """Yield counts and bytes that differ, and times that differ by more than noise."""
     for part in _sort_parts({*before.counts, *after.counts}):
         yield from compare_counts(*part, before.counts.get(part, 0), after.counts.get(part, 0))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from framedex.model import FlameGraph, FlameKind, FlameNode
-from framedex.model.path_trees import name_in_any_build
+from framedex.model.path_trees import strip_build_numbers
 
 _CHANGE_RATIO = 2  # ratio that changes the colour
 _ONE_SIDED_RATIO = 20  # ratio that counts as nearly all on one side
@@ -65,7 +65,7 @@ def merge_flames(before: Iterable[FlameGraph], after: Iterable[FlameGraph]) -> M
     return MergedFlameGraph(merged, *shares)
 
 
-def change_kind(before: int, after: int) -> str:
+def classify_change(before: int, after: int) -> str:
     """Return how a number of a node changed: `went`, `less`, `same`, `more` or `came`."""
     less, more = sorted((before, after))
     if more <= _CHANGE_RATIO * less:
@@ -79,7 +79,7 @@ def _add_graph(roots: dict[tuple[FlameKind, str], _Node], graph: FlameGraph, sid
     placed: list[_Node] = []
     for each in graph.nodes:
         siblings = placed[each.parent].callees if each.parent >= 0 else roots
-        node = siblings.setdefault((each.kind, name_in_any_build(each.name)), _Node(each))
+        node = siblings.setdefault((each.kind, strip_build_numbers(each.name)), _Node(each))
         if node.calls[side] == 0:
             node.first = each
         node.calls[side] += each.calls

@@ -1,4 +1,4 @@
-"""The model of a comparison: only differences, and verdicts that rank the lines by how much worse they got."""
+"""The result of comparing two recordings: their differences, and a ranking of lines by change in cost."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ IN_THE_RUNTIME = "in the runtime"
 
 
 class DiffAspect(enum.Enum):
-    """The aspect of a difference."""
+    """The part of a recording that a difference is about. `--only` selects these."""
 
     CALLS = "calls"
     TIMES = "times"
     BYTES = "bytes"
     COMPILES = "compiles"
-    ROADS = "roads"
+    STACK_PATHS = "roads"
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number that differs: `before` and `after`, None if one recording does not have it.
+    """A number that differs between the recordings: `before` and `after`, None if a recording does not have it.
 
-    `name` is the quantity (`calls`, `time of a call`), `of` the part (a function, `host to device, float`). Times are
-    in ns, sizes in bytes.
+    `name` is the quantity (`calls`, `time of a call`), `of` the part that it measures (a function, `host to device,
+    float`). Times are in ns, sizes in bytes.
     """
 
     about: DiffAspect
@@ -43,7 +43,7 @@ class Quantity:
 
     @property
     def change(self) -> int:
-        """How much larger the number became; a recording without it counts as 0."""
+        """The increase of the number; a recording without it counts as 0."""
         return (self.after or 0) - (self.before or 0)
 
 
@@ -52,7 +52,7 @@ class PathFrame:
     """A frame on the stack paths below a line, listed outermost first. Callees follow their caller.
 
     `depth` is the number of outer frames. `before` and `after` are call counts: 0 if one recording lacks this frame.
-    Frames below it may again be in both. The last frame of each path is the runtime function, with `language`
+    Both recordings may share the frames below it. The last frame of each path is the runtime function, with `language`
     "boundary".
     """
 
@@ -81,11 +81,11 @@ class FunctionDiff:
 
 @dataclass(frozen=True, slots=True)
 class LineDiff:
-    """A program line in each recording: None if the recording does not have it.
+    """The differences of a program line: `before` and `after` are its locations, None if a recording does not have it.
 
-    Both are None for calls without known Python. `why` are sentences: differences in compiled programs, and reasons for
-    recompilations. The durations are those of all calls of the line into the runtime, in ns, even if they differ only
-    by noise.
+    Both are None for calls without a known Python line. `why` are sentences: differences in compiled programs, and
+    reasons for recompilations. The durations are those of all calls of the line into the runtime, in ns, even if they
+    differ only by noise.
     """
 
     before: PythonLine | None
@@ -99,7 +99,7 @@ class LineDiff:
 
 @dataclass(frozen=True, slots=True)
 class RoundDiff:
-    """A round of a loop, by number, that differs."""
+    """The differences of one round of a loop."""
 
     number: int
     quantities: tuple[Quantity, ...]
@@ -107,7 +107,7 @@ class RoundDiff:
 
 @dataclass(frozen=True, slots=True)
 class LoopDiff:
-    """A loop that differs, identified by the line in each of its rounds."""
+    """The differences of a loop, which is identified by the line that each of its rounds executes."""
 
     before: PythonLine | None
     after: PythonLine | None
@@ -144,10 +144,10 @@ class Differences:
 
 def describe_side(index: Index, answer: AnswerScope) -> DiffSide:
     """Describe an index that is restricted to the captures of one side."""
-    return DiffSide(str(index.path), answer, _versions(index, answer))
+    return DiffSide(str(index.path), answer, _recorded_versions(index, answer))
 
 
-def _versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
+def _recorded_versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
     """Return the recorded versions by name: packages, the plug-in, and its API."""
     found: dict[str, dict[str, None]] = {}
     for capture in answer.captures:
@@ -159,21 +159,21 @@ def _versions(index: Index, answer: AnswerScope) -> tuple[tuple[str, str], ...]:
 
 
 MIN_BYTES = 1 << 20
-"""Minimum change of a line's bytes that makes it worse or better."""
+"""The smallest change of a line's bytes that counts as worse or better."""
 
 _COMPILES = ("compiles", "failed compiles")
 
 
 class CostTrend(enum.Enum):
-    """How the cost of a line changed. The members are in display order."""
+    """The direction in which the cost of a line changed. The members are in display order."""
 
     WORSE = "worse"
     BETTER = "better"
     OTHER = "other"
 
 
-def judge_line(line: LineDiff) -> CostTrend:
-    """Judge a line by its times beyond noise, else by its compilations, else by its bytes; OTHER without any."""
+def classify_line(line: LineDiff) -> CostTrend:
+    """Classify a line by times that differ beyond noise, else by compilations, else by bytes; OTHER if none differ."""
     for change in (
         _time_change(line),
         _total_change(_compile_changes(line)),
@@ -186,7 +186,7 @@ def judge_line(line: LineDiff) -> CostTrend:
 
 @dataclass(frozen=True, slots=True)
 class CostChange:
-    """A time of a line in both captures, ns, and its name: in the runtime, or the one that differs most."""
+    """The time of a line in both recordings, in ns. `name` is the kind of time, such as `in the runtime`."""
 
     name: str
     before: int
@@ -194,11 +194,11 @@ class CostChange:
 
     @property
     def change(self) -> int:
-        """How much longer the line took, ns."""
+        """The increase in ns."""
         return self.after - self.before
 
 
-def find_cost(line: LineDiff) -> CostChange:
+def find_cost_change(line: LineDiff) -> CostChange:
     """Return the line's time in the runtime, unless another time beyond noise, such as waiting, changed more."""
     runtime = CostChange(IN_THE_RUNTIME, line.duration_before, line.duration_after)
     others = [
@@ -208,11 +208,11 @@ def find_cost(line: LineDiff) -> CostChange:
 
 
 def sort_worst_first(lines: Iterable[LineDiff]) -> list[tuple[CostTrend, LineDiff]]:
-    """Sort lines: worse ones by how much, then better ones by how much, then the others in their order."""
-    ranked = [(judge_line(line), line) for line in lines]
+    """Sort lines: worse ones first, then better ones, each with the largest changes first, then the others."""
+    ranked = [(classify_line(line), line) for line in lines]
     order = {verdict: number for number, verdict in enumerate(CostTrend)}
     sizes = {CostTrend.WORSE: -1, CostTrend.BETTER: 1, CostTrend.OTHER: 0}
-    return sorted(ranked, key=lambda each: (order[each[0]], sizes[each[0]] * find_cost(each[1]).change))
+    return sorted(ranked, key=lambda each: (order[each[0]], sizes[each[0]] * find_cost_change(each[1]).change))
 
 
 def _time_change(line: LineDiff) -> int:
@@ -233,6 +233,6 @@ def _byte_changes(line: LineDiff) -> Iterable[Quantity]:
 
 
 def _total_change(quantities: Iterable[Quantity], minimum: int = 1) -> int:
-    """Return the sum of all changes; 0 if it is smaller than `least`."""
+    """Return the sum of all changes; 0 if it is smaller than `minimum`."""
     change = sum(each.change for each in quantities)
     return change if abs(change) >= minimum else 0

@@ -1,7 +1,7 @@
 """Thresholds that separate differences of two times from noise.
 
-Other load on a machine makes calls slower, hardly ever faster. So times are compared by the quickest tenth of similar
-calls. In a test, seven processes compiled on two cores. There the quickest tenth of a one-program loop stayed
+Other load on a machine makes calls slower, but hardly ever faster. So times are compared by the quickest tenth of
+similar calls. In a test, seven processes compiled on two cores. There the quickest tenth of a one-program loop stayed
 within 1.4 times that of any other run, while medians differed by up to 3.2 times. The fewer measurements there are, the
 more two times must differ.
 """
@@ -28,10 +28,10 @@ _QUICK_DIVISOR = 10
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTime:
-    """A measured time in ns: `total` of `count` calls, rounds or runs.
+    """A measured time in ns: the `total` of `count` events, which are calls, rounds or runs.
 
-    `undisturbed` is the time of one with little interference: nine of ten are slower. It was determined from
-    `measurements` values. The number is lower if some values dominate.
+    `undisturbed` is the time of one event without interference: the first decile of `measurements` values. That number
+    is lower if some values dominate.
     """
 
     total: int
@@ -41,7 +41,7 @@ class MeasuredTime:
 
     @property
     def mean(self) -> float:
-        """The mean time of one, in ns."""
+        """The mean time of one event, in ns."""
         return self.total / max(self.count, 1)
 
 

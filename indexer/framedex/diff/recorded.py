@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 _MOCK_FREE = "DeviceMemory::Free"  # frees memory of the mock; not a function of the API table
 
 Part = tuple[DiffAspect, str, str]
-"""The identity of a number: `about`, `name` and `of` of its `Quantity`."""
+"""The key of a number: the fields `about`, `name` and `of` of its `Quantity`."""
 
 
 @dataclass(slots=True)
 class TimeSums:
-    """The time of several events in ns. `undisturbed` assumes that each was as fast as the fastest similar one."""
+    """Sums of the times of several events, in ns.
+
+    `undisturbed` counts each event as fast as its fastest similar one.
+    """
 
     total: int = 0
     count: int = 0
@@ -44,7 +47,10 @@ class TimeSums:
 
     @property
     def time(self) -> MeasuredTime:
-        """The sum as one time. If one part dominates, `measured` is close to the number of its measurements."""
+        """The sums as one `MeasuredTime`.
+
+        If one event dominates, `measurements` is close to its own number of values.
+        """
         times, measured = max(self.count, 1), self.undisturbed**2 / self.squares if self.squares else 0.0
         return MeasuredTime(self.total, self.undisturbed // times, self.count, measured)
 
@@ -93,7 +99,7 @@ class RecordedLine:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFunction:
-    """The data of a runtime function; `time.quick` is the mean of the quick calls of each stack path."""
+    """The data of a runtime function; `time.undisturbed` is the mean of the quick calls of each stack path."""
 
     totals: FunctionTotals
     time: MeasuredTime
@@ -112,7 +118,7 @@ class RecordingData:
 def deletes_objects(function: str) -> bool:
     """Whether a function only deletes objects.
 
-    Python decides when to delete, so the line of such a call is arbitrary.
+    Garbage collection decides when, so the line of its call is arbitrary.
     """
     ending = (ObjectRole.DELETES, ObjectRole.DESTROYS)
     return function == _MOCK_FREE or any(each.role in ending for each in find_boundary_function(function).inputs)

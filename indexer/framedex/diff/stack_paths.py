@@ -1,7 +1,7 @@
 """Merge the stack paths below a line in two recordings into one tree, with forks and joins.
 
 Frames are matched by function name, so moved lines and other jaxlib builds are not differences. An inserted frame is a
-difference, the frames below it are not. For display, frames in sequence without a fork form one run.
+difference, but the frames below it are not. For display, consecutive frames without a fork form one run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.diff.model import PathFrame
-from framedex.model.path_trees import PathTrees, function_key, name_in_any_build
+from framedex.model.path_trees import PathTrees, function_key, strip_build_numbers
 
 if TYPE_CHECKING:
     from framedex.diff.model import PathFrame
@@ -29,7 +29,7 @@ def build_path_trees(below: Iterable[LineCallee]) -> tuple[PathNode, ...]:
     trees = PathTrees(function_key)
     for each in below:
         trees.add_path(each.path, each.calls)
-    return trees.cut(limit=sys.maxsize)[0]
+    return trees.truncate(limit=sys.maxsize)[0]
 
 
 def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode]) -> tuple[PathFrame, ...]:
@@ -39,7 +39,10 @@ def merge_differing_paths(before: Sequence[PathNode], after: Sequence[PathNode])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PathNode:
-    """A frame of a tree: `functions` are the runtime functions below it, `keys` all frames from it on."""
+    """A frame of a tree, with the data of the frames below it.
+
+    `functions` are the runtime functions below it, `keys` the keys of this frame and of all frames below it.
+    """
 
     node: PathNode
     key: _Key
@@ -51,7 +54,7 @@ class _PathNode:
 def _annotate(root: PathNode) -> _PathNode:
     found: dict[int, _PathNode] = {}
     for node in reversed(_all_frames(root)):  # callees before their callers
-        key = name_in_any_build(node.function), node.language
+        key = strip_build_numbers(node.function), node.language
         below = tuple(found[id(each)] for each in node.callees)
         ends = frozenset[str]().union(*(each.functions for each in below)) if below else frozenset((node.function,))
         found[id(node)] = _PathNode(node, key, below, ends, frozenset((key,)).union(*(each.keys for each in below)))
@@ -84,34 +87,36 @@ def _merge(before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[
 
 
 def _next_steps(depth: int, before: Sequence[_PathNode], after: Sequence[_PathNode]) -> Iterator[_MergedNode]:
-    """Yield the next frames at one depth: common frames first, then those of one side, until both sides join again."""
+    """Yield the frames at one depth: shared frames, then frames of one recording until both recordings join again."""
     right = {each.key: each for each in after}
     for one in before:
         if other := right.get(one.key):
-            yield _MergedNode(_branch(depth, one.node, one.node.calls, other.node.calls), one.callees, other.callees)
+            yield _MergedNode(
+                _build_path_frame(depth, one.node, one.node.calls, other.node.calls), one.callees, other.callees
+            )
     removed = [each for each in before if each.key not in right]
     added = [each for each in after if each.key not in {one.key for one in before}]
     for each in list(added):
         if rejoined := [one for one in removed if one.key in each.keys]:
             added.remove(each)
             removed = [one for one in removed if one not in rejoined]
-            yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), rejoined, each.callees)
+            yield _MergedNode(_build_path_frame(depth, each.node, 0, each.node.calls), rejoined, each.callees)
     for each in removed:
         rejoined = [one for one in added if one.key in each.keys] or [
             one for one in added if one.functions & each.functions
         ]
         added = [one for one in added if one not in rejoined]
-        yield _MergedNode(_branch(depth, each.node, each.node.calls, 0), each.callees, rejoined)
+        yield _MergedNode(_build_path_frame(depth, each.node, each.node.calls, 0), each.callees, rejoined)
     for each in added:
-        yield _MergedNode(_branch(depth, each.node, 0, each.node.calls), (), each.callees)
+        yield _MergedNode(_build_path_frame(depth, each.node, 0, each.node.calls), (), each.callees)
 
 
-def _branch(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
+def _build_path_frame(depth: int, node: PathNode, before: int, after: int) -> PathFrame:
     return PathFrame(depth, node.function, node.language, node.place, before, after)
 
 
 def _differing_frames(frames: Iterable[PathFrame]) -> list[PathFrame]:
-    """Return the frames of one recording only, and their callers."""
+    """Return the frames that only one recording has, and the callers of these frames."""
     found: list[PathFrame] = []
     kept_depth = -1  # the depth of a kept frame, whose caller must be kept too
     for frame in reversed(list(frames)):
@@ -135,25 +140,25 @@ class FrameRun:
 
 def split_runs(branches: Sequence[PathFrame]) -> list[FrameRun]:
     """Return the runs of a tree, callers before their callees."""
-    parents = _parents(branches)
+    parents = _caller_positions(branches)
     callees = Counter(parents)
     forks: list[int] = []
     found: list[tuple[int, list[PathFrame]]] = []
     for branch, parent in zip(branches, parents, strict=True):
         is_only = parent >= 0 and callees[parent] == 1
         forks.append(forks[parent] + (not is_only) if parent >= 0 else 0)
-        if is_only and _mark(branches[parent]) == _mark(branch):
+        if is_only and _run_mark(branches[parent]) == _run_mark(branch):
             found[-1][1].append(branch)
         else:
             found.append((forks[-1], [branch]))
-    return [FrameRun(number, _mark(frames[0]), tuple(frames)) for number, frames in found]
+    return [FrameRun(number, _run_mark(frames[0]), tuple(frames)) for number, frames in found]
 
 
-def _mark(branch: PathFrame) -> str:
+def _run_mark(branch: PathFrame) -> str:
     return " " if branch.is_shared else "-" if branch.before else "+"
 
 
-def _parents(branches: Sequence[PathFrame]) -> list[int]:
+def _caller_positions(branches: Sequence[PathFrame]) -> list[int]:
     """Return the position of each frame's caller; -1 for the outermost."""
     parents = []
     callers: list[int] = []

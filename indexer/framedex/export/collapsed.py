@@ -32,7 +32,7 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
 
 
 def format_step(step: ExportedFrame) -> str:
-    """Return a step in py-spy's form: `function (file:line)`, or `function (binary)` for native code without a line."""
+    """Format a step as py-spy does: `function (file:line)`, or `function (binary)` for native code without a line."""
     if step.path:
         return f"{step.name} ({step.path}:{step.line})"
     return f"{step.name} ({PurePosixPath(step.module).name})" if step.module else step.name

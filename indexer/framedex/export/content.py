@@ -28,7 +28,7 @@ TRUNCATED = "[the outermost frames are missing]"
 
 @dataclass(frozen=True, slots=True)
 class ExportedFrame:
-    """A line of a function in a stack.
+    """A step of a stack: a function and a line in it.
 
     `path` and `line` are empty and 0 if unknown. `module` is the binary of native code. `offset` is the call's offset
     from
@@ -75,14 +75,14 @@ class ExportContent:
 
     @cached_property
     def captures(self) -> list[CaptureRow]:
-        """The captures with such calls, oldest first."""
+        """The captures with exported calls, oldest first."""
         having = {kind.capture for kind in self.calls.kinds.values()}
         return [capture for capture in self.index.captures() if capture.id in having]
 
     @cached_property
     def metadata(self) -> dict[int, Metadata]:
         """The metadata of each capture, by its id."""
-        return {capture.id: _metadata(capture) for capture in self.captures}
+        return {capture.id: _parse_metadata(capture) for capture in self.captures}
 
     def start_unix_ns(self, capture: int) -> int:
         """Return the start of a capture, in ns since 1970."""
@@ -120,7 +120,7 @@ class ExportContent:
     def step(self, number: int) -> ExportedFrame:
         """Return a step by its number."""
         if number not in self._steps:
-            self._steps[number] = _step(self.calls.frames([number])[number])
+            self._steps[number] = _build_step(self.calls.frames([number])[number])
         return self._steps[number]
 
     def binary(self, number: int) -> BinaryId | None:
@@ -128,7 +128,7 @@ class ExportContent:
         return self._binaries.get(number)
 
     def line(self, kind: KindRow) -> PythonLine | None:
-        """Return the Python line that led to the calls of a kind: of the program itself, else the innermost."""
+        """Return the Python line that led to the calls of a kind: the innermost of the program, else the innermost."""
         return self._lines.get(self.calls.stacks[kind.stack].python_end)
 
     def line_of_node(self, node: int) -> PythonLine | None:
@@ -161,7 +161,7 @@ class ExportContent:
         stacks = self.calls.stacks.values()
         nodes = self.calls.nodes({leaf for stack in stacks for leaf in (stack.leaf, stack.python_leaf)})
         frames = self.calls.frames({frame for _, frame in nodes.values()})
-        self._steps.update((number, _step(frame)) for number, frame in frames.items())
+        self._steps.update((number, _build_step(frame)) for number, frame in frames.items())
         return nodes
 
     def _special_step(self, text: str) -> int:
@@ -171,14 +171,14 @@ class ExportContent:
         return self._special[text]
 
 
-def _metadata(capture: CaptureRow) -> Metadata:
+def _parse_metadata(capture: CaptureRow) -> Metadata:
     try:
         return Metadata.parse(capture.metadata_text)
     except ValueError:
         return Metadata()
 
 
-def _step(frame: FrameRow) -> ExportedFrame:
+def _build_step(frame: FrameRow) -> ExportedFrame:
     function, location = frame.function, frame.location
     is_python = function.language is Language.PYTHON
     source_position = (function.module, frame.line) if is_python else ("", 0)  # Python without a file: `<string>`
@@ -207,7 +207,7 @@ _NEVER_ENDED = 1 << 63  # end of a call that had not returned when the recording
 
 @dataclass(frozen=True, slots=True)
 class CallBegin:
-    """The begin of a call; `time` is in ns since its capture began, `arguments` are JSON."""
+    """The beginning of a call; `time` is in ns since its capture began, `arguments` are JSON."""
 
     call: int
     kind: KindRow

@@ -1,7 +1,7 @@
 """Firefox Profiler format, version 60 (https://github.com/firefox-devtools/profiler, `docs-developer/`).
 
-The calls of a thread appear twice. Markers have the line, arguments and stack of each call. Samples have the time in
-which a call was the innermost one. Device memory in use appears as counters.
+Each call appears twice. A marker has its line, arguments and stack. Samples have the time during which it was the
+innermost call of its thread. Device memory in use appears as counters.
 """
 
 from __future__ import annotations
@@ -64,18 +64,18 @@ class _Profile:
         """Copy all calls into the columns of their threads."""
         for event in read_events(self._content.calls):
             if isinstance(event, CallEnd):
-                self._thread(event.thread).end(event.time)
+                self._find_thread(event.thread).end(event.time)
             else:
-                self._begin(event)
+                self._begin_call(event)
 
-    def _begin(self, event: CallBegin) -> None:
+    def _begin_call(self, event: CallBegin) -> None:
         kind = event.kind
         if kind.id not in self._kinds:
-            stack = self._tables.stack(self._content.steps(kind))
-            self._kinds[kind.id] = stack, self._tables.text(kind.function), self._marker_data(kind)
+            stack = self._tables.intern_stack(self._content.steps(kind))
+            self._kinds[kind.id] = stack, self._tables.intern_text(kind.function), self._marker_data(kind)
         stack, name, fields = self._kinds[kind.id]
         data = f'{{"type": "call", "call": {event.call}, "arguments": {json.dumps(event.arguments)}{fields}'
-        self._thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
+        self._find_thread(kind.thread).begin(OpenCall(stack, name, event.time, kind.error != -1, data))
 
     def _marker_data(self, kind: KindRow) -> str:
         """Return the marker data shared by all calls of a kind, as JSON object members with a leading comma."""
@@ -87,7 +87,7 @@ class _Profile:
         }
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in fields.items() if value)
 
-    def _thread(self, thread: int) -> Thread:
+    def _find_thread(self, thread: int) -> Thread:
         if thread not in self._threads:
             row = self._content.thread(thread)
             self._threads[thread] = Thread(row, self._content.start_unix_ns(row.capture) - self._began, self._overflow)
@@ -95,12 +95,12 @@ class _Profile:
 
     def write(self, file: IO[bytes]) -> None:
         """Write the profile."""
-        file.write(f'{{"meta": {json.dumps(self._meta())},\n"threads": ['.encode())
+        file.write(f'{{"meta": {json.dumps(self._build_meta())},\n"threads": ['.encode())
         for number, thread in enumerate(self._threads.values()):
             capture = thread.row.capture
             file.write(b",\n" if number else b"\n")
             thread.write(file, self._commands[capture], self._pid(capture))
-        counters = json.dumps(list(self._counters()))
+        counters = json.dumps(list(self._build_counters()))
         file.write(f'],\n"counters": {counters},\n'.encode())
         self._tables.write(file)
         file.write(b"}\n")
@@ -114,7 +114,7 @@ class _Profile:
         pid = self._content.metadata[capture].pid or 0
         return f"{pid}.{capture}" if len(self._commands) > 1 else str(pid)
 
-    def _meta(self) -> dict[str, Any]:
+    def _build_meta(self) -> dict[str, Any]:
         return {
             "interval": 0.001,  # ms: the resolution of times
             "startTime": self._began / 1e6,
@@ -132,7 +132,7 @@ class _Profile:
             "markerSchema": [_SCHEMA],
         }
 
-    def _counters(self) -> Iterator[dict[str, Any]]:
+    def _build_counters(self) -> Iterator[dict[str, Any]]:
         first = {thread.row.capture: number for number, thread in reversed(list(enumerate(self._threads.values())))}
         for device in self._content.memory:
             if device.capture in first:
@@ -171,7 +171,7 @@ class ProfileTables:
         self._libraries: dict[str, int] = {}
         self._texts: dict[str, int] = {}
 
-    def stack(self, steps: tuple[int, ...]) -> int:
+    def intern_stack(self, steps: tuple[int, ...]) -> int:
         """Return the number of a stack, given by its steps, outermost first."""
         found: int | None = None
         for step in steps:
@@ -180,7 +180,7 @@ class ProfileTables:
         assert found is not None  # a stack has at least the boundary function
         return found
 
-    def text(self, text: str) -> int:
+    def intern_text(self, text: str) -> int:
         """Return the number of a text."""
         return self._texts.setdefault(text, len(self._texts))
 
@@ -196,7 +196,7 @@ class ProfileTables:
             "resourceTable": self._resource_table(),
             "nativeSymbols": _build_table(libIndex=[], address=[], name=[], functionSize=[]),
             "sources": _build_table(
-                uuid=[None] * len(self._sources), filename=[self.text(path) for path in self._sources]
+                uuid=[None] * len(self._sources), filename=[self.intern_text(path) for path in self._sources]
             ),
             "stringArray": list(self._texts),
         }
@@ -210,14 +210,14 @@ class ProfileTables:
             inlineDepth=[0] * len(steps),
             category=[PYTHON if step.is_python else NATIVE if step.module else OTHER for step in steps],
             subcategory=[0] * len(steps),
-            func=[self._function(step) for step in steps],
+            func=[self._number_function(step) for step in steps],
             nativeSymbol=empty,
             innerWindowID=empty,
             line=[step.line or None for step in steps],
             column=empty,
         )
 
-    def _function(self, step: ExportedFrame) -> int:
+    def _number_function(self, step: ExportedFrame) -> int:
         path = step.path or step.defined_in
         key = step.name, step.url or path, step.first_line, step.module, step.is_python
         return self._functions.setdefault(key, len(self._functions))
@@ -225,7 +225,7 @@ class ProfileTables:
     def _function_table(self) -> dict[str, Any]:
         empty = [None] * len(self._functions)
         return _build_table(
-            name=[self.text(name) for name, *_ in self._functions],
+            name=[self.intern_text(name) for name, *_ in self._functions],
             isJS=[False] * len(empty),
             relevantForJS=[False] * len(empty),
             resource=[
@@ -242,7 +242,7 @@ class ProfileTables:
     def _resource_table(self) -> dict[str, Any]:
         return _build_table(
             lib=list(range(len(self._libraries))),
-            name=[self.text(PurePosixPath(path).name) for path in self._libraries],
+            name=[self.intern_text(PurePosixPath(path).name) for path in self._libraries],
             host=[None] * len(self._libraries),
             type=[_LIBRARY] * len(self._libraries),
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Weight(StrEnum):
-    """The weight of a stack."""
+    """A weight of stacks: time, calls or bytes."""
 
     TIME = "time"  # ns in its calls, without nested calls, which have their own stacks
     CALLS = "calls"
@@ -24,11 +24,11 @@ class Weight(StrEnum):
 
     @property
     def unit(self) -> str:
-        """The unit, in pprof's words."""
+        """The unit, as pprof names it."""
         return {Weight.TIME: "nanoseconds", Weight.CALLS: "count", Weight.BYTES: "bytes"}[self]
 
     def select(self, weights: CallWeights) -> int:
-        """Return this weight; at least 0, even if the clocks disagree."""
+        """Return this weight out of all `weights`; at least 0, even if clocks of threads disagree."""
         return max({Weight.TIME: weights.time, Weight.CALLS: weights.calls, Weight.BYTES: weights.bytes}[self], 0)
 
 

@@ -37,7 +37,7 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     labels = SampleLabels(content)
     samples_of: dict[tuple[int, Weight], bytearray] = {}
     for sample in read_samples(content, labels.parse):
-        known = _sample(dictionary, sample, content.steps(sample.kind), labels.format(sample))
+        known = _encode_sample(dictionary, sample, content.steps(sample.kind), labels.format(sample))
         for each in Weight:
             if value := each.select(sample.weights):
                 profile = samples_of.setdefault((sample.kind.capture, each), bytearray())
@@ -45,21 +45,23 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     for capture in content.captures:
         profiles = b""
         for each in sorted(Weight, key=lambda other: other is not weight):
-            kind = integer(1, dictionary.text(each.value)) + integer(2, dictionary.text(each.unit))
+            kind = integer(1, dictionary.intern_text(each.value)) + integer(2, dictionary.intern_text(each.unit))
             began = fixed64(_TIME, content.start_unix_ns(capture.id))
             profiles += message(2, message(_SAMPLE_TYPE, kind) + bytes(samples_of.get((capture.id, each), b"")) + began)
-        resource = message(1, _resource(content, capture)) + message(2, _SCOPE + profiles)
+        resource = message(1, _encode_resource(content, capture)) + message(2, _SCOPE + profiles)
         file.write(message(_RESOURCE_PROFILES, resource))
-    file.write(message(_DICTIONARY, dictionary.message()))
+    file.write(message(_DICTIONARY, dictionary.encode()))
 
 
-def _sample(dictionary: ProfileDictionary, sample: Sample, steps: tuple[int, ...], labels: dict[str, str]) -> bytes:
+def _encode_sample(
+    dictionary: ProfileDictionary, sample: Sample, steps: tuple[int, ...], labels: dict[str, str]
+) -> bytes:
     """Return a sample without its value."""
-    attributes = [dictionary.attribute(key, value) for key, value in labels.items()]
-    return integer(1, dictionary.stack(steps)) + packed(2, attributes)
+    attributes = [dictionary.intern_attribute(key, value) for key, value in labels.items()]
+    return integer(1, dictionary.intern_stack(steps)) + packed(2, attributes)
 
 
-def _resource(content: ExportContent, capture: CaptureRow) -> bytes:
+def _encode_resource(content: ExportContent, capture: CaptureRow) -> bytes:
     """Return the recorded process as a resource, with OpenTelemetry's attribute names."""
     metadata = content.metadata[capture.id]
     encoded = {
@@ -68,10 +70,12 @@ def _resource(content: ExportContent, capture: CaptureRow) -> bytes:
         "process.pid": metadata.pid,
         "host.name": metadata.host,
     }
-    return b"".join(message(1, text(1, key) + message(2, _value(value))) for key, value in encoded.items() if value)
+    return b"".join(
+        message(1, text(1, key) + message(2, _encode_value(value))) for key, value in encoded.items() if value
+    )
 
 
-def _value(value: str | int) -> bytes:
+def _encode_value(value: str | int) -> bytes:
     return text(1, value) if isinstance(value, str) else integer(3, value)
 
 
@@ -93,25 +97,25 @@ class ProfileDictionary:
         self._mappings: dict[BinaryId, int] = {}
         self._limits: dict[BinaryId, int] = {}  # end of the known address range of each binary
 
-    def text(self, value: str) -> int:
+    def intern_text(self, value: str) -> int:
         """Return the number of a text."""
         return self._texts.setdefault(value, len(self._texts))
 
-    def attribute(self, key: str, value: str) -> int:
+    def intern_attribute(self, key: str, value: str) -> int:
         """Return the number of an attribute with a text value."""
         return _assign_number(self._attributes, (key, value))
 
-    def stack(self, steps: tuple[int, ...]) -> int:
+    def intern_stack(self, steps: tuple[int, ...]) -> int:
         """Return the number of a stack, given by its steps, outermost first."""
         return _assign_number(self._stacks, steps)
 
-    def message(self) -> bytes:
+    def encode(self) -> bytes:
         """Return the tables; each is built before the tables that it refers to, which it may extend."""
-        stacks = [packed(1, [self._location(step) for step in reversed(steps)]) for steps in self._stacks]
+        stacks = [packed(1, [self._intern_location(step) for step in reversed(steps)]) for steps in self._stacks]
         locations = [self._encode_location(number, self._content.step(number)) for number in self._locations]
         functions = [self._encode_function(*function) for function in self._functions]
         mappings = [self._encode_mapping(binary) for binary in self._mappings]
-        attributes = [integer(1, self.text(key)) + message(2, text(1, value)) for key, value in self._attributes]
+        attributes = [integer(1, self.intern_text(key)) + message(2, text(1, value)) for key, value in self._attributes]
         tables = {
             _MAPPING_TABLE: mappings,
             _LOCATION_TABLE: locations,
@@ -123,7 +127,7 @@ class ProfileDictionary:
         encoded = b"".join(message(table, entry) for table, entries in tables.items() for entry in (b"", *entries))
         return encoded + b"".join(text(_TEXT_TABLE, each) for each in self._texts)
 
-    def _location(self, step: int) -> int:
+    def _intern_location(self, step: int) -> int:
         return _assign_number(self._locations, step)
 
     def _encode_location(self, number: int, step: ExportedFrame) -> bytes:
@@ -131,7 +135,9 @@ class ProfileDictionary:
         line = integer(1, _assign_number(self._functions, key)) + integer(2, step.line)
         encoded = message(3, line)
         if step.is_python or step.module:
-            encoded += packed(4, [self.attribute("profile.frame.type", "cpython" if step.is_python else "native")])
+            encoded += packed(
+                4, [self.intern_attribute("profile.frame.type", "cpython" if step.is_python else "native")]
+            )
         binary = self._content.binary(number)
         if binary is None:
             return encoded
@@ -139,15 +145,17 @@ class ProfileDictionary:
         return integer(1, _assign_number(self._mappings, binary)) + integer(2, step.offset) + encoded
 
     def _encode_function(self, name: str, symbol: str, path: str, line: int) -> bytes:
-        texts = (self.text(name), self.text(symbol), self.text(path))
+        texts = (self.intern_text(name), self.intern_text(symbol), self.intern_text(path))
         return b"".join(integer(field, value) for field, value in enumerate((*texts, line), 1))
 
     def _encode_mapping(self, binary: BinaryId) -> bytes:
         known = {"gnu": binary.build_id, "htlhash": _compute_htlhash(binary)}
         attributes = [
-            self.attribute(f"process.executable.build_id.{kind}", value) for kind, value in known.items() if value
+            self.intern_attribute(f"process.executable.build_id.{kind}", value)
+            for kind, value in known.items()
+            if value
         ]
-        return integer(2, self._limits[binary]) + integer(4, self.text(binary.path)) + packed(5, attributes)
+        return integer(2, self._limits[binary]) + integer(4, self.intern_text(binary.path)) + packed(5, attributes)
 
 
 def _compute_htlhash(binary: BinaryId) -> str:

@@ -62,49 +62,49 @@ class _Trace:
         self._began = {capture.id: content.start_unix_ns(capture.id) for capture in content.captures}
         self._slices: dict[int, bytes] = {}
         self._ends: dict[int, tuple[int, bytes]] = {}
-        self._annotate_arguments = lru_cache(maxsize=1 << 14)(self._arguments_annotation)
+        self._annotate_arguments = lru_cache(maxsize=1 << 14)(self._encode_arguments)
 
     def begin(self) -> None:
         """Write the tracks: processes, threads, counters."""
-        self._packet(integer(_FLAGS, _STATE_CLEARED) + integer(_FIRST, 1))
+        self._write_packet(integer(_FLAGS, _STATE_CLEARED) + integer(_FIRST, 1))
         for descriptor in self._tracks.descriptors():
-            self._packet(message(_DESCRIPTOR, descriptor))
+            self._write_packet(message(_DESCRIPTOR, descriptor))
 
     def write_counters(self) -> None:
         """Write the device memory in use over time."""
         for device in self._content.memory:
             track = integer(_TRACK, self._tracks.device_track(device)) + integer(_TYPE, _COUNTER)
             for time, used in device.over_time:
-                self._event(device.capture, time, track + integer(_COUNTER_VALUE, used))
+                self._write_event(device.capture, time, track + integer(_COUNTER_VALUE, used))
 
     def write_calls(self) -> None:
         """Write the begin and end of calls in time order, with flows from dispatching threads."""
         links = _CallLinks(self._content.calls.links())
         for event in read_events(self._content.calls):
             if isinstance(event, CallEnd):
-                self._end(event)
+                self._end_call(event)
             else:
                 self._begin_call(event, links.take(event.call))
 
     def _begin_call(self, event: CallBegin, links: list[LinkRow]) -> None:
         kind = event.kind
         if kind.id not in self._slices:
-            self._slices[kind.id] = self._slice_fields(kind)
+            self._slices[kind.id] = self._encode_slice_fields(kind)
         flows = b"".join(self._write_dispatch(event, link) for link in links)
         encoded = (
             self._slices[kind.id]
             + flows
-            + self._annotation("call", event.call)
+            + self._encode_annotation("call", event.call)
             + self._annotate_arguments(event.arguments)
         )
-        self._event(kind.capture, event.time, encoded)
+        self._write_event(kind.capture, event.time, encoded)
 
-    def _end(self, event: CallEnd) -> None:
+    def _end_call(self, event: CallEnd) -> None:
         if event.thread not in self._ends:
             encoded = integer(_TRACK, self._tracks.thread_track(event.thread)) + integer(_TYPE, _SLICE_END)
             self._ends[event.thread] = self._content.thread(event.thread).capture, encoded
         capture, encoded = self._ends[event.thread]
-        self._event(capture, event.time, encoded)
+        self._write_event(capture, event.time, encoded)
 
     def _write_dispatch(self, event: CallBegin, link: LinkRow) -> bytes:
         """Write an instant with the start of a flow on the dispatching thread; return the end of the flow."""
@@ -112,42 +112,46 @@ class _Trace:
         line = self._content.line_of_node(link.node)
         name = f"{format_line(line)} {line.function}" if line is not None else "dispatches a call"
         instant = integer(_TYPE, _INSTANT) + integer(_TRACK, self._tracks.thread_track(link.thread))
-        known = self._annotation("known by", link.how) + self._annotation("call", event.call)
-        stack = self._stack(tuple(self._content.chain(link.node)))
-        name_fields = integer(_NAME, self._interned.name(name)) + fixed64(_FLOW, flow)
-        self._event(event.kind.capture, event.time, instant + name_fields + known + stack)
+        known = self._encode_annotation("known by", link.how) + self._encode_annotation("call", event.call)
+        stack = self._encode_stack(tuple(self._content.chain(link.node)))
+        name_fields = integer(_NAME, self._interned.intern_name(name)) + fixed64(_FLOW, flow)
+        self._write_event(event.kind.capture, event.time, instant + name_fields + known + stack)
         return fixed64(_FLOW_END, flow)
 
-    def _slice_fields(self, kind: KindRow) -> bytes:
+    def _encode_slice_fields(self, kind: KindRow) -> bytes:
         """Return the fields shared by the slices of all calls of a kind."""
         line = self._content.line(kind)
         name = kind.function if line is None else f"{format_line(line)} {kind.function}"
         event = integer(_TYPE, _SLICE_BEGIN) + integer(_TRACK, self._tracks.thread_track(kind.thread))
-        event += integer(_NAME, self._interned.name(name)) + integer(_CATEGORY, self._interned.category(kind.boundary))
-        event += self._stack(self._content.steps(kind)) + self._annotation("function", kind.function)
+        event += integer(_NAME, self._interned.intern_name(name)) + integer(
+            _CATEGORY, self._interned.intern_category(kind.boundary)
+        )
+        event += self._encode_stack(self._content.steps(kind)) + self._encode_annotation("function", kind.function)
         if line is not None:
-            event += self._annotation("line", f"{line.location.path}:{line.location.line}")
-            event += self._annotation("url", line.location.url) if line.location.url else b""
+            event += self._encode_annotation("line", f"{line.location.path}:{line.location.line}")
+            event += self._encode_annotation("url", line.location.url) if line.location.url else b""
         if kind.error:
-            event += self._annotation("error", error_name(kind.error) if kind.error > 0 else "had not returned")
+            event += self._encode_annotation("error", error_name(kind.error) if kind.error > 0 else "had not returned")
         return event
 
-    def _stack(self, steps: tuple[int, ...]) -> bytes:
+    def _encode_stack(self, steps: tuple[int, ...]) -> bytes:
         lines = "\n".join(format_step(self._content.step(number)) for number in reversed(steps))
-        name_fields = integer(1, self._interned.annotation("stack")) + integer(17, self._interned.text(lines))
-        return integer(_STACK, self._interned.stack(steps)) + message(_ANNOTATION, name_fields)
+        name_fields = integer(1, self._interned.intern_annotation("stack")) + integer(
+            17, self._interned.intern_text(lines)
+        )
+        return integer(_STACK, self._interned.intern_stack(steps)) + message(_ANNOTATION, name_fields)
 
-    def _arguments_annotation(self, arguments: str) -> bytes:
+    def _encode_arguments(self, arguments: str) -> bytes:
         try:
             values = json.loads(arguments)
         except (ValueError, RecursionError):
             values = arguments  # a damaged capture
-        return self._annotation("arguments", values) if values else b""
+        return self._encode_annotation("arguments", values) if values else b""
 
-    def _annotation(self, name: str, value: Any) -> bytes:
-        return message(_ANNOTATION, integer(1, self._interned.annotation(name)) + self._value(value))
+    def _encode_annotation(self, name: str, value: Any) -> bytes:
+        return message(_ANNOTATION, integer(1, self._interned.intern_annotation(name)) + self._encode_value(value))
 
-    def _value(self, value: Any) -> bytes:
+    def _encode_value(self, value: Any) -> bytes:
         """Return the annotation fields that hold a JSON value."""
         if isinstance(value, bool):
             return integer(2, value)
@@ -156,16 +160,19 @@ class _Trace:
         if isinstance(value, float):
             return double(5, value)
         if isinstance(value, dict):
-            entries = (integer(1, self._interned.annotation(key)) + self._value(each) for key, each in value.items())
+            entries = (
+                integer(1, self._interned.intern_annotation(key)) + self._encode_value(each)
+                for key, each in value.items()
+            )
             return b"".join(message(11, entry) for entry in entries)
         if isinstance(value, list):
-            return b"".join(message(12, self._value(each)) for each in value)
-        return integer(17, self._interned.text(value)) if isinstance(value, str) else text(6, "null")
+            return b"".join(message(12, self._encode_value(each)) for each in value)
+        return integer(17, self._interned.intern_text(value)) if isinstance(value, str) else text(6, "null")
 
-    def _event(self, capture: int, time: int, event: bytes) -> None:
-        self._packet(integer(_TIMESTAMP, self._began[capture] + time) + _IS_NEEDED + message(_EVENT, event))
+    def _write_event(self, capture: int, time: int, event: bytes) -> None:
+        self._write_packet(integer(_TIMESTAMP, self._began[capture] + time) + _IS_NEEDED + message(_EVENT, event))
 
-    def _packet(self, packet: bytes) -> None:
+    def _write_packet(self, packet: bytes) -> None:
         news = self._interned.take_new_entries()
         encoded = message(_INTERNED, news) if news else b""
         self._packets += message(_PACKET, _IS_SEQUENCE + encoded + packet)
@@ -186,7 +193,7 @@ class _CallLinks:
         self._next = next(links, None)
 
     def take(self, call: int) -> list[LinkRow]:
-        """Return the links of a call. Pass the calls in ascending order."""
+        """Return the links of a call. Call this for the calls in ascending order."""
         found = []
         while self._next is not None and self._next.call <= call:
             if self._next.call == call:
@@ -226,54 +233,54 @@ class InterningTable:
         self._new.clear()
         return encoded
 
-    def name(self, name: str) -> int:
+    def intern_name(self, name: str) -> int:
         """Return the number of an event name."""
-        return self._number(_INTERNED_NAMES, name)
+        return self._intern(_INTERNED_NAMES, name)
 
-    def category(self, name: str) -> int:
+    def intern_category(self, name: str) -> int:
         """Return the number of a category."""
-        return self._number(_INTERNED_CATEGORIES, name)
+        return self._intern(_INTERNED_CATEGORIES, name)
 
-    def annotation(self, name: str) -> int:
+    def intern_annotation(self, name: str) -> int:
         """Return the number of an annotation name."""
-        return self._number(_INTERNED_ANNOTATIONS, name)
+        return self._intern(_INTERNED_ANNOTATIONS, name)
 
-    def text(self, value: str) -> int:
+    def intern_text(self, value: str) -> int:
         """Return the number of an annotation's text value."""
-        return self._number(_INTERNED_TEXTS, value)
+        return self._intern(_INTERNED_TEXTS, value)
 
-    def stack(self, steps: tuple[int, ...]) -> int:
+    def intern_stack(self, steps: tuple[int, ...]) -> int:
         """Return the number of a stack, given by its steps, outermost first."""
         if steps not in self._stacks:
-            frames = [self._frame(number) for number in steps]
+            frames = [self._intern_frame(number) for number in steps]
             self._stacks[steps] = len(self._stacks) + 1
             self._add_entry(
                 _INTERNED_STACKS, integer(1, self._stacks[steps]) + b"".join(integer(2, each) for each in frames)
             )
         return self._stacks[steps]
 
-    def _frame(self, number: int) -> int:
+    def _intern_frame(self, number: int) -> int:
         if number not in self._frames:
             step = self._content.step(number)
-            encoded = integer(2, self._number(_INTERNED_FUNCTIONS, step.name)) + integer(3, self._mapping(step))
+            encoded = integer(2, self._intern(_INTERNED_FUNCTIONS, step.name)) + integer(3, self._intern_mapping(step))
             encoded += integer(4, step.offset)
             if step.path:
-                encoded += integer(5, self._number(_INTERNED_SOURCES, step.path)) + integer(6, step.line)
+                encoded += integer(5, self._intern(_INTERNED_SOURCES, step.path)) + integer(6, step.line)
             self._frames[number] = len(self._frames) + 1
             self._add_entry(_INTERNED_FRAMES, integer(1, self._frames[number]) + encoded)
         return self._frames[number]
 
-    def _mapping(self, step: ExportedFrame) -> int:
+    def _intern_mapping(self, step: ExportedFrame) -> int:
         """Return the mapping of a frame: its binary, or the file of Python code, because every frame needs one."""
         path = step.module or step.path
         if path not in self._mappings:
             self._mappings[path] = len(self._mappings) + 1
             self._add_entry(
-                _INTERNED_MAPPINGS, integer(1, self._mappings[path]) + integer(7, self._number(_INTERNED_PATHS, path))
+                _INTERNED_MAPPINGS, integer(1, self._mappings[path]) + integer(7, self._intern(_INTERNED_PATHS, path))
             )
         return self._mappings[path]
 
-    def _number(self, field: int, name: str) -> int:
+    def _intern(self, field: int, name: str) -> int:
         key = field, name
         if key not in self._numbers:
             self._numbers[key] = len(self._numbers) + 1

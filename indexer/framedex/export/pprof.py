@@ -47,7 +47,7 @@ class _GzipWriter:
 
 
 class _Profile:
-    """Writes samples as they come; the tables that they refer to follow at the end."""
+    """Writes samples one by one, and at the end the tables that they refer to."""
 
     def __init__(self, content: ExportContent, out: _GzipWriter) -> None:
         self._content = content
@@ -59,35 +59,38 @@ class _Profile:
 
     def write(self, weight: Weight) -> None:
         for each in Weight:
-            self._out.write(message(_SAMPLE_TYPE, self._string(1, each.value) + self._string(2, each.unit)))
+            self._out.write(
+                message(_SAMPLE_TYPE, self._encode_string(1, each.value) + self._encode_string(2, each.unit))
+            )
         labels = SampleLabels(self._content)
         for sample in read_samples(self._content, labels.parse):
-            self._out.write(message(_SAMPLE, self._sample(sample, labels)))
+            self._out.write(message(_SAMPLE, self._encode_sample(sample, labels)))
         for number, location in self._locations.items():
-            self._out.write(message(_LOCATION, self._location(location, self._content.step(number))))
+            self._out.write(message(_LOCATION, self._encode_location(location, self._content.step(number))))
         for function, identifier in self._functions.items():
             name, symbol, path, line = function
-            name_fields = self._string(2, name) + self._string(3, symbol) + self._string(4, path)
+            name_fields = self._encode_string(2, name) + self._encode_string(3, symbol) + self._encode_string(4, path)
             self._out.write(message(_FUNCTION, integer(1, identifier) + name_fields + integer(5, line)))
         for path, identifier in self._mappings.items():
-            self._out.write(message(_MAPPING, integer(1, identifier) + self._string(5, path) + _NAMED))
+            self._out.write(message(_MAPPING, integer(1, identifier) + self._encode_string(5, path) + _HAS_SYMBOLS))
         began = min(self._content.start_unix_ns(capture.id) for capture in self._content.captures)
-        self._out.write(integer(_TIME, began) + integer(_DEFAULT, self._index(weight.value)))
-        self._out.write(self._string(_COMMENT, f"framedex {VERSION}"))
+        self._out.write(integer(_TIME, began) + integer(_DEFAULT, self._intern_string(weight.value)))
+        self._out.write(self._encode_string(_COMMENT, f"framedex {VERSION}"))
         for capture in self._content.captures:
-            self._out.write(self._string(_COMMENT, f"capture {capture.id}: {capture.command}"))
+            self._out.write(self._encode_string(_COMMENT, f"capture {capture.id}: {capture.command}"))
         for string in self._strings:
             self._out.write(text(_STRING, string))
 
-    def _sample(self, sample: Sample, labels: SampleLabels) -> bytes:
+    def _encode_sample(self, sample: Sample, labels: SampleLabels) -> bytes:
         steps = reversed(self._content.steps(sample.kind))  # innermost first
         locations = [self._locations.setdefault(number, len(self._locations) + 1) for number in steps]
         encoded = b"".join(
-            message(3, self._string(1, key) + self._string(2, value)) for key, value in labels.format(sample).items()
+            message(3, self._encode_string(1, key) + self._encode_string(2, value))
+            for key, value in labels.format(sample).items()
         )
         return packed(1, locations) + packed(2, sample.values) + encoded
 
-    def _location(self, identifier: int, step: ExportedFrame) -> bytes:
+    def _encode_location(self, identifier: int, step: ExportedFrame) -> bytes:
         key = step.name, step.symbol, step.path or step.defined_in, step.first_line
         function = self._functions.setdefault(key, len(self._functions) + 1)
         mapping = b""
@@ -96,11 +99,11 @@ class _Profile:
         line = integer(1, function) + integer(2, step.line)
         return integer(1, identifier) + mapping + integer(3, step.offset) + message(4, line)
 
-    def _string(self, number: int, value: str) -> bytes:
-        return integer(number, self._index(value))
+    def _encode_string(self, number: int, value: str) -> bytes:
+        return integer(number, self._intern_string(value))
 
-    def _index(self, value: str) -> int:
+    def _intern_string(self, value: str) -> int:
         return self._strings.setdefault(value, len(self._strings))
 
 
-_NAMED = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # has functions, files, lines, inlined frames
+_HAS_SYMBOLS = b"".join(integer(number, 1) for number in (7, 8, 9, 10))  # has functions, files, lines, inlined frames

@@ -50,9 +50,9 @@ class SampleLabels:
     def parse(self, capture: int, arguments: str) -> tuple[str, str]:
         """Parse the JSON of a call's arguments; return device and shape, each empty if unknown."""
         values = _parse_object(arguments)
-        return self._device(capture, values), array_type(values) or _handler_arrays(values)
+        return self._device_name(capture, values), array_type(values) or _handler_arrays(values)
 
-    def _device(self, capture: int, values: dict[str, Any]) -> str:
+    def _device_name(self, capture: int, values: dict[str, Any]) -> str:
         number = values.get("device")
         if isinstance(number, int):
             return str(number)  # functions of the mock pass the device as a number

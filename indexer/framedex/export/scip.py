@@ -1,6 +1,6 @@
 """SCIP index for static tools (https://github.com/scip-code/scip, `scip.proto` defines the field numbers).
 
-The documents are the files below the current folder. A line on a stack refers to the function called there. The
+The documents are the files below the current folder. A line on a stack refers to the function that it called. The
 program's line refers to the boundary function. Each reference has the number of calls and their duration. Functions
 outside the folder are external symbols. Interpreter and glue frames are skipped.
 """
@@ -50,33 +50,33 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
     for path, sites in documents.items():
         relative = PurePosixPath(path).relative_to(root)
         named = text(1, relative.as_posix()) + text(4, _LANGUAGES.get(relative.suffix, ""))
-        file.write(message(_DOCUMENT, named + _document(calls, path, sites) + integer(6, _UTF8)))
+        file.write(message(_DOCUMENT, named + _encode_document(calls, path, sites) + integer(6, _UTF8)))
     for function in calls.functions(None):
-        file.write(message(_EXTERNAL, _symbol(calls, function)))
+        file.write(message(_EXTERNAL, _encode_symbol(calls, function)))
 
 
-def _document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
+def _encode_document(calls: CallGraph, path: str, sites: list[FunctionLine]) -> bytes:
     """Return the occurrences in a file and the symbols defined in it."""
     ranges = LineRanges(Path(path))
     functions = calls.functions(path)
     encoded = b""
     for function in functions:
         if function.line:
-            encoded += message(2, _occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
+            encoded += message(2, _encode_occurrence(calls, ranges, function.line, function) + integer(3, _DEFINITION))
     for site in sites:
         for function, weights in calls.callees(site).items():
             documentation = f"At run time: {_format_amount(weights)}."
-            encoded += message(2, _occurrence(calls, ranges, site.line, function) + text(4, documentation))
-    return encoded + b"".join(message(3, _symbol(calls, function)) for function in functions)
+            encoded += message(2, _encode_occurrence(calls, ranges, site.line, function) + text(4, documentation))
+    return encoded + b"".join(message(3, _encode_symbol(calls, function)) for function in functions)
 
 
-def _occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
+def _encode_occurrence(calls: CallGraph, ranges: LineRanges, line: int, function: Function) -> bytes:
     return packed(1, [line - 1, *ranges.columns(line, function.name)]) + text(2, calls.symbol(function))
 
 
-def _symbol(calls: CallGraph, function: Function) -> bytes:
+def _encode_symbol(calls: CallGraph, function: Function) -> bytes:
     """Return the symbol information of a function: its callers, and the boundary functions that its lines led to."""
-    callers = sorted(calls.callers(function).items(), key=lambda item: -item[1].calls)
+    callers = sorted(calls.callers(function).items(), key=lambda item: (-item[1].calls, item[0]))
     lines = [
         f"- `{site.path}:{site.line}` (`{site.function}`): {_format_amount(weights)}"
         for site, weights in callers
@@ -103,7 +103,7 @@ _Key = TypeVar("_Key")
 _SIMPLE_IDENTIFIER = re.compile(r"[A-Za-z0-9_+$-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Function:
     """A function: its name and first line. If that is unknown, `path` is its binary or boundary, and `line` is 0."""
 
@@ -112,7 +112,7 @@ class Function:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class FunctionLine:
     """A line of a file; `function` is the function that contains it."""
 
@@ -181,12 +181,12 @@ class CallGraph:
         return PurePosixPath(path).is_relative_to(self._root)
 
     def _add_sample(self, sample: Sample) -> None:
-        """Count the edges of a sample's stack; a line that appears more than once counts once."""
+        """Count the call edges of a sample's stack; a line that appears more than once counts once."""
         kind = sample.kind
         steps = [self._content.step(number) for number in self._content.steps(kind)]
         boundary = Function(kind.function, kind.boundary, 0)
         path_steps = [step for step in steps[:-1] if step.is_code and (step.path or step.module)]
-        functions = [*map(self._function, path_steps), boundary]
+        functions = [*map(self._build_function, path_steps), boundary]
         self._functions.update(dict.fromkeys(functions))
         found = {(_call_site(step), function) for step, function in zip(path_steps, functions[1:], strict=True)}
         line = self._content.line(kind)
@@ -195,17 +195,17 @@ class CallGraph:
             for step, function in zip(path_steps, functions[:-1], strict=True):
                 if (step.path, step.line) == (line.location.path, line.location.line):
                     self._reached_boundaries.setdefault(function, set()).add(boundary)
-        for site, function in found:
-            _add(self._sites.setdefault(site, {}), function, sample.weights)
-            _add(self._callers.setdefault(function, {}), site, sample.weights)
+        for site, function in sorted(found):
+            _add_weights(self._sites.setdefault(site, {}), function, sample.weights)
+            _add_weights(self._callers.setdefault(function, {}), site, sample.weights)
 
-    def _function(self, step: ExportedFrame) -> Function:
+    def _build_function(self, step: ExportedFrame) -> Function:
         if not step.is_python and step.name in self._boundaries:
             return Function(step.name, self._boundaries[step.name], 0)
         return Function(step.name, step.defined_in or step.path or step.module, step.first_line)
 
 
-def _add(table: dict[_Key, CallWeights], key: _Key, weights: CallWeights) -> None:
+def _add_weights(table: dict[_Key, CallWeights], key: _Key, weights: CallWeights) -> None:
     table[key] = table.get(key, CallWeights()) + weights
 
 

@@ -29,27 +29,27 @@ def write(content: ExportContent, file: IO[bytes], weight: Weight) -> None:
         (each, thread_samples)
         for each in sorted(Weight, key=lambda other: other is not weight)
         for thread_samples in busiest
-        if _total(thread_samples, each)
+        if _total_weight(thread_samples, each)
     ]
     indices: dict[int, int] = {}
-    text = json.dumps({"$schema": _SCHEMA, "exporter": f"framedex {VERSION}", "name": _name(content)})
+    text = json.dumps({"$schema": _SCHEMA, "exporter": f"framedex {VERSION}", "name": _profile_name(content)})
     file.write(text.removesuffix("}").encode() + b', "activeProfileIndex": 0, "profiles": [')
     for number, (each, thread_samples) in enumerate(profiles):
-        profile = json.dumps(_profile(content, indices, each, thread_samples))
+        profile = json.dumps(_build_profile(content, indices, each, thread_samples))
         file.write((",\n" if number else "\n").encode() + profile.encode())
-    frames = [json.dumps(_frame(content.step(number))) for number in indices]
+    frames = [json.dumps(_build_frame(content.step(number))) for number in indices]
     file.write(b'],\n"shared": {"frames": [\n' + ",\n".join(frames).encode() + b"]}}\n")
 
 
-def _name(content: ExportContent) -> str:
+def _profile_name(content: ExportContent) -> str:
     return ", ".join(capture.command for capture in content.captures)
 
 
-def _total(thread_samples: list[Sample], weight: Weight) -> int:
+def _total_weight(thread_samples: list[Sample], weight: Weight) -> int:
     return sum(weight.select(each.weights) for each in thread_samples)
 
 
-def _profile(
+def _build_profile(
     content: ExportContent, indices: dict[int, int], weight: Weight, thread_samples: list[Sample]
 ) -> dict[str, Any]:
     weighted = [(each.kind, weight.select(each.weights)) for each in thread_samples if weight.select(each.weights)]
@@ -68,7 +68,7 @@ def _profile(
     }
 
 
-def _frame(step: ExportedFrame) -> dict[str, Any]:
+def _build_frame(step: ExportedFrame) -> dict[str, Any]:
     frame: dict[str, Any] = {"name": step.name}
     if step.path:
         frame |= {"file": step.url or step.path, "line": step.line}

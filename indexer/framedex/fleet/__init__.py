@@ -3,7 +3,7 @@
 Start at:
 - `adding.py`, then `store_root.py`, `identities.py`, `rows.py`, `calls.py`: add a capture, complete and once
 - `origin.py`: the job of a capture
-- `store_queries.py`, then `views.sql` and `questions.py`: SQL and prepared questions
+- `store_queries.py`, then `views.sql` and `prepared_queries.py`: SQL and prepared queries
 - `segments.py`, `pulling.py`: copy captures into an index
 - `compacting.py` and `dropping.py`, then `committed.py`, `drops.py`, `marks.py`, `needs.py`, `sweeping.py`: keep a
   store small

@@ -1,4 +1,4 @@
-"""Add captures to a store: each is stored completely or not at all, and once even if it is added repeatedly.
+"""Add captures to a store. An add is atomic and idempotent: it stores a whole capture or nothing, and only once.
 
 The capture's own row is written last. Without that row, its other files do not count. File names derive from the
 content, so repeated and concurrent adds of a capture write the same files. See docs/how-to/fleet.md.
@@ -19,17 +19,17 @@ from framedex.base.errors import FramedexError
 from framedex.captures import CaptureStream, capture_state, is_being_written, read_metadata
 from framedex.fleet.calls import CALLS_AT_ONCE, CallsFile
 from framedex.fleet.committed import CommittedCapture, remedy, rows_of_capture
-from framedex.fleet.drops import generation_of, read_drops
-from framedex.fleet.identities import id_of
-from framedex.fleet.marks import mark, marked_names
+from framedex.fleet.drops import current_generation, read_drops
+from framedex.fleet.identities import hash_values
+from framedex.fleet.marks import mark_for_removal, read_marked_names
 from framedex.fleet.naming import FrameNamer
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_in, own_name, part_of
+from framedex.fleet.partitions import captures_folder, own_file_name, partition_folder
 from framedex.fleet.rows import Row, StackTables
 from framedex.fleet.schema import CALL_KINDS, CAPTURES, FRAMES, PART_TABLES, STACKS
 from framedex.fleet.segments import SegmentFile
 from framedex.fleet.store_root import GRACE_PERIOD
-from framedex.fleet.tables import KEYS, column_of, write_rows
+from framedex.fleet.tables import KEY_COLUMNS, read_column, write_rows
 from framedex.index.file.values import to_storable
 from framedex.texts.captures import all_problems
 
@@ -102,8 +102,8 @@ class CaptureAdder:
             return error
         except OSError as error:
             kept = f"Temporary files in {tempfile.gettempdir()}"
-            said = error.strerror or str(error)
-            return FramedexError(f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room.")
+            reason = error.strerror or str(error)
+            return FramedexError(f"{kept} could not be written: {reason}.", "Set TMPDIR to a folder with more room.")
 
     def add(self, path: Path) -> AddedCapture:
         """Add a capture. Raises FramedexError if the capture cannot be read or the store cannot be written."""
@@ -117,12 +117,12 @@ class CaptureAdder:
             raise FramedexError(f"{path} is still being written.", "Add it after its program has ended.")
         state = capture_state(path)
         origin = Origin.from_metadata(metadata)
-        generation = generation_of(read_drops(self._root), origin.day, to_storable(origin.job))
-        name = own_name(origin, state.signature, generation)
+        generation = current_generation(read_drops(self._root), origin.day, to_storable(origin.job))
+        name = own_file_name(origin, state.signature, generation)
         known = self._committed_rows(origin, generation)
         most = max((row.calls for row in known), default=0)
         same = [row for row in known if row.signature == state.signature and row.calls == most]
-        if (row := self._whole(same)) is not None:
+        if (row := self._find_complete_row(same)) is not None:
             return AddedCapture(path, origin, row.calls, row.stacks, is_new=False)
         return self._write(path, origin, state.signature, generation, name, known)
 
@@ -131,11 +131,11 @@ class CaptureAdder:
         rows = rows_of_capture(self._root, origin.capture, origin.day, self._rows_by_file)
         return [row for row in rows if row.generation == generation]
 
-    def _whole(self, same: Sequence[CommittedCapture]) -> CommittedCapture | None:
+    def _find_complete_row(self, same: Sequence[CommittedCapture]) -> CommittedCapture | None:
         """Return a row, among rows of one state, whose call files exist; None if there is no such row.
 
-        Rows in shared files precede the capture's own row: see `counted`. Raises FramedexError if the capture has
-        such rows and none of them has its call files.
+        Rows in shared files precede the capture's own row: see `select_counted_rows`. Raises FramedexError if the
+        capture has rows in shared files, and none of them has its call files.
         """
         together = [row for row in same if not row.is_own]
         for row in together or same:
@@ -152,7 +152,7 @@ class CaptureAdder:
         self, path: Path, origin: Origin, signature: str, generation: int, name: str, others: list[CommittedCapture]
     ) -> AddedCapture:
         """Write a capture whose state is not in the store yet. The store may have other states of the capture."""
-        place, partition = self._root, part_of(origin)
+        place, partition = self._root, partition_folder(origin)
         stream = CaptureStream(path)
         if (most := max((row.calls for row in others), default=0)) > stream.calls:
             raise FramedexError(
@@ -168,39 +168,39 @@ class CaptureAdder:
         used = {kind["stack"] for kind in file.kinds()}
         part = f"{partition}/{name}"
 
-        def put() -> float:
+        def write_files() -> float:
             """Write the files that the row refers to. Return the oldest time of a check or write, in s since 1970."""
             began = time.time()
-            frames = self._put_new(f"frames/{partition}", FRAMES, tables.frames(used))
+            frames = self._write_new_rows(f"frames/{partition}", FRAMES, tables.frames(used))
             rows = {key: [row] for key, row in tables.stacks(used).items()}
-            stacks = self._put_new(f"stacks/{partition}", STACKS, rows)
+            stacks = self._write_new_rows(f"stacks/{partition}", STACKS, rows)
             for table, written in files.items():
                 place.put(f"{table}/{part}", written)
             return min(began, frames, stacks)
 
-        since = put()
+        since = write_files()
         problems = all_problems(stream.stops, tuple(dict.fromkeys((*stream.capture.problems, *stream.problems))))
-        problems = (*problems, *_doubts(origin))
+        problems = (*problems, *_describe_date_problems(origin))
         row = _capture_row(stream, origin, file.misuse, problems)
         row |= {"signature": signature, "generation": generation, "part": part, "shared_by": 1}
         committed = self._folder / "capture.parquet"
         write_rows(committed, CAPTURES, [row])
         # Mark before the row is written: an older mark would remove files that other processes still read.
         old = [each for each in others if each.is_own and each.calls < stream.row]
-        mark(place, (name for each in old for name in each.files))
-        place.put(f"{captures_in(origin.day)}/{name}", committed)
+        mark_for_removal(place, (name for each in old for name in each.files))
+        place.put(f"{captures_folder(origin.day)}/{name}", committed)
         if not 0 <= time.time() - since < _RECHECK_AFTER_S:
             # A sweep may have removed the files while no row referred to them. The row now protects them.
             self._known.clear()
-            put()
-        for folder in {captures_in(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
+            write_files()
+        for folder in {captures_folder(origin.day), *(f"{table}/{partition}" for table in _TABLES)} - self._cleaned:
             place.clean(folder)
             self._cleaned.add(folder)
         return AddedCapture(
             path, origin, stream.row, len(stream.capture.stacks), is_new=True, problems=(*problems, *names.problems)
         )
 
-    def _put_new(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
+    def _write_new_rows(self, folder: str, schema: Any, rows: dict[str, list[Row]]) -> float:
         """Write the rows that the store lacks into a file named by a hash of its rows.
 
         Return the time when the folder was listed, in s since 1970.
@@ -209,7 +209,7 @@ class CaptureAdder:
         if new := sorted(rows.keys() - known):
             file = self._folder / "rows.parquet"
             write_rows(file, schema, [row for each in new for row in rows[each]])
-            self._root.put(f"{folder}/{id_of(*new)}.parquet", file)
+            self._root.put(f"{folder}/{hash_values(*new)}.parquet", file)
             known.update(new)
         return looked
 
@@ -222,10 +222,10 @@ class CaptureAdder:
         # `monotonic` stops while this computer sleeps; other hosts continue.
         if not 0 <= time.time() - looked < _MARK_CHECK_INTERVAL_S:
             looked, found = time.time(), set()
-            going = marked_names(self._root)
+            marked = read_marked_names(self._root)
             for name in self._root.names(folder):
-                if name not in going:
-                    found |= set(column_of(self._root, name, KEYS[folder.partition("/")[0]]))
+                if name not in marked:
+                    found |= set(read_column(self._root, name, KEY_COLUMNS[folder.partition("/")[0]]))
             self._known[folder] = looked, found
         return looked, found
 
@@ -246,8 +246,8 @@ def _read_all(stream: CaptureStream, file: CallsFile, segment: SegmentFile) -> N
 _TABLES = ("frames", "stacks", *PART_TABLES)
 
 
-def _doubts(origin: Origin) -> Iterator[str]:
-    """Yield sentences about a doubtful start time of a capture."""
+def _describe_date_problems(origin: Origin) -> Iterator[str]:
+    """Yield sentences about a capture's start time if it is in the future, missing or impossible."""
     if origin.started_ns > time.time_ns() + _DAY:
         yield f"Its start date, {origin.day}, is in the future: the clock of its host was wrong."
     elif not origin.started_ns:

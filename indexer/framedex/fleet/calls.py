@@ -30,13 +30,14 @@ _DICTIONARY = ["capture", "boundary", "function", "thread", "stack", "error", "a
 _DELTAS = dict.fromkeys(("call", "parent", "start"), "DELTA_BINARY_PACKED")
 _MAX_DICTIONARY_BYTES = 1 << 28  # bytes; without a dictionary, argument texts take ten times the room
 
-AS_WRITTEN = pa.schema(
+WRITE_SCHEMA = pa.schema(
     [
         pa.field(each.name, pa.dictionary(pa.int32(), pa.string()) if each.type == pa.string() else each.type)
         for each in CALLS
     ]
 )
-"""The columns of calls in memory while writing. A file stores each text once per row group."""
+"""The columns of calls in memory while a file is written, with texts as dictionaries. The file stores each text once
+per row group."""
 
 
 class CallsFile:
@@ -82,7 +83,7 @@ class CallsFile:
             "error": pa.array(np.array(error, np.int64)[kind]),
             "arguments": _encode_repeated_texts([self._arguments[each] for each in met.tolist()], argument),
         }
-        self._writer.write_table(pa.table(columns, AS_WRITTEN), row_group_size=max(len(batch), 1))
+        self._writer.write_table(pa.table(columns, WRITE_SCHEMA), row_group_size=max(len(batch), 1))
 
     def kinds(self) -> list[dict[str, Any]]:
         """Return the totals of the calls: a row for each boundary function, thread, stack and error."""
@@ -106,10 +107,10 @@ class CallsFile:
             self.misuse[name] = self.misuse.get(name, 0) + 1
 
     def _add_totals(self, batch: CallBatch) -> None:
-        told = batch.totals
+        totals = batch.totals
         columns = (
-            *(told.kind, told.calls, told.duration, told.own_duration),
-            *(told.longest, told.longest_call, told.first_call, told.latest_call),
+            *(totals.kind, totals.calls, totals.duration, totals.own_duration),
+            *(totals.longest, totals.longest_call, totals.first_call, totals.latest_call),
         )
         for kind, calls, duration, own, longest, longest_call, first, latest in zip(
             *(column.tolist() for column in columns), strict=True
@@ -128,7 +129,7 @@ def calls_writer(path: Path) -> Any:
     """Return a Parquet writer for calls, with the smallest encoding for each column."""
     return parquet.ParquetWriter(
         path,
-        AS_WRITTEN,
+        WRITE_SCHEMA,
         compression="zstd",
         use_dictionary=_DICTIONARY,
         column_encoding=_DELTAS,

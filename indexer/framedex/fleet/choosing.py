@@ -1,4 +1,4 @@
-"""Select captures of a store by job, rank, id or day."""
+"""Filter the captures of a store by job, rank, id or day."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class CaptureFilter:
     since: str | None = None
 
     def __post_init__(self) -> None:
-        for told in (self.day, self.since):
-            if told is not None:
-                check_day(told)
+        for day in (self.day, self.since):
+            if day is not None:
+                check_day(day)
 
     def rows(self, connection: StoreConnection) -> list[dict[str, Any]]:
         """Return the rows of the matching captures in a store, ordered by start time.
@@ -44,7 +44,7 @@ class CaptureFilter:
         columns = ("capture", "day", "job", "rank", "started", "calls", "problems", "metadata")
         found = connection.query(f"SELECT {', '.join(columns)} FROM captures ORDER BY started, capture").rows
         rows = [dict(zip(columns, row, strict=True)) for row in found]
-        ids = {_id(told, [row["capture"] for row in rows], connection) for told in self.captures}
+        ids = {_match_id(prefix, [row["capture"] for row in rows], connection) for prefix in self.captures}
         job = None if self.job is None else to_storable(self.job)
         chosen = [
             row
@@ -58,22 +58,22 @@ class CaptureFilter:
         if not chosen:
             raise FramedexError(
                 f"None of the {words.count(len(rows), 'capture')} in the store matches.",
-                f"{_listing(connection)} lists them with their jobs, ranks and days.",
+                f"{_listing_command(connection)} lists them with their jobs, ranks and days.",
             )
         return chosen
 
 
-def _id(capture_id: str, ids: Sequence[str], connection: StoreConnection) -> str:
+def _match_id(capture_id: str, ids: Sequence[str], connection: StoreConnection) -> str:
     fits = [each for each in ids if set(capture_id) <= _DIGITS and each.startswith(capture_id)]
     if len(fits) != 1:
         many = f"{len(fits):,} captures whose ids begin" if fits else "no capture whose id begins"
         raise FramedexError(
-            f"The store has {many} with {capture_id!r}.", f"{_listing(connection)} lists them with their ids."
+            f"The store has {many} with {capture_id!r}.", f"{_listing_command(connection)} lists them with their ids."
         )
     return fits[0]
 
 
-def _listing(connection: StoreConnection) -> str:
+def _listing_command(connection: StoreConnection) -> str:
     return f"`framedex fleet query captures --store {shell_word(connection.address)}`"
 
 

@@ -1,4 +1,4 @@
-"""The rows of captures in a store, and which of several rows of a capture counts.
+"""Read the rows of captures in a store, and select the current row of a capture that has several.
 
 An added capture has a row in a file of its own. Compaction later writes its row to a shared file. While both rows
 exist, one of them counts, and only the files that this row names hold the capture.
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from framedex.base.errors import FramedexError
 from framedex.base.plaintext import shell_word
 from framedex.fleet.libraries import pa
-from framedex.fleet.partitions import captures_in, is_part, owner_of
+from framedex.fleet.partitions import captures_folder, file_owner, is_part_name
 from framedex.fleet.schema import PART_TABLES
-from framedex.fleet.tables import table_of
+from framedex.fleet.tables import read_table
 
 if TYPE_CHECKING:
     from framedex.fleet.drops import Drop
@@ -50,7 +50,7 @@ class CommittedCapture:
     @property
     def is_own(self) -> bool:
         """Whether the row is in the capture's own file, from before any compaction."""
-        return owner_of(self.file) is not None
+        return file_owner(self.file) is not None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -72,11 +72,11 @@ class CommittedCapture:
             raise TypeError("a value is missing or has a wrong type")
         if not _ID.fullmatch(row_of.capture):
             raise ValueError("its capture id is malformed")
-        if owner_of(file) not in (None, row_of.capture):
+        if file_owner(file) not in (None, row_of.capture):
             raise ValueError("its capture id differs from its file name")
-        if file.rpartition("/")[0] != captures_in(row_of.day):
+        if file.rpartition("/")[0] != captures_folder(row_of.day):
             raise ValueError("its day differs from its folder")
-        if not is_part(row_of.part, row_of.capture) or not row_of.part.startswith(f"day={row_of.day}/"):
+        if not is_part_name(row_of.part, row_of.capture) or not row_of.part.startswith(f"day={row_of.day}/"):
             raise ValueError("its part is malformed")
         return row_of
 
@@ -98,9 +98,9 @@ def read_committed(store: StoreRoot, name: str) -> list[CommittedCapture]:
     if content is None:
         return []
     try:
-        return [CommittedCapture.from_row(name, row) for row in table_of(content, COLUMNS).to_pylist()]
+        return [CommittedCapture.from_row(name, row) for row in read_table(content, COLUMNS).to_pylist()]
     except (pa.ArrowException, KeyError, TypeError, ValueError, OSError) as error:
-        had = "the capture" if owner_of(name) else "the captures of its day"
+        had = "the capture" if file_owner(name) else "the captures of its day"
         raise NotStoreFileError(
             f"{store.url(name)} is not a store file.", f"Remove it, and add {had} again."
         ) from error
@@ -116,8 +116,8 @@ def rows_of_capture(
     cannot be read.
     """
     rows: list[CommittedCapture] = []
-    for file in store.names(captures_in(day)):
-        owner = owner_of(file)
+    for file in store.names(captures_folder(day)):
+        owner = file_owner(file)
         if owner == capture:
             rows += read_committed(store, file)
         elif owner is None:
@@ -139,7 +139,7 @@ def remedy(store: StoreRoot, row: CommittedCapture) -> str:
 
 
 def select_counted_rows(
-    rows: Iterable[CommittedCapture], drops: Iterable[Drop], marked_names: Collection[str]
+    rows: Iterable[CommittedCapture], drops: Iterable[Drop], read_marked_names: Collection[str]
 ) -> dict[str, CommittedCapture]:
     """Return the row that counts of each capture, by capture id. Dropped captures have none.
 
@@ -152,7 +152,7 @@ def select_counted_rows(
         if is_dropped(row, dropped):
             continue
         known = found.get(row.capture)
-        if known is None or _rank(row, marked_names) > _rank(known, marked_names):
+        if known is None or _rank(row, read_marked_names) > _rank(known, read_marked_names):
             found[row.capture] = row
     return found
 
@@ -162,12 +162,12 @@ def is_dropped(row: CommittedCapture, drops: Iterable[Drop]) -> bool:
     return any(row.generation < drop.generation and drop.covers(row.day, row.job) for drop in drops)
 
 
-def _rank(row: CommittedCapture, marked_names: Collection[str]) -> tuple[Any, ...]:
+def _rank(row: CommittedCapture, read_marked_names: Collection[str]) -> tuple[Any, ...]:
     state = row.calls, row.signature, row.generation
-    return *state, row.file not in marked_names, not row.is_own, row.shared_by, row.part, row.file
+    return *state, row.file not in read_marked_names, not row.is_own, row.shared_by, row.part, row.file
 
 
-def whole_parts(rows: Iterable[CommittedCapture]) -> set[str]:
+def fully_counted_parts(rows: Iterable[CommittedCapture]) -> set[str]:
     """Return the parts in which every capture counts, given the rows that count."""
     parts = Counter((row.part, row.shared_by) for row in rows)
     return {part for (part, shared_by), many in parts.items() if many == shared_by}

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from framedex.base.errors import FramedexError
-from framedex.fleet.calls import AS_WRITTEN, CALLS_AT_ONCE, calls_writer
-from framedex.fleet.committed import CommittedCapture, MissingDataError, remedy, whole_parts
-from framedex.fleet.identities import id_of
+from framedex.fleet.calls import CALLS_AT_ONCE, WRITE_SCHEMA, calls_writer
+from framedex.fleet.committed import CommittedCapture, MissingDataError, fully_counted_parts, remedy
+from framedex.fleet.identities import hash_values
 from framedex.fleet.libraries import pa
-from framedex.fleet.marks import mark
-from framedex.fleet.needs import kinds_of, needed_rows
-from framedex.fleet.partitions import captures_in
+from framedex.fleet.marks import mark_for_removal
+from framedex.fleet.needs import needed_rows, read_call_kinds
+from framedex.fleet.partitions import captures_folder
 from framedex.fleet.schema import CALL_KINDS, CALLS, CAPTURES, FRAMES, PART_TABLES, STACKS
 from framedex.fleet.segments import segment_writer
 from framedex.fleet.sweeping import StoreState, SweepResult, sweep
-from framedex.fleet.tables import calls_in, rows_of, segments_in, write_rows
+from framedex.fleet.tables import read_calls, read_rows, read_segments, write_rows
 
 if TYPE_CHECKING:
     from framedex.base.progress import Progress
@@ -71,9 +71,9 @@ def compact(store: StoreRoot, progress: Progress, limit: int = CALLS_IN_A_PART) 
                 left.append(error)
             except OSError as error:
                 kept = f"Temporary files in {tempfile.gettempdir()}"
-                said = error.strerror or str(error)
+                reason = error.strerror or str(error)
                 raise FramedexError(
-                    f"{kept} could not be written: {said}.", "Set TMPDIR to a folder with more room."
+                    f"{kept} could not be written: {reason}.", "Set TMPDIR to a folder with more room."
                 ) from error
             calls = sum(row.calls for row in rows)
             advance(calls, calls=calls)
@@ -113,14 +113,14 @@ class _DayCompactor:
     def run(self) -> None:
         """Write the missing files, and the rows of the captures last."""
         tables = (*PART_TABLES, "stacks", "frames")
-        for folder in (*(f"{table}/{self._partition}" for table in tables), captures_in(self._rows[0].day)):
+        for folder in (*(f"{table}/{self._partition}" for table in tables), captures_folder(self._rows[0].day)):
             self._root.clean(folder)
-        groups = self._groups()
+        groups = self._group_captures()
         if self._is_done(groups):
             return
         settled = []
         for group in groups:
-            name = self._name(group)
+            name = self._part_name(group)
             if name != group[0].part:
                 self._write_calls(group, name)
                 self._write_segments(group, name)
@@ -128,9 +128,9 @@ class _DayCompactor:
         self._write_stacks()
         self._commit(settled)
 
-    def _groups(self) -> list[list[CommittedCapture]]:
+    def _group_captures(self) -> list[list[CommittedCapture]]:
         """Group the captures by their future parts. A large part stays a group of its own."""
-        whole = whole_parts(self._rows)
+        whole = fully_counted_parts(self._rows)
         calls: dict[str, int] = {}
         for row in self._rows:
             calls[row.part] = calls.get(row.part, 0) + row.calls
@@ -148,31 +148,31 @@ class _DayCompactor:
             held += row.calls
         return [*groups, group] if group else groups
 
-    def _name(self, group: Sequence[CommittedCapture]) -> str:
+    def _part_name(self, group: Sequence[CommittedCapture]) -> str:
         """Return the part of these captures, if it has no others; otherwise the name of a new part."""
         part = group[0].part
         if len(group) == group[0].shared_by and all(row.part == part for row in group):
             return part
         states = [(row.capture, row.signature, row.generation) for row in group]
-        return f"{self._partition}/{id_of('together', *states)}.parquet"
+        return f"{self._partition}/{hash_values('together', *states)}.parquet"
 
     def _is_done(self, groups: Sequence[Sequence[CommittedCapture]]) -> bool:
         """Whether all files are merged already, judged by their names."""
         tables = (f"stacks/{self._partition}", f"frames/{self._partition}")
         return (
-            all(self._name(group) == group[0].part for group in groups)
+            all(self._part_name(group) == group[0].part for group in groups)
             and len({row.file for row in self._rows}) == 1
             and all(len(self._root.names(table)) <= 1 for table in tables)
         )
 
     def _write_calls(self, group: Sequence[CommittedCapture], name: str) -> None:
         """Write the calls of captures, in order, and their kinds."""
-        kinds = kinds_of(self._root, group)
+        kinds = read_call_kinds(self._root, group)
         written: dict[str, int] = {}
         with calls_writer(self._file) as writer:
             waiting = CALLS.empty_table()
             for part, rows in groupby(group, lambda row: row.part):
-                for table in self._rows_of_part("calls", part, list(rows), calls_in):
+                for table in self._rows_of_part("calls", part, list(rows), read_calls):
                     for each in table.column("capture").value_counts().to_pylist():
                         written[each["values"]] = written.get(each["values"], 0) + each["counts"]
                     waiting = pa.concat_tables([waiting, table])
@@ -196,7 +196,7 @@ class _DayCompactor:
         """Write the segments of captures, in order."""
         with segment_writer(self._file) as writer:
             for part, rows in groupby(group, lambda row: row.part):
-                for table in self._rows_of_part("segments", part, list(rows), segments_in):
+                for table in self._rows_of_part("segments", part, list(rows), read_segments):
                     writer.write_table(table)
         self._root.put(f"segments/{name}", self._file)
 
@@ -215,8 +215,8 @@ class _DayCompactor:
             with self._root.open_file(name) as file:
                 yield from read(file, {row.capture for row in rows})
         except (pa.ArrowException, OSError) as error:
-            said = f"{self._root.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
-            raise MissingDataError(said, remedy(self._root, rows[0])) from error
+            problem = f"{self._root.url(name)} cannot be read, so {self._partition} is not compacted: {error}."
+            raise MissingDataError(problem, remedy(self._root, rows[0])) from error
 
     def _write_stacks(self) -> None:
         """Write the stacks and frames of the captures, unless a file has exactly these."""
@@ -224,10 +224,10 @@ class _DayCompactor:
         rows = {"stacks": {key: [row] for key, row in needed.stacks.items()}, "frames": needed.frames}
         for table, schema in (("stacks", STACKS), ("frames", FRAMES)):
             keys = sorted(rows[table])
-            name = f"{table}/{self._partition}/{id_of(*keys)}.parquet"
+            name = f"{table}/{self._partition}/{hash_values(*keys)}.parquet"
             present = self._root.names(f"{table}/{self._partition}")
             if keys and name not in present:
-                mark(self._root, present)
+                mark_for_removal(self._root, present)
                 write_rows(self._file, schema, [row for key in keys for row in rows[table][key]])
                 self._root.put(name, self._file)
 
@@ -238,30 +238,34 @@ class _DayCompactor:
         """
         if len(settled) == 1 and settled[0].part == self._rows[0].part:
             return
-        told = {
+        present_rows = {
             (file, row["capture"]): row
             for file in {row.file for row in self._rows}
-            for row in rows_of(self._root, file, CAPTURES)
+            for row in read_rows(self._root, file, CAPTURES)
         }
         rows: list[dict[str, Any]] = []
-        for old, new in zip(sorted(self._rows, key=_key), sorted(settled, key=_key), strict=True):
-            if (row := told.get((old.file, old.capture))) is None:
+        for old, new in zip(sorted(self._rows, key=_capture_key), sorted(settled, key=_capture_key), strict=True):
+            if (row := present_rows.get((old.file, old.capture))) is None:
                 raise MissingDataError(
                     f"{self._root.url(old.file)} changed during the compaction.", remedy(self._root, old)
                 )
             rows.append(row | {"part": new.part, "shared_by": new.shared_by})
-        name = id_of("together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows))
+        name = hash_values(
+            "together", *((row["capture"], row["signature"], row["generation"], row["part"]) for row in rows)
+        )
         write_rows(self._file, CAPTURES, rows)
-        file = f"{captures_in(self._rows[0].day)}/{name}.parquet"
+        file = f"{captures_folder(self._rows[0].day)}/{name}.parquet"
         # Mark before the row is written: an older mark would remove the files at once.
         kept = {row.part for row in settled}
         parts = {row.part for row in self._rows} - kept
-        going = {row.file for row in self._rows} | {f"{table}/{part}" for table in PART_TABLES for part in parts}
-        mark(self._root, going - {file})
+        replaced_files = {row.file for row in self._rows} | {
+            f"{table}/{part}" for table in PART_TABLES for part in parts
+        }
+        mark_for_removal(self._root, replaced_files - {file})
         self._root.put(file, self._file)
 
 
-def _key(row: CommittedCapture) -> tuple[int, str]:
+def _capture_key(row: CommittedCapture) -> tuple[int, str]:
     return row.started, row.capture
 
 
@@ -271,4 +275,4 @@ def _write_group(writer: Any, table: Any) -> None:
         column.combine_chunks().dictionary_encode() if pa.types.is_string(column.type) else column.combine_chunks()
         for column in table.columns
     ]
-    writer.write_table(pa.table(columns, AS_WRITTEN), row_group_size=len(table))
+    writer.write_table(pa.table(columns, WRITE_SCHEMA), row_group_size=len(table))

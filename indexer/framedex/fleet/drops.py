@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
-from framedex.fleet.identities import id_of
+from framedex.fleet.identities import hash_values
 
 if TYPE_CHECKING:
     from framedex.fleet.store_root import StoreRoot
@@ -48,8 +48,8 @@ def read_drops(store: StoreRoot) -> dict[str, Drop]:
         if content is None:
             continue
         try:
-            told = json.loads(content)
-            drop = Drop(told["before"], told["job"], told["generation"])
+            document = json.loads(content)
+            drop = Drop(document["before"], document["job"], document["generation"])
             if not all(each is None or isinstance(each, str) for each in (drop.before, drop.job)):
                 raise TypeError("it is malformed")
             if type(drop.generation) is not int or not 0 <= drop.generation < _MAX_GENERATION:
@@ -62,7 +62,7 @@ def read_drops(store: StoreRoot) -> dict[str, Drop]:
     return found
 
 
-def generation_of(drops: dict[str, Drop], day: str, job: str) -> int:
+def current_generation(drops: dict[str, Drop], day: str, job: str) -> int:
     """Return the first generation whose captures of a day and a job count."""
     return max((drop.generation for drop in drops.values() if drop.covers(day, job)), default=0)
 
@@ -72,7 +72,7 @@ def write_drop(store: StoreRoot, before: str | None, job: str | None) -> None:
     drops = read_drops(store)
     drop = Drop(before, job, 1 + max((each.generation for each in drops.values()), default=0))
     content = json.dumps(asdict(drop)).encode()
-    name = f"{FOLDER}/{id_of(*asdict(drop).values())}.json"
+    name = f"{FOLDER}/{hash_values(*asdict(drop).values())}.json"
     store.put_bytes(name, content + b"\n")
     for other, each in drops.items():
         if drop.includes(each):

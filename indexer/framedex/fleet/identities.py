@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LENGTH = 32  # hexadecimal digits: 128 bits are safe from accidental and deliberate collisions
 
 
-def id_of(*parts: object) -> str:
+def hash_values(*parts: object) -> str:
     """Return the hash of a list of JSON values."""
     return hashlib.sha256(json.dumps(parts, separators=(",", ":")).encode()).hexdigest()[:_LENGTH]
 
@@ -33,16 +33,16 @@ def _frame_id(capture: Capture, frame: object) -> str:
     if isinstance(frame, PythonFrame):
         code = capture.codes[frame.code]
         where = (code.filename, code.qualname, code.first_line)
-        return id_of("python", *where, frame.instruction, frame.line, frame.is_returning)
+        return hash_values("python", *where, frame.instruction, frame.line, frame.is_returning)
     assert isinstance(frame, NativeFrame)
     if frame.module < 0:
-        return id_of("outside")
+        return hash_values("outside")
     module = capture.modules[frame.module]
     build_id, fingerprint = module.build_id or "", module.fingerprint
     path = "" if build_id or fingerprint else module.path
-    return id_of("native", build_id, fingerprint, path, frame.offset)
+    return hash_values("native", build_id, fingerprint, path, frame.offset)
 
 
 def stack_id(stack: Stack, frames: Sequence[str], python: Sequence[str]) -> str:
     """Return the id of a stack. `frames` and `python` are frame ids, outermost first."""
-    return id_of("stack", list(frames), list(python), stack.outcome.value, stack.is_truncated)
+    return hash_values("stack", list(frames), list(python), stack.outcome.value, stack.is_truncated)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from framedex.fleet.identities import id_of
+from framedex.fleet.identities import hash_values
 
 if TYPE_CHECKING:
     from framedex.fleet.store_root import StoreRoot
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 FOLDER = "going"
 
 
-def mark(store: StoreRoot, names: Iterable[str]) -> None:
+def mark_for_removal(store: StoreRoot, names: Iterable[str]) -> None:
     """Mark files for removal."""
     listed = sorted(names)
     if listed:
         content = json.dumps(listed, indent=0).encode() + b"\n"
-        store.put_bytes(f"{FOLDER}/{id_of(*listed)}.json", content)
+        store.put_bytes(f"{FOLDER}/{hash_values(*listed)}.json", content)
 
 
-def marks(store: StoreRoot) -> dict[str, tuple[datetime, list[str]]]:
+def read_marks(store: StoreRoot) -> dict[str, tuple[datetime, list[str]]]:
     """Return the time and the marked files of each mark, by its name. A malformed mark marks no file."""
     found = {}
     for name in store.names(FOLDER, ".json"):
@@ -35,13 +35,13 @@ def marks(store: StoreRoot) -> dict[str, tuple[datetime, list[str]]]:
         if content is None or when is None:
             continue
         try:
-            told = json.loads(content)
+            listed = json.loads(content)
         except (ValueError, RecursionError):
-            told = []
-        found[name] = when, [each for each in told if isinstance(each, str)] if isinstance(told, list) else []
+            listed = []
+        found[name] = when, [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
     return found
 
 
-def marked_names(store: StoreRoot) -> set[str]:
+def read_marked_names(store: StoreRoot) -> set[str]:
     """Return the names of all marked files."""
-    return {name for _, names in marks(store).values() for name in names}
+    return {name for _, names in read_marks(store).values() for name in names}

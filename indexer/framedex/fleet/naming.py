@@ -91,10 +91,10 @@ class FrameNamer:
         return CaptureNames(logical, builds, problems, handler)
 
     def _callee_dependent_frames(self, capture: Capture, ids: Sequence[str]) -> Mapping[int, Logical]:
-        """Return the logical frames, by place, of the frames whose line depends on their callees."""
+        """Return the logical frames of the frames whose line depends on their callees, by index in the capture."""
         calling = {}
         keys = {}
-        for place, inward in _calling(capture).items():
+        for place, inward in _map_callees(capture).items():
             symbols = {each: self._known[ids[each]][0].function.symbol for each in inward}
             if self._known[ids[place]][0].stored_location is not None and any(symbols.values()):
                 calling[place] = sorted(each for each, symbol in symbols.items() if symbol)
@@ -109,9 +109,9 @@ class FrameNamer:
     def _name_frames(
         self, capture: Capture, positions: Sequence[int], stacks: Sequence[tuple[int, int]] = ()
     ) -> tuple[Sequence[Logical], tuple[str, ...]]:
-        """Return the logical frames at some places of a capture, and sentences about unnamed frames.
+        """Return the logical frames of some frames of a capture, and sentences about unnamed frames.
 
-        `stacks` has pairs of places: a callee and its caller.
+        `positions` are the frames' indices in the capture. `stacks` has pairs of such indices: a callee and its caller.
         """
         number = {place: at for at, place in enumerate(positions)}
         only = replace(
@@ -143,8 +143,8 @@ class FrameNamer:
                 file.unlink()
 
 
-def _calling(capture: Capture) -> dict[int, set[int]]:
-    """Return the direct native callees of each native frame, by places in the capture."""
+def _map_callees(capture: Capture) -> dict[int, set[int]]:
+    """Return the direct native callees of each native frame, all by index in the capture."""
     calling: dict[int, set[int]] = {}
     for inner, outer in {pair for stack in capture.stacks for pair in pairwise(stack.frames)}:
         if isinstance(capture.frames[outer], NativeFrame) and isinstance(capture.frames[inner], NativeFrame):

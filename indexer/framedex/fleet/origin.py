@@ -41,8 +41,8 @@ class Origin:
     @classmethod
     def from_metadata(cls, metadata: Metadata) -> Origin:
         """Return the origin of a capture with this metadata."""
-        told = metadata.started_unix_ns or 0
-        began = told if told < _LATEST else 0
+        recorded_ns = metadata.started_unix_ns or 0
+        began = recorded_ns if recorded_ns < _LATEST else 0
         ranks = (metadata.job.get(name, "") for name in _RANKS)
         return cls(
             capture=hashlib.sha256(metadata.text.encode("utf-8", "surrogateescape")).hexdigest()[:32],

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from framedex.fleet.identities import id_of
+from framedex.fleet.identities import hash_values
 
 if TYPE_CHECKING:
     from framedex.fleet.origin import Origin
@@ -18,41 +18,41 @@ _PART = re.compile(r"day=\d{4}-\d\d-\d\d/job=[^/]+/(?:([0-9a-f]{32})-[0-9a-f]{8}
 _PART_FILE = re.compile(r"(?:.*/)?([0-9a-f]{32})-[0-9a-f]{8}\.parquet")
 
 
-def is_part(name: str, capture: str) -> bool:
+def is_part_name(name: str, capture: str) -> bool:
     """Return whether a name, below the tables' folders, can be a part with this capture."""
     match = _PART.fullmatch(name)
     return match is not None and match[1] in (None, capture)
 
 
-def owner_of(name: str) -> str | None:
+def file_owner(name: str) -> str | None:
     """Return the capture that a file belongs to; None for a shared file."""
     match = _PART_FILE.fullmatch(name)
     return match[1] if match else None
 
 
-def own_name(origin: Origin, signature: str, generation: int) -> str:
+def own_file_name(origin: Origin, signature: str, generation: int) -> str:
     """Return the file name for one state of a capture. The name changes with the state, and after a drop."""
-    state = id_of(signature, generation) if generation else id_of(signature)
+    state = hash_values(signature, generation) if generation else hash_values(signature)
     return f"{origin.capture}-{state[:8]}.parquet"
 
 
-def captures_in(day: str) -> str:
+def captures_folder(day: str) -> str:
     """Return the folder of the captures that began on a day."""
     return f"captures/day={day}"
 
 
-def part_of(origin: Origin) -> str:
+def partition_folder(origin: Origin) -> str:
     """Return the folder of a capture's files, below the tables' folders."""
-    return f"day={origin.day}/job={job_name(origin.job)}"
+    return f"day={origin.day}/job={job_folder_name(origin.job)}"
 
 
-def job_name(job: str) -> str:
+def job_folder_name(job: str) -> str:
     """Return the folder name of a job: `-` without a job, a prefix and a hash for a long name.
 
     Names with two dots get a hash as well, without the dots: some libraries read them as the parent folder.
     """
     name = "%2D" if job == "-" else quote(job, safe="", errors="surrogateescape") or "-"
     if len(name) > _MAX_NAME_CHARACTERS or ".." in name:
-        told = name[: _MAX_NAME_CHARACTERS - 33].replace("..", "")
-        name = f"{told}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
+        prefix = name[: _MAX_NAME_CHARACTERS - 33].replace("..", "")
+        name = f"{prefix}~{hashlib.sha256(name.encode()).hexdigest()[:32]}"
     return name

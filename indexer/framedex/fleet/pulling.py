@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base.errors import FramedexError
 from framedex.fleet.segments import write_shared_file
 from framedex.ingest.imports import ImportedFile, import_file
-from framedex.shared.reading import UNSOUND
+from framedex.shared.reading import READ_ERRORS
 
 if TYPE_CHECKING:
     from framedex.base.progress import Progress
@@ -43,9 +43,9 @@ def pull_captures(
                     origin = f"fleet:{row['capture']}"
                     how = (captures, None, (), roots, progress, rules, None, origin)
                     done = import_file(store, Path(file.name), *how)
-            except UNSOUND as error:
-                said = f"The store's data of capture {row['capture']} is inconsistent: {error}."
-                done = FramedexError(said, connection.remedy(row["capture"]))
+            except READ_ERRORS as error:
+                message = f"The store's data of capture {row['capture']} is inconsistent: {error}."
+                done = FramedexError(message, connection.remedy(row["capture"]))
             except FramedexError as error:
                 done = FramedexError(f"Capture {row['capture']} was not pulled. {error.message}", error.remedy)
             except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from framedex.fleet.identities import frame_ids, id_of, stack_id
+from framedex.fleet.identities import frame_ids, hash_values, stack_id
 from framedex.index.file.paths import is_framedex_hook, is_installed
 from framedex.index.file.values import to_signed, to_storable
 from framedex.model import Language
@@ -57,8 +57,8 @@ class StackTables:
         for key, records in zip(self._frame_ids, self._named, strict=True):
             if key not in of_stacks:
                 continue
-            rows = [_row(depth, record) for depth, record in enumerate(records)]
-            description = id_of(key, *rows)
+            rows = [_build_frame_row(depth, record) for depth, record in enumerate(records)]
+            description = hash_values(key, *rows)
             known = sum((row["symbol"] != "") + 2 * (row["line"] > 0) for row in rows)
             found[description] = [{"id": key, **row, "known": known, "description": description} for row in rows]
         return found
@@ -69,13 +69,13 @@ class StackTables:
         `frames` are innermost first.
         """
         installed = None
-        for frame, path in self._python(frames):
+        for frame, path in self._iter_python_frames(frames):
             if not is_installed(path):
                 return self._frame_ids[frame]
             installed = installed or self._frame_ids[frame]
         return installed
 
-    def _python(self, frames: Sequence[int]) -> Iterator[tuple[int, str]]:
+    def _iter_python_frames(self, frames: Sequence[int]) -> Iterator[tuple[int, str]]:
         """Yield the Python frames with a source line, each with its file."""
         for frame in frames:
             location = self._named[frame][0].location
@@ -84,7 +84,7 @@ class StackTables:
                 yield frame, location.path
 
 
-def _row(depth: int, record: FrameRecord) -> Row:
+def _build_frame_row(depth: int, record: FrameRecord) -> Row:
     function, place, binary = record.function, record.location or record.stored_location, record.module
     return {
         "depth": depth,

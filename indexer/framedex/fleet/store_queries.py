@@ -12,11 +12,18 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_no_descriptor
 from framedex.fleet import schema
-from framedex.fleet.committed import COLUMNS, CommittedCapture, is_dropped, remedy, select_counted_rows, whole_parts
+from framedex.fleet.committed import (
+    COLUMNS,
+    CommittedCapture,
+    fully_counted_parts,
+    is_dropped,
+    remedy,
+    select_counted_rows,
+)
 from framedex.fleet.drops import read_drops
 from framedex.fleet.libraries import duckdb, pa
-from framedex.fleet.marks import marked_names
-from framedex.fleet.tables import segments_in
+from framedex.fleet.marks import read_marked_names
+from framedex.fleet.tables import read_segments
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -101,11 +108,11 @@ class StoreConnection:
         with self._converting_errors("Invalid query"):
             try:
                 with self._quarantining():
-                    return self._answer(text)
+                    return self._run_in_thread(text)
             except ForeignFilesError:
-                return self._answer(text)
+                return self._run_in_thread(text)
 
-    def _answer(self, text: str) -> QueryResult:
+    def _run_in_thread(self, text: str) -> QueryResult:
         """Run a query in a thread. DuckDB would block Ctrl-C in the main thread."""
 
         def answer() -> QueryResult:
@@ -134,7 +141,7 @@ class StoreConnection:
             columns: dict[str, npt.NDArray[Any]] = self._connection.execute(text, list(parameters)).fetchnumpy()
             return columns
 
-    def rows_of(self, table: str, captures: Sequence[str]) -> str:
+    def rows_sql(self, table: str, captures: Sequence[str]) -> str:
         """Return SQL for the rows of `calls` or `call_kinds` of these captures and of captures in the same files.
 
         Captures that are left out have no rows.
@@ -160,7 +167,7 @@ class StoreConnection:
         """Yield the parts of a capture's segment: their names and data. Raises FramedexError if they cannot be read."""
         try:
             with self._root.open_file(f"segments/{self._found[capture].part}") as file:
-                for table in segments_in(file, {capture}):
+                for table in read_segments(file, {capture}):
                     yield from ((row["name"], row["data"]) for row in table.to_pylist())
         except (pa.ArrowException, OSError) as error:
             raise FramedexError(
@@ -199,7 +206,7 @@ class StoreConnection:
     def _open_calls(self) -> None:
         """Create the views of calls and call kinds, for the captures that count."""
         rows = list(self._current_captures.values())
-        self._whole_parts = whole_parts(rows)
+        self._whole_parts = fully_counted_parts(rows)
         for table in _CALL_TABLES:
             self._connection.execute(f"CREATE OR REPLACE VIEW {table} AS {self._selection_sql(table, rows)}")
 
@@ -210,21 +217,23 @@ class StoreConnection:
         """
         drops = read_drops(self._root).values()
         parts = dict.fromkeys(row.part for row in self._current_captures.values())  # captures may share one
-        faults = {part: fault for part in parts if (fault := self._fault(part, is_read=is_read))}
+        faults = {part: fault for part in parts if (fault := self._describe_fault(part, is_read=is_read))}
         for part, fault in faults.items():
             rows = [row for row in self._current_captures.values() if row.part == part]
             if not all(is_dropped(row, drops) for row in rows):
                 many = f"{words.count(len(rows), 'capture')} with calls there {'is' if len(rows) == 1 else 'are'}"
                 self.left_out.append(f"{fault}: {many} left out. {self.remedy(rows[0].capture)}")
-        apart = [capture for capture, row in self._current_captures.items() if row.part in faults]
-        if apart:
+        quarantined = [capture for capture, row in self._current_captures.items() if row.part in faults]
+        if quarantined:
             self._current_captures = {
                 capture: row for capture, row in self._current_captures.items() if row.part not in faults
             }
             for table in ("captures", "files.counted"):
-                self._connection.execute(f"DELETE FROM {table} WHERE list_contains(?::VARCHAR[], capture)", [apart])
+                self._connection.execute(
+                    f"DELETE FROM {table} WHERE list_contains(?::VARCHAR[], capture)", [quarantined]
+                )
             self._open_calls()
-        return bool(apart)
+        return bool(quarantined)
 
     @contextmanager
     def _quarantining(self) -> Iterator[None]:
@@ -236,34 +245,34 @@ class StoreConnection:
             dropped = f"Captures of {self._root.address} were dropped during the query."
             raise ForeignFilesError(self.left_out[-1] if self.left_out else dropped, _RETRY_REMEDY) from error
 
-    def _fault(self, part: str, *, is_read: bool) -> str:
+    def _describe_fault(self, part: str, *, is_read: bool) -> str:
         """Return why the files of a part cannot be used, as a sentence without its full stop; empty if they can."""
         for table in _CALL_TABLES:
             if self._root.is_irregular(f"{table}/{part}"):
                 return f"{self._root.url(f'{table}/{part}')} is not a store file: {_IRREGULAR}"
-            columns = _columns(table)
+            columns = _column_types(table)
             selected = ", ".join(f'"{name}"' for name, _ in columns)
-            text = f"SELECT {selected} FROM {self._files([f'{table}/{part}'])}"
-            said = ""
+            text = f"SELECT {selected} FROM {self._parquet_sql([f'{table}/{part}'])}"
+            reason = ""
             try:
                 described = self._connection.execute(f"DESCRIBE {text}").fetchall()
                 if [(name, kind) for name, kind, *_ in described] != columns:
-                    said = "its columns are not those of a store"
+                    reason = "its columns are not those of a store"
                 elif is_read:
                     self._connection.execute(f"SELECT bit_xor(hash(f)) FROM ({text}) f").fetchall()
             except duckdb.OutOfMemoryException as error:
                 raise MemoryError(str(error)) from error
             except duckdb.Error as error:
                 raise_if_no_descriptor()
-                said = str(error).splitlines()[0]
-            if said:
-                return f"{self._root.url(f'{table}/{part}')} is not a store file: {said}"
+                reason = str(error).splitlines()[0]
+            if reason:
+                return f"{self._root.url(f'{table}/{part}')} is not a store file: {reason}"
         return ""
 
     def _open_captures(self) -> None:
         """Read the rows of captures, and keep the one that counts of each capture."""
         place, connection = self._root, self._connection
-        going = marked_names(place)
+        marked = read_marked_names(place)
         names = place.files_below("captures")
         self._read("captures", names)
         by_url = {place.url(name): name for name in names}
@@ -275,12 +284,12 @@ class StoreConnection:
             except (ValueError, TypeError) as error:
                 self.left_out.append(f"{url} is left out: {error}.")
         # Drops are read after the rows: files of a concurrent drop may have been missing.
-        self._current_captures = self._found = select_counted_rows(rows, read_drops(place).values(), going)
+        self._current_captures = self._found = select_counted_rows(rows, read_drops(place).values(), marked)
         connection.execute("CREATE TABLE files.counted (capture VARCHAR, file VARCHAR, part VARCHAR)")
         counting = [(row.capture, place.url(row.file), row.part) for row in self._current_captures.values()]
         if counting:
             connection.executemany("INSERT INTO files.counted VALUES (?, ?, ?)", counting)
-        columns = ", ".join(f'"{name}"' for name, _ in _columns("captures") if name not in schema.FILE_COLUMNS)
+        columns = ", ".join(f'"{name}"' for name, _ in _column_types("captures") if name not in schema.FILE_COLUMNS)
         connection.execute(
             f"CREATE TABLE captures AS SELECT {columns} FROM files.captures SEMI JOIN files.counted c"
             " ON captures.capture = c.capture AND filename = c.file"
@@ -290,7 +299,7 @@ class StoreConnection:
 
     def _read(self, table: str, names: list[str]) -> None:
         """Read the rows of these files with the files' addresses. Leave out files that are not store files."""
-        definition = ", ".join(f'"{name}" {kind}' for name, kind in _columns(table))
+        definition = ", ".join(f'"{name}" {kind}' for name, kind in _column_types(table))
         self._connection.execute(f"CREATE TABLE files.{table} ({definition}, filename VARCHAR)")
         irregular = {name for name in names if self._root.is_irregular(name)}  # DuckDB would block on a pipe
         self.left_out += [f"{self._root.url(name)} is left out: {_IRREGULAR}." for name in sorted(irregular)]
@@ -305,13 +314,13 @@ class StoreConnection:
                 except duckdb.Error as error:
                     if self._root.modification_time(name) is None:  # it was dropped or compacted
                         continue
-                    said = str(error).splitlines()[0]
-                    self.left_out.append(f"{self._root.url(name)} is left out: it is not a store file ({said}).")
+                    reason = str(error).splitlines()[0]
+                    self.left_out.append(f"{self._root.url(name)} is left out: it is not a store file ({reason}).")
 
     def _insert(self, table: str, names: list[str]) -> None:
         if names:
-            columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
-            files = self._files(names, "filename = true")
+            columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
+            files = self._parquet_sql(names, "filename = true")
             try:
                 self._connection.execute(f"INSERT INTO files.{table} SELECT {columns}, filename FROM {files}")
             except duckdb.OutOfMemoryException as error:
@@ -319,27 +328,27 @@ class StoreConnection:
 
     def _selection_sql(self, table: str, rows: Sequence[CommittedCapture]) -> str:
         """Return SQL for these captures' rows of a table. Parts in which all captures count need no filter."""
-        columns = ", ".join(f'"{name}"' for name, _ in _columns(table))
+        columns = ", ".join(f'"{name}"' for name, _ in _column_types(table))
         whole = sorted({row.part for row in rows} & self._whole_parts)
         others = [row for row in rows if row.part not in self._whole_parts]
         views = []
         if whole:
-            views.append(f"SELECT {columns} FROM {self._files([f'{table}/{part}' for part in whole])}")
+            views.append(f"SELECT {columns} FROM {self._parquet_sql([f'{table}/{part}' for part in whole])}")
         if others:
             urls = {self._root.url(f"{table}/{row.part}"): row.part for row in others}
             parts = ", ".join(f"({_quote(url)}, {_quote(part)})" for url, part in sorted(urls.items()))
-            files = self._files([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
+            files = self._parquet_sql([f"{table}/{part}" for part in sorted(set(urls.values()))], "filename = true")
             views.append(
                 f"SELECT {columns} FROM {files} f SEMI JOIN (SELECT c.capture, p.url FROM files.counted c"
                 f" JOIN (VALUES {parts}) p(url, part) ON c.part = p.part) c"
                 " ON f.filename = c.url AND f.capture = c.capture"
             )
         if not views:
-            nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _columns(table))
+            nothing = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in _column_types(table))
             views.append(f"SELECT {nothing} WHERE false")
         return " UNION ALL ".join(views)
 
-    def _files(self, names: list[str], more: str = "") -> str:
+    def _parquet_sql(self, names: list[str], more: str = "") -> str:
         listed = ", ".join(_quote(self._root.url(name)) for name in names)
         return f"read_parquet([{listed}], hive_partitioning = false{more and f', {more}'})"
 
@@ -380,7 +389,7 @@ _QUERY_ERRORS = (
 )
 
 
-def _columns(table: str) -> list[tuple[str, str]]:
+def _column_types(table: str) -> list[tuple[str, str]]:
     """Return the columns of a table with their DuckDB types."""
     kinds = {"string": "VARCHAR", "int64": "BIGINT", "bool": "BOOLEAN"}
     fields = getattr(schema, table.upper())

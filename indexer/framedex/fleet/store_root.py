@@ -28,7 +28,7 @@ _PART = ".part"
 _PARTIAL_FILE = re.compile(r"\.[0-9a-f]{16}\.part$")  # browsers name downloads `.part` too
 GRACE_PERIOD = timedelta(hours=1)
 """How long unused files are kept for running queries and adds."""
-_CLOCK = "going/clock"  # the prefix of temporary files whose times show the store's clock
+_CLOCK_PREFIX = "going/clock"  # the prefix of temporary files whose times show the store's clock
 _S3, _GCS = "framedex[fleet-s3]", "framedex[fleet-gcs]"
 _LIBRARIES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
 _OBJECT_STORES = frozenset({*_LIBRARIES, "memory"})
@@ -83,12 +83,12 @@ class StoreRoot:
 
     def _is_store(self) -> bool:
         with self._converting_errors("read"):
-            told = self.read(MARKER)
-        if told is None:
+            content = self.read(MARKER)
+        if content is None:
             return False
         version = None
         with suppress(ValueError, RecursionError):
-            marker = json.loads(told)
+            marker = json.loads(content)
             if isinstance(marker, dict) and marker.get("format") == _FORMAT:
                 version = marker.get("version")
         if version != VERSION:
@@ -123,7 +123,7 @@ class StoreRoot:
 
     def now(self) -> datetime:
         """Return the time by the store's clock, which dates its files. This host's clock may differ."""
-        name = f"{_CLOCK}.{secrets.token_hex(8)}{_PART}"
+        name = f"{_CLOCK_PREFIX}.{secrets.token_hex(8)}{_PART}"
         with self._converting_errors("written"):
             if self.is_local:
                 self.files.makedirs(self.path(name).rpartition("/")[0], exist_ok=True)
@@ -260,15 +260,15 @@ class StoreRoot:
         except FramedexError:
             raise
         except Exception as error:
-            said = (
+            reason = (
                 error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
             )
             raise FramedexError(
-                f"The store {self.address} cannot be {action}: {said.rstrip('.')}.",
+                f"The store {self.address} cannot be {action}: {reason.rstrip('.')}.",
                 "Check that it exists and is writable, then run the same command again: it continues.",
             ) from error
 
 
 def _utc(moment: Any) -> datetime:
-    told: datetime = moment
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    parsed: datetime = moment
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -21,9 +21,9 @@ from framedex.fleet.committed import (
 )
 from framedex.fleet.drops import FOLDER as DROPS
 from framedex.fleet.drops import read_drops
-from framedex.fleet.identities import id_of
+from framedex.fleet.identities import hash_values
 from framedex.fleet.marks import FOLDER as GOING
-from framedex.fleet.marks import mark, marked_names, marks
+from framedex.fleet.marks import mark_for_removal, read_marked_names, read_marks
 from framedex.fleet.needs import needed_rows
 from framedex.fleet.schema import PART_TABLES
 from framedex.fleet.store_root import GRACE_PERIOD
@@ -50,7 +50,7 @@ class StoreState:
     @classmethod
     def read(cls, store: StoreRoot) -> StoreState:
         """Read the state of a store. Malformed files of captures are left out, as in queries."""
-        going = marked_names(store)
+        marked = read_marked_names(store)
         rows: list[CommittedCapture] = []
         unread = set()
         for name in store.files_below("captures"):
@@ -59,7 +59,7 @@ class StoreState:
             except NotStoreFileError:
                 unread.add(name.split("/")[1])
         drops = list(read_drops(store).values())
-        return cls(rows, select_counted_rows(rows, drops, going), drops, frozenset(unread))
+        return cls(rows, select_counted_rows(rows, drops, marked), drops, frozenset(unread))
 
     def is_unread(self, name: str) -> bool:
         """Whether a file belongs to a day with a malformed file of captures."""
@@ -90,48 +90,48 @@ def sweep(store: StoreRoot) -> SweepResult:
     """Remove unreferenced files whose mark is older than GRACE_PERIOD. Raises FramedexError if the store fails."""
     for folder in (DROPS, GOING):
         store.clean(folder)
-    known = marks(store)  # read first: later marks are not due
+    known = read_marks(store)  # read first: later marks are not due
     latest = (
         store.now() - GRACE_PERIOD
     )  # read before the rows: adds that rely on due files have written their row by then
     state = StoreState.read(store)
-    at_once, later = _unneeded_of_captures(store, state)
-    later |= _unneeded_stacks(store, state)
+    at_once, later = _find_unused_capture_files(store, state)
+    later |= _find_unused_stack_files(store, state)
     # Read the marks again: concurrent processes mark files before they replace them.
-    young = {name for when, names in (*known.values(), *marks(store).values()) if when >= latest for name in names}
+    young = {name for when, names in (*known.values(), *read_marks(store).values()) if when >= latest for name in names}
     due = {name: when for when, names in known.values() if when < latest for name in names if name not in young}
     later = {name for name in later if not state.is_unread(name)}
-    gone = set()
+    removed = set()
     size = 0
-    for name in sorted(at_once | (later & due.keys()), key=_order):
-        if name in at_once or not _is_newer(store, name, due[name]):
+    for name in sorted(at_once | (later & due.keys()), key=_removal_order):
+        if name in at_once or not _was_rewritten(store, name, due[name]):
             size += store.size(name)
             store.remove(name)
-            gone.add(name)
+            removed.add(name)
     for name, (when, _) in known.items():
         if when < latest:
             store.remove(name)
     # After the removal: a new mark of the same files has the name of the old one.
-    mark(store, later - gone - young)
+    mark_for_removal(store, later - removed - young)
     left_out = (
         f"Unused files of {day} were kept: {store.url(f'captures/{day}')} has a file that is not a store file."
         for day in sorted(state.unreadable_days)
     )
-    return SweepResult(len(gone), size, len(later - gone), tuple(left_out))
+    return SweepResult(len(removed), size, len(later - removed), tuple(left_out))
 
 
-def _order(name: str) -> tuple[bool, str]:
+def _removal_order(name: str) -> tuple[bool, str]:
     """Sort files of captures first, so that no row outlives the files that it refers to."""
     return not name.startswith("captures/"), name
 
 
-def _is_newer(store: StoreRoot, name: str, marked: datetime) -> bool:
-    """Return whether a file was rewritten after its mark, so that a coming row may refer to it."""
+def _was_rewritten(store: StoreRoot, name: str, marked: datetime) -> bool:
+    """Return whether a file was rewritten after its mark, so that a row may soon refer to it."""
     when = store.modification_time(name)
     return when is not None and when > marked
 
 
-def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str], set[str]]:
+def _find_unused_capture_files(store: StoreRoot, state: StoreState) -> tuple[set[str], set[str]]:
     """Return the dropped files of captures, calls and kinds, and the other unused ones."""
     count = set(state.current.values())
     kept = [row for row in state.rows if not is_dropped(row, state.drops)]
@@ -150,7 +150,7 @@ def _unneeded_of_captures(store: StoreRoot, state: StoreState) -> tuple[set[str]
     return at_once, later
 
 
-def _unneeded_stacks(store: StoreRoot, state: StoreState) -> set[str]:
+def _find_unused_stack_files(store: StoreRoot, state: StoreState) -> set[str]:
     """Return the unused files of stacks and frames: no capture needs their rows, or a merged file has them all."""
     files: dict[str, dict[str, list[str]]] = defaultdict(lambda: {table: [] for table in _STACK_TABLES})
     for table in _STACK_TABLES:
@@ -167,7 +167,7 @@ def _unneeded_stacks(store: StoreRoot, state: StoreState) -> set[str]:
             except MissingDataError:  # the needed stacks are unknown
                 continue
             for table, keys in (("stacks", needed.stacks), ("frames", needed.frames)):
-                whole = f"{table}/{partition}/{id_of(*sorted(keys))}.parquet"
+                whole = f"{table}/{partition}/{hash_values(*sorted(keys))}.parquet"
                 if whole in tables[table]:
                     found.update(set(tables[table]) - {whole})
     return found

@@ -69,7 +69,7 @@ def find_changed_paths(observations: Observations) -> tuple[ChangedStep, ...]:
 
 
 def _select_runs(runs: Sequence[Run], name: str) -> list[Run]:
-    """Return the runs with this name, or else those whose plug-in's name contains it."""
+    """Return the runs with this name; without any, the runs whose plug-in's name contains it."""
     chosen = _match_runs(runs, name)
     version, is_both, plugin = name.partition(" on ")
     if not chosen and is_both:

@@ -99,7 +99,7 @@ class _PartsParser:
         self._found: list[Any] = []
         self._depths: list[int] = []
         self._sizes: list[int] = []
-        # Of the parts of the current one.
+        # The greatest depth, and the sum of the sizes, of the parts that the current part refers to.
         self._deepest = 0
         self._size = 0
 

@@ -58,7 +58,7 @@ def observe(index: Index, captures: Collection[int] | None = None) -> Observatio
 
 
 def _run_key(run: Run) -> str:
-    """Return a name of the run for use in addresses."""
+    """Return a name of the run that can be part of a page's address."""
     program = Path((run.title.split() or ["program"])[0]).stem
     plugin = run.plugin.removeprefix("the ").removesuffix(".so")
     words = " ".join((run.framework, run.framework_version, plugin, program))

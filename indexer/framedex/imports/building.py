@@ -1,6 +1,6 @@
 """Builds a capture from an imported profile: distinct frames, stacks and threads, and a row for each sample.
 
-Rows go to a temporary file, so memory grows only with distinct stacks. All limits on files are enforced here.
+Rows are written to a temporary file, so memory grows only with distinct stacks. All limits on files are enforced here.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class ProfileBuilder:
         self._kinds: dict[tuple[int, int], int] = {}
         self._arguments: dict[str, int] = {"{}": 0}
 
-    def frame(self, frame: NativeFrame | ImportedFrame) -> int:
-        """The number of a frame."""
+    def add_frame(self, frame: NativeFrame | ImportedFrame) -> int:
+        """Return the number of a frame, adding it if new."""
         found = self._frames.get(frame)
         if found is None:
             if len(self._frames) >= MAX_FRAMES:
@@ -114,17 +114,17 @@ class ProfileBuilder:
             found = self._frames[frame] = len(self._frames)
         return found
 
-    def thread(self, tid: int = 0, name: str = "") -> int:
-        """The number of a thread."""
+    def add_thread(self, tid: int = 0, name: str = "") -> int:
+        """Return the number of a thread, adding it if new."""
         _check_names(name)
         thread = Thread(tid if 0 <= tid < 1 << 63 else 0, name)
         return self._threads.setdefault(thread, len(self._threads))
 
-    def weigh(self, weighing: WeightRules) -> None:
+    def set_weight_rules(self, weighing: WeightRules) -> None:
         """Set the values and the weight of the next samples."""
         self.weighing = weighing
 
-    def sample(
+    def add_sample(
         self,
         frames: Sequence[int],
         thread: int,
@@ -140,24 +140,24 @@ class ProfileBuilder:
         assert self.weighing is not None
         calls, duration = self.weighing.weight(values)
         if calls < 0 or duration < 0:
-            self.leave_out("sample", "with a negative value, as in a profile of differences")
+            self.count_skipped("sample", "with a negative value, as in a profile of differences")
         if calls <= 0 or duration < 0:
             self.other_values.update(name for name, value in zip(self.weighing.names, values, strict=True) if value > 0)
             return
         if not frames:
-            self.leave_out("sample", "without a stack")
+            self.count_skipped("sample", "without a stack")
             return
         self.weight += calls + duration
         if self.weight > MAX_WEIGHT:
             raise ValueError(f"its values add up to more than {MAX_WEIGHT:,}")
-        told = {**self.weighing.unweighted(values), **(labels or {})}
-        text = json.dumps(told) if told else "{}"
+        arguments = {**self.weighing.unweighted(values), **(labels or {})}
+        text = json.dumps(arguments) if arguments else "{}"
         argument = self._arguments.setdefault(text, len(self._arguments))
-        kind = self._kinds.setdefault((self._stack(frames), thread), len(self._kinds))
+        kind = self._kinds.setdefault((self._add_stack(frames), thread), len(self._kinds))
         self._rows.add(kind, min(max(start, 0), 1 << 62), duration, calls, argument)
 
-    def _stack(self, frames: Sequence[int]) -> int:
-        """The number of a stack."""
+    def _add_stack(self, frames: Sequence[int]) -> int:
+        """Return the number of a stack, adding it if new."""
         kept = tuple(frames[:MAX_STACK_DEPTH])
         found = self._stacks.get(kept)
         if found is None:
@@ -173,7 +173,7 @@ class ProfileBuilder:
         """The samples as rows of integers, ordered by start: see `SampleRows`."""
         return self._rows.table()
 
-    def leave_out(self, noun: str, reason: str) -> None:
+    def count_skipped(self, noun: str, reason: str) -> None:
         """Count a skipped item for `problems`, which says "Left out: 3 samples with a negative value."."""
         self._left_out[noun, reason] += 1
 

@@ -19,7 +19,7 @@ from framedex.base.folders import REMOVAL_SUFFIX
 from framedex.base.regularfile import open_regular
 from framedex.captures import foreign_file, read_metadata, write_foreign
 from framedex.captures.folders import rename_for_removal, undo_removal
-from framedex.imports.reading import format_of, unreadable
+from framedex.imports.reading import detect_format, unreadable_file_error
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared.keeping import unpack_shared
@@ -43,18 +43,18 @@ def copied_file(
 ) -> Iterator[Callable[[], StoredImport]]:
     """Copy a file to a temporary folder in `captures`. Context manager that yields a function to install the copy.
 
-    Call that function once, while no other process imports. It replaces an earlier import of the same `origin`, and
-    reuses an equal one. If the block raises, the earlier import is restored. `origin` is the source of a converted
-    file; the default is the file.
+    Call that function once, while no other process imports. It replaces an earlier import of the same `origin`, or
+    reuses it if the files are equal. If the block raises, the earlier import is restored. `origin` is the file from
+    which `file` was converted; the default is `file`.
 
     `value` is the name of the weight. Relative names in the file are resolved in `folders`, in the folder of the origin
     and in the current folder. Raises FramedexError if the format is unsupported, or the file cannot be read or copied.
     """
-    name = format_of(file).name
+    name = detect_format(file).name
     origin = origin or os.path.realpath(file)
     try:
         captures.mkdir(parents=True, exist_ok=True)
-        _remove_left(captures)
+        _remove_abandoned_folders(captures)
         temporary = Path(mkdtemp(prefix=_COPYING, dir=captures))
         lock = _lock_folder(temporary)
     except OSError as error:
@@ -65,7 +65,7 @@ def copied_file(
         foreign = ImportOrigin(name, origin, content, value, tuple(dict.fromkeys(within)))
         with ExitStack() as placed:
 
-            def place() -> StoredImport:
+            def install() -> StoredImport:
                 known = _find_earlier_import(origin, captures)
                 if known is not None and known.foreign == foreign:
                     return known
@@ -81,13 +81,13 @@ def copied_file(
                     raise _copy_error(folder, error) from error
                 return StoredImport(folder, foreign)
 
-            yield place
+            yield install
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
 
 
-def _remove_left(captures: Path) -> None:
+def _remove_abandoned_folders(captures: Path) -> None:
     """Remove temporary folders of killed processes."""
     for left in captures.glob(f"{_COPYING}*"):
         with suppress(OSError):  # another process locked or removed it
@@ -156,7 +156,7 @@ def _read_origin(folder: str, inode: int, modified_ns: int) -> ImportOrigin | No
 
 
 def _unused_path(captures: Path) -> Path:
-    """The path of a new folder, named as the recorder names captures: by the time, with process 0."""
+    """Return the path of a new folder. Its name has the form of a recorded capture's: the time, and process 0."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     number = 0
     while (folder := captures / f"{stamp}-0-{number}").exists():
@@ -170,7 +170,7 @@ def _copy_file(file: Path, to: Path) -> str:
     try:
         source = open_regular(file)
     except OSError as error:
-        raise unreadable(file, error) from error
+        raise unreadable_file_error(file, error) from error
     try:
         with source, to.open("xb") as copy:
             while data := source.read(_CHUNK_BYTES):

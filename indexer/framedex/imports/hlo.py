@@ -19,7 +19,7 @@ _MAX_LINES = 5  # named lines of a fusion
 
 @dataclass(frozen=True, slots=True)
 class TracedOp:
-    """An op: the frames that traced it, innermost first, and the lines of a fusion with their shares of its ops.
+    """An op: its Python frames from tracing, innermost first, and the lines of a fusion with their shares of its ops.
 
     `lines` looks like `60% model.py:7, 40% model.py:9`; empty if all ops have one line.
     """

@@ -16,13 +16,13 @@ _CHUNK_CHARACTERS = 1 << 20
 MAX_VALUE_CHARACTERS = 256 << 20
 """The maximum number of characters of one value."""
 MAX_MEMORY_BYTES = 2 << 30
-"""The maximum estimated size of one value as Python values, in bytes: larger than those of real profiles."""
+"""The maximum estimated memory of one parsed value, in bytes. Values of real profiles are smaller."""
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
-def members(source: Source) -> Iterator[tuple[str, Any]]:
+def read_members(source: Source) -> Iterator[tuple[str, Any]]:
     """Yield the members of the object in a file. An array member yields each element with the name of the member.
 
     If the file holds an array, its elements have an empty name. The end of that array may be missing, since programs
@@ -64,7 +64,7 @@ class _TruncatedError(ValueError):
 
 
 class _TextBuffer:
-    """A buffer over the characters of a file. It drops consumed characters."""
+    """A buffer over the characters of a file, which drops consumed characters."""
 
     def __init__(self, source: Source) -> None:
         self._pieces = self._decode_pieces(source)

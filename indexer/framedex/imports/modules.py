@@ -17,9 +17,9 @@ from framedex.model import ImportedFrame, Language, Module, NativeFrame
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A binary mapped to a process: its bytes from `offset` on are at the addresses from `start` to `end`.
+    """A binary mapped into a process: its bytes from `offset` on are at the addresses from `start` to `end`.
 
-    `build_id` identifies its content, in hex: a GNU build-id or an `htlhash`. Empty if unknown.
+    `build_id` identifies its content, in hex: a GNU build-id or an `htlhash`; empty if unknown.
     """
 
     path: str

@@ -31,25 +31,25 @@ _LIBRARY = re.compile(r"\.so(?:\.[\d.]+)?$|\.dylib$|\.dll$|\.exe$")
 
 
 @lru_cache(1 << 16)
-def frame_of_text(text: str) -> ImportedFrame:
+def parse_frame(text: str) -> ImportedFrame:
     """Parse the text of a frame. A text in an unknown form becomes the name of a function."""
     for pattern in (_PERF_MAP, _DOLLAR, _NUMBERED, _WITH_COLONS, _IN_BRACKETS):
         match = pattern.match(text)
         if match is not None:
-            told = match.groupdict()
-            line = int(told.get("line") or 0)
+            parts = match.groupdict()
+            line = int(parts.get("line") or 0)
             if pattern is _DOLLAR:
-                return build_imported_frame(told["function"], told["file"], first_line=line)
-            if pattern is not _IN_BRACKETS or line or is_python(told["file"]) or _LIBRARY.search(told["file"]):
-                return build_imported_frame(told["function"], told["file"], line)
+                return build_imported_frame(parts["function"], parts["file"], first_line=line)
+            if pattern is not _IN_BRACKETS or line or is_python(parts["file"]) or _LIBRARY.search(parts["file"]):
+                return build_imported_frame(parts["function"], parts["file"], line)
     return build_imported_frame(text)
 
 
-def frame_of_austin(text: str) -> ImportedFrame:
+def parse_austin_frame(text: str) -> ImportedFrame:
     """Parse the text of a frame from austin."""
     match = _AUSTIN.match(text)
     if match is None:
-        return frame_of_text(text)
+        return parse_frame(text)
     return build_imported_frame(match["function"], match["file"], int(match["line"] or 0))
 
 
@@ -63,7 +63,7 @@ def build_imported_frame(
     return ImportedFrame(language, function, file, max(line, 0), max(first_line, 0), module, is_inlined)
 
 
-def thread_of_text(text: str) -> tuple[int, str] | None:
+def parse_thread_label(text: str) -> tuple[int, str] | None:
     """Parse py-spy's label of a thread into id and name; None if the text is a frame.
 
     A label of a process gives id 0 and an empty name.
@@ -71,10 +71,10 @@ def thread_of_text(text: str) -> tuple[int, str] | None:
     match = _THREAD.match(text)
     if match is None:
         return None if _PROCESS.match(text) is None else (0, "")
-    return thread_id(match["tid"]), match["name"] or ""
+    return parse_thread_id(match["tid"]), match["name"] or ""
 
 
-def thread_id(text: str) -> int:
+def parse_thread_id(text: str) -> int:
     """Parse the id of a thread; 0 if the text is not numeric."""
     try:
         return int(text, 16 if text.startswith("0x") else 10)

@@ -12,7 +12,7 @@ from framedex.base.errors import FramedexError
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.readers import chrome, collapsed, memray, perf_script, perfetto, pprof, speedscope, xplane
 from framedex.imports.source import Source
-from framedex.imports.unread import unread
+from framedex.imports.unread import find_unsupported_format
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.shared import archive
@@ -20,7 +20,7 @@ from framedex.shared import archive
 
 @dataclass(frozen=True, slots=True)
 class ImportFormat:
-    """A format: its name, the test of the first bytes of a file, and the reader (None if it is not a profile).
+    """A format: its name, a predicate on the first bytes of a file, and the reader (None if it is not a profile).
 
     A reader raises ValueError if the file is malformed. The error's text follows "FILE cannot be read as NAME: ".
     """
@@ -32,29 +32,29 @@ class ImportFormat:
 
 # The first match wins, so unambiguous formats come first.
 FORMATS = (
-    ImportFormat(SHARED_FORMAT, archive.fits, None),
-    ImportFormat("speedscope", speedscope.fits, speedscope.read),
-    ImportFormat("memray csv", memray.fits_csv, memray.read_csv),
-    ImportFormat("memray gprof2dot", memray.fits_gprof2dot, memray.read_gprof2dot),
-    ImportFormat("Chrome trace events", chrome.fits, chrome.read),
-    ImportFormat("XPlane", xplane.fits, xplane.read),
-    ImportFormat("Perfetto", perfetto.fits, perfetto.read),
-    ImportFormat("pprof", pprof.fits, pprof.read),
-    ImportFormat("perf script", perf_script.fits, perf_script.read),
-    ImportFormat("collapsed", collapsed.fits, collapsed.read),
+    ImportFormat(SHARED_FORMAT, archive.matches, None),
+    ImportFormat("speedscope", speedscope.matches, speedscope.read),
+    ImportFormat("memray csv", memray.matches_csv, memray.read_csv),
+    ImportFormat("memray gprof2dot", memray.matches_gprof2dot, memray.read_gprof2dot),
+    ImportFormat("Chrome trace events", chrome.matches, chrome.read),
+    ImportFormat("XPlane", xplane.matches, xplane.read),
+    ImportFormat("Perfetto", perfetto.matches, perfetto.read),
+    ImportFormat("pprof", pprof.matches, pprof.read),
+    ImportFormat("perf script", perf_script.matches, perf_script.read),
+    ImportFormat("collapsed", collapsed.matches, collapsed.read),
 )
 
 
-def format_of(path: Path) -> ImportFormat:
+def detect_format(path: Path) -> ImportFormat:
     """Detect the format of a file. Raises FramedexError if it is unsupported or the file cannot be read."""
     try:
         head = Source(path).head()
     except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
+        raise unreadable_file_error(path, error) from error
     for each in FORMATS:
         if each.matches(head):
             return each
-    if (known := unread(head)) is not None:
+    if (known := find_unsupported_format(head)) is not None:
         raise FramedexError(f"{path} is {known.name}, which framedex does not import.", known.remedy)
     names = ", ".join(each.name for each in FORMATS)
     raise FramedexError(
@@ -77,7 +77,7 @@ def read_profile(path: Path, foreign: ImportOrigin) -> ProfileBuilder:
         if not builder.kinds:
             _refuse_weightless(foreign.origin, builder)
     except (OSError, ValueError, RecursionError, OverflowError) as error:
-        raise unreadable(Path(foreign.origin), error, wanted.name) from error
+        raise unreadable_file_error(Path(foreign.origin), error, wanted.name) from error
     return builder
 
 
@@ -91,12 +91,12 @@ def _refuse_weightless(origin: str, builder: ProfileBuilder) -> NoReturn:
     )
 
 
-def unreadable(path: Path, error: Exception, name: str = "") -> FramedexError:
+def unreadable_file_error(path: Path, error: Exception, name: str = "") -> FramedexError:
     """The error for a file that cannot be read."""
-    said = error.strerror or error if isinstance(error, OSError) else error
+    reason = error.strerror or error if isinstance(error, OSError) else error
     if isinstance(error, RecursionError):
-        said = "it is nested too deeply"
+        reason = "it is nested too deeply"
     remedy = "Nothing was imported. Record or export the file again."
     if isinstance(error, OSError) and (error.errno == errno.EINVAL or str(path) == "-"):
         remedy = "A pipe cannot be imported. Write its output to a file, and import that."
-    return FramedexError(f"{path} cannot be read{f' as {name}' if name else ''}: {said}.", remedy)
+    return FramedexError(f"{path} cannot be read{f' as {name}' if name else ''}: {reason}.", remedy)

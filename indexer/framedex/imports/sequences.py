@@ -54,7 +54,7 @@ class Sequence:
         self._clear_caches()
         self.defaults = Message(b"")
 
-    def learn(self, message: Message) -> None:
+    def add_interned(self, message: Message) -> None:
         """Add the interned data of a packet."""
         for kind in (NAMES, SOURCES, STACKS, _FUNCTIONS, _FRAMES, _BUILD_IDS, _PATHS, _FILES, _MAPPINGS):
             known = self.interned[kind]
@@ -77,7 +77,7 @@ class Sequence:
         self.frames.clear()
         self.stacks.clear()
 
-    def learn_clocks(self, snapshot: Message, reference: int) -> None:
+    def set_clocks(self, snapshot: Message, reference: int) -> None:
         """Set the clocks of a snapshot. `reference` is the time of the trace's own clock, in ns."""
         for clock in map(Message, snapshot.contents(1)):
             unit = clock.integer(4) or 1
@@ -108,28 +108,28 @@ class Stacks:
         self._modules = Modules(builder)
         self._symbols = symbols
 
-    def stack(self, sequence: Sequence, number: int) -> list[int] | None:
+    def resolve(self, sequence: Sequence, number: int) -> list[int] | None:
         """The frames of a stack, innermost first; None if a part of it was lost."""
         if number in sequence.stacks:
             return sequence.stacks[number]
-        told = sequence.entry(STACKS, number)
-        if told is None:
+        stack = sequence.entry(STACKS, number)
+        if stack is None:
             return None
         frames: list[int] = []
-        for each in reversed(told.integers(2)):
+        for each in reversed(stack.integers(2)):
             found = sequence.frames.get(each) or self._frames(sequence, each)
             if found is None:
                 return None
             frames += sequence.frames.setdefault(each, found)
         return sequence.stacks.setdefault(number, frames)
 
-    def inline(self, message: Message) -> list[int]:
+    def resolve_inline(self, message: Message) -> list[int]:
         """The frames of a stack stored in an event, innermost first."""
         frames = [
             build_imported_frame(each.text(1), each.text(2), each.integer(3))
             for each in map(Message, message.contents(1))
         ]
-        return [self._builder.frame(frame) for frame in reversed(frames)]
+        return [self._builder.add_frame(frame) for frame in reversed(frames)]
 
     def _frames(self, sequence: Sequence, number: int) -> list[int] | None:
         """The frame with a number and its inlined frames, innermost first; None if it was lost."""
@@ -146,14 +146,14 @@ class Stacks:
         module = "" if path == file else path  # without a binary, some recorders repeat the source path
         if symbols is not None:
             last = len(symbols) - 1
-            told = [
+            frames = [
                 build_imported_frame(*each, module=module, is_inlined=place < last)
                 for place, each in enumerate(symbols)
             ]
-            return [self._builder.frame(each) for each in told]
+            return [self._builder.add_frame(each) for each in frames]
         if name:
-            return [self._builder.frame(build_imported_frame(name, file, line, module=module))]
-        return [self._builder.frame(self._modules.frame_at(path, build_id, address))]
+            return [self._builder.add_frame(build_imported_frame(name, file, line, module=module))]
+        return [self._builder.add_frame(self._modules.frame_at(path, build_id, address))]
 
 
 def hexadecimal(build_id: bytes) -> str:

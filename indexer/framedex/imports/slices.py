@@ -29,8 +29,8 @@ class SliceCollector:
     """Collects the slices of one thread, in any order."""
 
     def __init__(self) -> None:
-        self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer, told, begun
-        self._edges = tuple(array("q") for _ in range(4))  # of begins and ends: when, frame, outer, begun
+        self._columns = tuple(array("q") for _ in range(6))  # start, end, frame, outer stack, labels, begin order
+        self._edges = tuple(array("q") for _ in range(4))  # of begins and ends: time, frame, outer stack, order
         self._open_slices = 0
         self.overlapping = 0
         self.unbegun = 0
@@ -50,21 +50,24 @@ class SliceCollector:
         self._add(start, end, frame, outer, labels, self._open_slices)
 
     def begin(self, start: int, frame: int, outer: int = -1) -> None:
-        """Add the begin of a slice whose end is a separate event."""
+        """Add the begin event of a slice whose end is a separate event."""
         self._open_slices += 1
-        self._mark(start, frame, outer, self._open_slices)
+        self._add_edge(start, frame, outer, self._open_slices)
 
     def end(self, time: int) -> None:
-        """End the slice that began last before `time`. Slices without an end last until the latest event."""
-        self._mark(time, _END, -1, 0)
+        """Add the end event of the slice that began last before `time`.
 
-    def _mark(self, *told: int) -> None:
-        self._latest = max(self._latest, told[0])
-        for column, value in zip(self._edges, told, strict=True):
+        Slices without an end last until the latest event.
+        """
+        self._add_edge(time, _END, -1, 0)
+
+    def _add_edge(self, *values: int) -> None:
+        self._latest = max(self._latest, values[0])
+        for column, value in zip(self._edges, values, strict=True):
             column.append(value)
 
-    def _pair(self) -> None:
-        """Pair begins and ends by time. Events of one moment keep the order of the file."""
+    def _pair_edges(self) -> None:
+        """Pair begin and end events by time. Simultaneous events keep the order of the file."""
         frames = self._edges[1]
         begins, ends, is_open = array("q"), array("q"), array("q")
         for place in np.argsort(np.array(self._edges[0], np.int64), kind="stable").tolist():
@@ -78,28 +81,28 @@ class SliceCollector:
         at, frame, outer, begun = (np.array(column, np.int64) for column in self._edges)
         begin = np.array(begins + is_open, np.int64)
         end = np.append(at[np.array(ends, np.int64)], np.full(len(is_open), self._latest))
-        told = np.full(len(begin), -1)
+        labels = np.full(len(begin), -1)
         for column, values in zip(
-            self._columns, (at[begin], end, frame[begin], outer[begin], told, begun[begin]), strict=True
+            self._columns, (at[begin], end, frame[begin], outer[begin], labels, begun[begin]), strict=True
         ):
             column.frombytes(values.astype(np.int64).tobytes())
         self._edges = tuple(array("q") for _ in self._edges)
 
-    def _add(self, start: int, end: int, *told: int) -> None:
+    def _add(self, start: int, end: int, *values: int) -> None:
         self._latest = max(self._latest, end)
-        for column, value in zip(self._columns, (start, max(end, start), *told), strict=True):
+        for column, value in zip(self._columns, (start, max(end, start), *values), strict=True):
             column.append(value)
 
-    def own_times(self) -> Iterator[_Slice]:
+    def self_times(self) -> Iterator[_Slice]:
         """Yield the slices with their self times.
 
         The frames start at the nearest enclosing slice with a stack of its own. A slice that outlasts its parent is
         truncated at the parent's end, and counted as overlapping.
         """
-        self._pair()
-        start, end, frame, outer, told, begun = (np.array(column, np.int64) for column in self._columns)
+        self._pair_edges()
+        start, end, frame, outer, labels, begun = (np.array(column, np.int64) for column in self._columns)
         order = np.lexsort((begun, -end, start))  # the first of equal slices is the outer one
-        stack: list[list[int]] = []  # end, start, own, frame, outer, told
+        stack: list[list[int]] = []  # end, start, self time, frame, outer stack, labels
         at = 0
         for place in order.tolist():
             begin, until = int(start[place]), int(end[place])
@@ -110,7 +113,7 @@ class SliceCollector:
                 if until > stack[-1][0]:
                     self.overlapping += 1
                     until = stack[-1][0]
-            stack.append([until, begin, 0, int(frame[place]), int(outer[place]), int(told[place])])
+            stack.append([until, begin, 0, int(frame[place]), int(outer[place]), int(labels[place])])
             at = begin
         while stack:
             at = yield from _end_innermost(stack, at)
@@ -120,8 +123,8 @@ def _end_innermost(stack: list[list[int]], time: int) -> Generator[_Slice, None,
     """End the innermost slice. Returns its end."""
     since = next((place for place in range(len(stack) - 1, -1, -1) if stack[place][4] >= 0), 0)
     frames, outer = [each[3] for each in stack[since:]], stack[since][4]
-    end, start, own, _, _, told = stack.pop()
-    yield _Slice(frames, start, own + end - time, outer, told)
+    end, start, own, _, _, labels = stack.pop()
+    yield _Slice(frames, start, own + end - time, outer, labels)
     return end
 
 
@@ -131,17 +134,17 @@ def add_slices(
     thread: int,
     outer: list[list[int]],
     origin: int,
-    told: Sequence[Mapping[str, object]] = (),
+    labels: Sequence[Mapping[str, object]] = (),
 ) -> None:
     """Add the slices of a thread as samples.
 
-    `outer` are the stacks that slices refer to, innermost frame first. `told` are their labels.
+    `outer` are the stacks, and `labels` the labels, that slices refer to by number. Stacks are innermost frame first.
     """
-    for each in slices.own_times():
+    for each in slices.self_times():
         frames = each.frames[::-1] + (outer[each.stack] if each.stack >= 0 else [])
-        labels = told[each.labels] if each.labels >= 0 else None
-        builder.sample(frames, thread, [1, each.self_time], labels, start=each.start - origin)
+        own_labels = labels[each.labels] if each.labels >= 0 else None
+        builder.add_sample(frames, thread, [1, each.self_time], own_labels, start=each.start - origin)
     for _ in range(slices.unbegun):
-        builder.leave_out("end", "of slices without a begin")
+        builder.count_skipped("end", "of slices without a begin")
     for _ in range(slices.overlapping):
-        builder.leave_out("slice", "in part, because it ends after its parent")
+        builder.count_skipped("slice", "in part, because it ends after its parent")

@@ -1,4 +1,4 @@
-"""Reads a file for an import. Decompresses gzip, up to a limit."""
+"""Reads the file of an import. Decompresses gzip, up to a limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNPACKED = 16 << 20
 _RATIO = 300  # stacks compress 10 to 50 times, one repeated byte 1000 times
 
 
-def lines_of(head: bytes) -> list[str]:
+def split_lines(head: bytes) -> list[str]:
     """Split the first bytes into lines at `\\n`, as `Source.lines` does. Names may contain Unicode line breaks."""
     return [line.rstrip("\r") for line in head.decode("utf-8", "replace").removesuffix("\n").split("\n")]
 

@@ -87,10 +87,10 @@ class ForeignStream:
             start=start,
             duration=duration,
             argument=argument,
-            totals=_totals(first, kind, duration, calls),
-            samples=_samples_of(kind, argument),
-            spans=_spans_of(first, kind),
-            durations=self._durations(kind, duration),
+            totals=_sum_kinds(first, kind, duration, calls),
+            samples=_sample_arguments(kind, argument),
+            spans=_find_spans(first, kind),
+            durations=self._count_durations(kind, duration),
             **_WITHOUT_OBJECTS,
         )
 
@@ -98,7 +98,7 @@ class ForeignStream:
         """Return no rows: samples register no callbacks."""
         return _NO_NUMBERS.reshape(0, 2)
 
-    def _durations(self, kind: Integers, duration: Integers) -> Integers:
+    def _count_durations(self, kind: Integers, duration: Integers) -> Integers:
         """Count the samples by thread and duration: rows (function, thread, bucket, samples)."""
         thread = np.array([thread for _, thread in self._kinds], np.int64)[kind]
         pairs, count = np.unique(np.stack([thread, duration], axis=1), axis=0, return_counts=True)
@@ -109,7 +109,7 @@ class ForeignStream:
         return np.array(rows, np.int64).reshape(-1, 4)
 
 
-def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> KindTotals:
+def _sum_kinds(first: int, kind: Integers, duration: Integers, calls: Integers) -> KindTotals:
     """Sum the weights of a batch by kind, and find the longest, first and last sample of each."""
     order = np.lexsort((np.arange(len(kind)), duration, kind))
     is_last = np.append(kind[order][1:] != kind[order][:-1], True) if len(kind) else np.zeros(0, np.bool_)
@@ -124,7 +124,7 @@ def _totals(first: int, kind: Integers, duration: Integers, calls: Integers) -> 
     return KindTotals(kinds, sums[0], sums[1], sums[1], duration[longest], *rows)
 
 
-def _samples_of(kind: Integers, argument: Integers) -> Integers:
+def _sample_arguments(kind: Integers, argument: Integers) -> Integers:
     """Return up to MAX_SAMPLES arguments of each kind: rows (kind, argument)."""
     pairs = np.unique(np.stack([kind, argument], axis=1), axis=0)
     begin = np.concatenate([[True], pairs[1:, 0] != pairs[:-1, 0]])[: len(pairs)]
@@ -132,7 +132,7 @@ def _samples_of(kind: Integers, argument: Integers) -> Integers:
     return np.asarray(pairs[rank < MAX_SAMPLES], np.int64)
 
 
-def _spans_of(first: int, kind: Integers) -> Integers:
+def _find_spans(first: int, kind: Integers) -> Integers:
     """Return the first and last row of each kind within each `SPAN_SIZE` rows: rows (kind, first, last)."""
     row = first + np.arange(len(kind))
     order = np.lexsort((row, row // SPAN_SIZE, kind))

@@ -1,4 +1,4 @@
-"""Collects the tracks and threads of a Perfetto trace, which packets describe anywhere in the file."""
+"""Collects the tracks and threads of a Perfetto trace. The packets that describe them may be anywhere in the file."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Tracks:
     tracks: dict[Hashable, _Track] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # of threads, by id
 
-    def learn(self, packet: Message, sequence: int) -> None:
+    def add_descriptions(self, packet: Message, sequence: int) -> None:
         """Add the descriptions in a packet: threads of a process, a track, or the thread of a sequence."""
         for thread in map(Message, Message(packet.content(_PROCESSES)).contents(2)):
-            self._name(thread.integer(1), thread.text(2))
+            self._set_name(thread.integer(1), thread.text(2))
         if _TRACK in packet:
             track = Message(packet.content(_TRACK))
             thread = Message(track.content(4))
             name = track.text(2) or track.text(10) or track.text(13) or thread.text(5)
             self.tracks[track.integer(1)] = _Track(track.integer(5), thread.integer(2), name)
-            self._name(thread.integer(2), thread.text(5))
+            self._set_name(thread.integer(2), thread.text(5))
         if _THREAD in packet:
             thread = Message(packet.content(_THREAD))
-            self.tracks[of_sequence(sequence)] = _Track(0, thread.integer(2), thread.text(5))
-            self._name(thread.integer(2), thread.text(5))
+            self.tracks[default_track(sequence)] = _Track(0, thread.integer(2), thread.text(5))
+            self._set_name(thread.integer(2), thread.text(5))
 
     def thread(self, track: Hashable) -> tuple[int, str]:
         """The id and name of the thread of a track. The id is 0 for a track without a thread."""
@@ -55,11 +55,11 @@ class Tracks:
             found = self.tracks.get(found.parent)
         return tid, " ".join(reversed(named)) or self.names.get(tid, "")
 
-    def _name(self, tid: int, name: str) -> None:
+    def _set_name(self, tid: int, name: str) -> None:
         if tid and name:
             self.names[tid] = name
 
 
-def of_sequence(sequence: int) -> Hashable:
-    """The default track of a sequence, for its events without a track."""
+def default_track(sequence: int) -> Hashable:
+    """The number of the default track of a sequence, for its events without a track."""
     return ("sequence", sequence)

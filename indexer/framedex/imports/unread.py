@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class UnsupportedFormat(NamedTuple):
-    """An unsupported format and its remedy."""
+    """An unsupported format, and a sentence that says how to convert it."""
 
     name: str
     remedy: str
@@ -27,7 +27,7 @@ def _matches(pattern: bytes) -> Callable[[bytes], bool]:
     return lambda head: re.search(pattern, head, re.DOTALL) is not None
 
 
-_UNREAD = (
+_UNSUPPORTED_FORMATS = (
     (
         _starts_with(b"PERFILE2", b"2ELIFREP"),
         UnsupportedFormat("data of `perf record`", "Import the output of `perf script -i FILE`."),
@@ -99,6 +99,6 @@ _UNREAD = (
 )
 
 
-def unread(head: bytes) -> UnsupportedFormat | None:
-    """The unsupported format with these first bytes; None if it is unknown."""
-    return next((what for fits, what in _UNREAD if fits(head)), None)
+def find_unsupported_format(head: bytes) -> UnsupportedFormat | None:
+    """Return the unsupported format with these first bytes; None if it is unknown."""
+    return next((what for matches, what in _UNSUPPORTED_FORMATS if matches(head)), None)

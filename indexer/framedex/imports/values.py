@@ -1,7 +1,7 @@
 """Chooses the value of a profile's samples that becomes the weight.
 
-The index stores calls and their time. A weight in time is the duration of a call. Any other weight is a number of
-calls, in its own unit. The other values become arguments of the call.
+The index stores calls and their durations. A weight that is a time becomes the duration of a call. Any other weight
+becomes a number of calls. The other values become arguments of the call.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class WeightRules:
         before = self._chosen - 1  # a count comes right before its time
         has_count = self._scale is not None and before >= 0 and values[before].unit.lower() in _COUNTS
         self._count = before if has_count else None
-        told = {self._chosen, self._count}
-        self._others = [(place, str(value)) for place, value in enumerate(values) if place not in told]
+        used = {self._chosen, self._count}
+        self._others = [(index, str(value)) for index, value in enumerate(values) if index not in used]
         self.value = values[self._chosen]
         self.names = tuple(names)
 

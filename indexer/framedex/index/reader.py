@@ -177,7 +177,11 @@ class Index:
         """
         if self._query_timeout is not None:
             self._query_timeout.begin()
-        with report_damage(self.path), translate_errors(self.path), self._reader.cache.hold(self._reader.connection):
+        with (
+            report_damage(self.path),
+            translate_errors(self.path),
+            self._reader.cache.read_snapshot(self._reader.connection),
+        ):
             yield
 
     def set_progress_listener(self, listener: Progress) -> None:
@@ -259,9 +263,9 @@ class Index:
     def answer_of(self) -> AnswerScope:
         """Return the captures with calls: answers cover them, except for answers about a line or a function."""
         from framedex.index.ask.capture.contents import captures_on_mock
-        from framedex.index.read.subjects import answer_of_everything
+        from framedex.index.read.subjects import scope_of_everything
 
-        answer, on_mock = answer_of_everything(self._reader), captures_on_mock(self._reader)
+        answer, on_mock = scope_of_everything(self._reader), captures_on_mock(self._reader)
         return replace(answer, on_mock=tuple(each.id for each in answer.captures if each.id in on_mock))
 
     def compiles(self, *, all_lines: bool = False) -> Table[Compiles]:

@@ -9,11 +9,11 @@ Start at:
 - `trees.py`: source files; `locations.py`, then `release_maps.py`: locations of functions and calls
 - `source_maps.py`: export and import of maps; `imports.py`: recordings of other tools
 - `removal.py`: remove captures; `rebuild.py`: a damaged index, or one of an earlier version
-- `temporary.py`: an index for one answer
+- `temporary.py`: a temporary index for one answer
 
 Invariants:
 
-- A known name is never removed. A nameless function gets its name once its binary or debug file is here.
+- A known name is never removed. A function without a name gets one once its binary or debug file is on this machine.
 - A function is looked up in release maps only for the release of its binary. Other binaries use the nearest release,
   for XLA's own namespaces, and the location is marked.
 - A recorded path is stored beside its local path. A mapped line is exact only if the file confirms it.

@@ -1,4 +1,4 @@
-"""Read captures into the index: each is read as a stream, and its batches are committed as they come.
+"""Read captures into the index: each is read as a stream, and each of its batches is committed at once.
 
 A process that follows a growing capture stores a mark in place of the capture's signature. Other processes then leave
 the capture alone while that process runs.
@@ -46,10 +46,10 @@ from framedex.sources.releases import Build, FunctionOrigins, find_builds
 from framedex.texts.captures import all_problems
 
 BATCH_CALLS = 1 << 18
-"""Calls committed together. An interrupted run loses at most these, some tenths of a second of work."""
+"""The number of calls committed together: some tenths of a second of work for an interrupted run."""
 
 _GROUP_KIB = 1 << 16
-"""KiB of stored captures that are read again together. An interrupted run loses at most these, some seconds of work."""
+"""The size in KiB of stored captures that are read again together: some seconds of work for an interrupted run."""
 
 
 AnyStream = CaptureStream | ForeignStream | SharedStream
@@ -58,7 +58,7 @@ AnyStream = CaptureStream | ForeignStream | SharedStream
 def read_states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
     """Return the current state of each capture, and the reasons why others are unreadable.
 
-    Raises SystemLimitError, since such an error does not make a capture unreadable.
+    Raises SystemLimitError, because such an error does not mean that a capture is unreadable.
     """
     states: dict[str, CaptureState] = {}
     refused: dict[Path, FramedexError] = {}
@@ -93,9 +93,9 @@ def read_captures(
 ) -> list[CaptureReport]:
     """Add the captures that are new, have grown, or were interrupted; unreadable captures go to `refused`.
 
-    `locate` gives frames their lines before calls are counted by line.
+    `locate` finds the lines of frames before calls are counted by line.
 
-    Raises SystemLimitError. A capture may then be partly read, and the next run continues with it.
+    Raises SystemLimitError. Then a capture may be partly read, and the next run continues it.
     """
     namer = CaptureFrameNamer(binaries, store.read_project_moves())
     added: list[CaptureReport] = []
@@ -103,11 +103,11 @@ def read_captures(
     with progress.task("Reading captures", sum(_size_kib(state) for state in pending)) as advance:
         for group in _group_stored_captures(store, pending):
             try:
-                added += _read_again(store, group, namer, advance, locate)
+                added += _replace_captures(store, group, namer, advance, locate)
             except SystemLimitError:
                 raise
             except FramedexError:
-                continue  # each is read on its own below
+                continue  # each capture is read on its own below
         for state in pending:
             # Another process may have read it meanwhile.
             if needs_reading(store, state):
@@ -140,14 +140,14 @@ def _group_stored_captures(store: Store, states: Iterable[CaptureState]) -> Iter
     yield group
 
 
-def _read_again(
+def _replace_captures(
     store: Store,
     states: Sequence[CaptureState],
     namer: CaptureFrameNamer,
     advance: AdvanceCallback,
     locate: Callable[[], None],
 ) -> list[CaptureReport]:
-    """Replace stored captures in one transaction: with each of them alone, all totals would be rebuilt.
+    """Replace stored captures in one transaction: otherwise each of them would rebuild all totals.
 
     Raises FramedexError, and changes nothing, if one of them cannot be read.
     """
@@ -202,7 +202,7 @@ class CaptureReading:
         signature: str = "",
         locate: Callable[[], None] = lambda: None,
     ) -> None:
-        """Prepare to read a capture. `locate` gives frames their lines before calls are counted by line."""
+        """Prepare to read a capture. `locate` finds the lines of frames before calls are counted by line."""
         self._store = store
         self._stream = stream
         self._locate = locate
@@ -228,7 +228,7 @@ class CaptureReading:
             left = self._writer.rows - self._stream.row
             batch = self._stream.next(min(BATCH_CALLS, left) if left > 0 else BATCH_CALLS)
             self._writer.add(batch)
-            # An empty batch is the last one, also if the file was truncated meanwhile.
+            # An empty batch is the last one, even if the file was truncated meanwhile.
             if self._stream.row >= self._stream.calls or not len(batch):
                 self._writer.finish(problems=self._problems(), callbacks=self._stream.callbacks())
                 self.is_done = True
@@ -250,7 +250,7 @@ def build_capture_record(
 ) -> tuple[CaptureRecord, tuple[str, ...]]:
     """Return a capture without its calls, and the naming problems as sentences."""
     moves = find_moves(capture)
-    modules = tuple(replace(module, path=moves.now(module.path)) for module in capture.modules)
+    modules = tuple(replace(module, path=moves.current_path(module.path)) for module in capture.modules)
     capture = replace(capture, modules=modules) if moves else capture
     builds = find_present_builds(capture)
     origins = FunctionOrigins(builds)
@@ -279,9 +279,9 @@ def build_capture_record(
 
 
 def find_present_builds(capture: Capture) -> list[Build]:
-    """Return the recorded components of a capture, with their present folders."""
+    """Return the recorded components of a capture, with their current folders."""
     moves = find_moves(capture)
-    return [replace(build, folder=moves.now(build.folder)) for build in find_builds(capture)]
+    return [replace(build, folder=moves.current_path(build.folder)) for build in find_builds(capture)]
 
 
 def _size_kib(state: CaptureState) -> int:
@@ -293,7 +293,7 @@ def _size_kib(state: CaptureState) -> int:
 
 
 def needs_reading(store: Store, state: CaptureState) -> bool:
-    """Return whether a capture is not in the index in this state, unless another process follows it.
+    """Return whether a capture must be read: the index lacks this state, and no other process follows it.
 
     Of several copies of a capture, the indexed path counts.
     """
@@ -329,7 +329,7 @@ def _is_still_written(state: CaptureState, capture: Capture) -> bool:
 
 
 def _started_unix_seconds(capture: Capture) -> float:
-    """Return the start of a recording (Unix time); without metadata of it, the modification time of its folder."""
+    """Return the start of a recording (Unix time); without metadata about it, the modification time of its folder."""
     if capture.metadata.started_unix_ns is not None:
         return capture.metadata.started_unix_ns / 1e9
     try:

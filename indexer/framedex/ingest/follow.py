@@ -21,7 +21,7 @@ from framedex.ingest.naming import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import RecordedBinaries
 from framedex.path_resolution.files import PathMap
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 UPDATE_INTERVAL_S = 0.5
@@ -49,7 +49,7 @@ class Follower:
         self.calls = 0  # the number of new calls
         self.refused: dict[Path, FramedexError] = {}
         self._followed: dict[Path, _FollowedCapture] = {}
-        self._finished: set[Path] = set()  # ended, or followed by another process
+        self._finished: set[Path] = set()  # captures that have ended, or that another process follows
 
     @property
     def paths(self) -> Sequence[Path]:
@@ -75,7 +75,7 @@ class Follower:
             except CaptureTakenError:
                 is_ended = True
             except FramedexError as error:
-                if _is_readable(path):  # the index has the error, not the capture
+                if _is_readable(path):  # the error is about the index, not the capture
                     raise
                 self.refused[path] = error
                 is_ended = True
@@ -159,7 +159,7 @@ class _FollowedCapture:
 
     def _add_batch(self, writer: CaptureWriter, until_ns: int | None) -> bool:
         """Write the next calls; return False if there are no more calls yet."""
-        if until_ns is None:  # the last batch may have no calls, but the totals of the earlier ones
+        if until_ns is None:  # the last batch may have only totals of earlier calls
             batch = self._stream.next(BATCH_CALLS)
         else:
             batch = self._stream.next(BATCH_CALLS, until_ns)

@@ -1,4 +1,4 @@
-"""Import files of other recorders: each is stored as a capture, then read like any other capture."""
+"""Import files of other recorders: each file is stored as a capture, then read like any other capture."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 from framedex.base.progress import Progress
 from framedex.captures.state import identity_of_import
 from framedex.imports.copying import copied_file
-from framedex.imports.reading import format_of
+from framedex.imports.reading import detect_format
 from framedex.index import Store
 from framedex.ingest.pipeline import ingest_captures
 from framedex.ingest.report import CaptureReport
 from framedex.model import ImportOrigin
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.path_resolution.files import PathRule
-from framedex.shared.reading import UNSOUND, refusing
+from framedex.shared.reading import READ_ERRORS, converting_read_errors
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """A file that is in the index as the capture of this id; `report` is None if it was already there."""
+    """An imported file, and the id of its capture in the index; `report` is None if it was imported before."""
 
     capture: int
     foreign: ImportOrigin
@@ -48,11 +48,11 @@ def import_file(
     """Store a file in the folder `captures`, and read it into the index, in one transaction.
 
     `value` names the sample value to use as weight. Relative file names begin in `folders`. `origin` identifies the
-    source of a file that was created here. The other parameters are as for `ingest_captures`. Raises FramedexError
-    without any change if the file cannot be read completely.
+    source of a file that framedex itself created. The other parameters are as for `ingest_captures`. Raises
+    FramedexError without any change if the file cannot be read completely.
     """
     copy = copied_file(file, captures, value, folders, origin)
-    with copy as store_file, _blame_shared_file(file), store.transaction():
+    with copy as store_file, _report_shared_file(file), store.transaction():
         stored = store_file()  # only one process writes an index at a time
         report = ingest_captures(store, [stored.folder], roots, progress, rules=rules, debuginfod=debuginfod)
         for _, error in report.refused:
@@ -64,12 +64,12 @@ def import_file(
 
 
 @contextmanager
-def _blame_shared_file(file: Path) -> Iterator[None]:
-    """Blame a shared file for content that the index cannot store: a context manager."""
+def _report_shared_file(file: Path) -> Iterator[None]:
+    """Report content that the index cannot store as damage of the shared file: a context manager."""
     try:
         yield
-    except UNSOUND as error:
-        if format_of(file).name != SHARED_FORMAT:
+    except READ_ERRORS as error:
+        if detect_format(file).name != SHARED_FORMAT:
             raise
-        with refusing(file):
+        with converting_read_errors(file):
             raise error

@@ -27,8 +27,8 @@ _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 def locate_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> list[str]:
     """Locate the marked functions and the calls in their frames, and store the locations.
 
-    Definitions in missing source folders count if no other definition matches, because a checkout may have been moved.
-    Functions in neither folders nor imported maps are looked up in the release maps. Returns the problems of the
+    Definitions in missing source folders are used if no other definition matches, because a checkout may have been
+    moved. Functions in neither folders nor imported maps are looked up in the release maps. Returns the problems of the
     release maps, as sentences. Call it in a transaction.
     """
     released = ReleasedFunctions(tables)
@@ -71,7 +71,7 @@ def _make_definition_query(tables: SourceTables) -> Callable[[UnplacedFunction],
     A file that was read only for its exact frames has the version that their binaries were built with. A header of this
     machine's C++ library does not match a binary from another machine.
     """
-    binaries_of = tables.binaries_of_lone_files()
+    binaries_of = tables.files_outside_trees()
 
     def definitions_for(function: UnplacedFunction) -> Callable[[str, str], list[Candidate]]:
         module = function.record.module
@@ -85,7 +85,7 @@ def _make_definition_query(tables: SourceTables) -> Callable[[UnplacedFunction],
 
 
 def _make_class_query(tables: SourceTables) -> ClassesNamed:
-    """Return a cached function from a last name to its classes; many parameters share the types of a few names."""
+    """Return a cached function that returns the classes with a last name, because many parameters share a few types."""
 
     @cache
     def classes_named(name: str) -> Collection[str]:
@@ -97,7 +97,7 @@ def _make_class_query(tables: SourceTables) -> ClassesNamed:
 def _locate_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> FunctionPlacement:
     """Return the location of a Python function: first line from its code object, last line from its definition.
 
-    The first line is that of its decorators.
+    The first line is the line of its first decorator.
     """
     location = function.record.location
     if location is None:
@@ -130,7 +130,7 @@ def _locate_native(
 def _locate_generated(
     function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Candidate]]
 ) -> FunctionPlacement | None:
-    """Return the message or record that the function was generated from, if it is among the definitions."""
+    """Return the message or record that generated the function, if it is among the definitions."""
     symbol = _native_symbol(function)
     scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
     keys = [(scope, language) for scope in scopes for language in GENERATOR_LANGUAGES]

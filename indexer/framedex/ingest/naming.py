@@ -74,8 +74,8 @@ _OUTSIDE_MODULES = "[outside every module]"
 class CaptureFrameNamer:
     """Names the frames of captures.
 
-    `former_folders` maps the project's former folders to its current folder, because its binaries may have been built
-    before the move.
+    `former` maps the project's former folders to its current folder, because its binaries may have been built before
+    the move.
     """
 
     def __init__(self, binaries: RecordedBinaries | None = None, former: FolderMoves | None = None) -> None:
@@ -163,7 +163,7 @@ class CaptureFrameNamer:
 
 
 class _FoundFunctions(NamedTuple):
-    """The functions at a frame, innermost inlined one first; without any, the start of the enclosing function."""
+    """The functions at a frame, innermost inlined one first; if unknown, the start of the enclosing function."""
 
     symbols: tuple[NativeSymbol, ...] = ()
     start: int | None = None
@@ -280,7 +280,7 @@ class ImportedFrameConverter:
         return frame.file
 
     def _convert_native(self, frame: ImportedFrame) -> FrameRecord:
-        # A name alone may be anything, such as `copy.6` of an op. Only names of code have parts that compilers add.
+        # A bare name may be anything, such as the op `copy.6`. Only names of code have parts that compilers add.
         is_code = bool(frame.file or frame.module) or frame.function.startswith("_Z") or "::" in frame.function
         symbol = to_storable(demangle(frame.function) if is_code else frame.function)
         name = readable_name(symbol) if is_code and _is_declaration(symbol) else symbol

@@ -99,7 +99,8 @@ def _locate_frames(
     text = _read_lines(local_file.path)
     named = [(place, defined.get(_function_name(place), ())) for place in recorded_lines]
     judgements = [
-        (place, definitions_of_name, _judge(place, definitions_of_name, text)) for place, definitions_of_name in named
+        (place, definitions_of_name, _match_definitions(place, definitions_of_name, text))
+        for place, definitions_of_name in named
     ]
     verdicts = {verdict for _, _, verdict in judgements}
     is_other_version = _PathMatch.CONTRADICTS in verdicts
@@ -114,7 +115,9 @@ def _locate_frames(
             )
 
 
-def _judge(recorded: RecordedLine, definitions_of_name: Sequence[Definition], text: Sequence[str]) -> _PathMatch:
+def _match_definitions(
+    recorded: RecordedLine, definitions_of_name: Sequence[Definition], text: Sequence[str]
+) -> _PathMatch:
     if recorded.line > len(text):
         return _PathMatch.CONTRADICTS
     enclosing = [
@@ -151,7 +154,7 @@ def _definitions_by_name(
 def _function_name(recorded: RecordedLine) -> str:
     """Return the name of a frame's function, or of the function around a lambda; empty for a module's own code."""
     if recorded.language is Language.NATIVE:
-        return recorded.short_name  # a lambda has the short name of its function
+        return recorded.short_name  # a lambda has the short name of its enclosing function
     name = recorded.name
     while (enclosing := _UNNAMED.sub("", name)) != name:
         name = enclosing

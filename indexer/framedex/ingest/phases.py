@@ -16,7 +16,7 @@ _MOST_NUMBER = 1 << 31
 
 
 def name_phases(capture: Capture) -> tuple[PhaseRecord, ...]:
-    """Return the phases of the capture's own process. A forked child also has those of its parent."""
+    """Return the phases of the capture's own process. A forked child also has the phases of its parent."""
     if capture.metadata.started_clock_ns is None:
         return ()
     return tuple(_read_phases(capture, capture.metadata.started_clock_ns))

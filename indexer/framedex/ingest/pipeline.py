@@ -35,7 +35,7 @@ from framedex.path_resolution.files import PathMap, PathRule, file_exists, usabl
 from framedex.path_resolution.moved_files import TreeFiles
 from framedex.sources import find_likely_files, language_of
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 
@@ -62,7 +62,7 @@ def ingest_captures(
 ) -> IndexingReport:
     """Add the captures that are new or have grown, store the source roots, and find every function's source.
 
-    Each capture and each batch of source files is committed when it is done. An interrupted run loses only its present
+    Each capture and each batch of source files is committed when it is done. An interrupted run loses only its current
     batch, and the next run continues. Several processes may do this at once. `rules` map recorded paths to local paths
     and replace the stored rules. `find` finds the functions' source: `find_sources` (the default), or the faster
     `find_needed_sources`. `debuginfod` provides debug files.
@@ -82,10 +82,10 @@ def ingest_captures(
 
     def locate() -> None:
         if find is skip_sources or early_problems or store.sources.has_unread_roots():
-            return  # the last step locates them, or another run
+            return  # the last step or another run locates them
         early_problems.extend(locate_functions(store.sources, SilentProgress(), binaries))
         if early_problems:
-            store.sources.mark_stale_for_release_maps("")  # the last step looks again, and reports the problems
+            store.sources.mark_stale_for_release_maps("")  # the last step tries again, and reports the problems
 
     added = [
         replace(report, renamed=report.path in stale)
@@ -126,7 +126,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
 
 
 def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Read only the source files that are likely to define recorded functions, and leave the rest for another run."""
+    """Read only the source files that are likely to define recorded functions, and leave the rest to another run."""
     report = TreeReport()
     read_needed_sources(
         store, find_trees(store, progress, report), progress, report, binaries or _make_recorded_binaries(store)
@@ -135,12 +135,12 @@ def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBina
 
 
 def skip_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Read no sources: answers about Python lines do not need those of native functions, and another run finds them."""
+    """Read no sources: answers about Python lines do not need native sources. Another run reads them."""
     return TreeReport()
 
 
 def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> TreeReport:
-    """Update a few files at once, without scanning the rest of their trees: for files saved in an editor.
+    """Update a few files immediately, without scanning the rest of their trees: for files saved in an editor.
 
     Files that are neither below a stored root nor referred to by a frame are skipped.
     """
@@ -183,16 +183,15 @@ def read_needed_sources(
 ) -> None:
     """Read at most `MAX_NEEDED_FILES` of the new and changed files, and locate the functions found in them.
 
-    The files for recorded paths come first.
+    The files for recorded paths come first, then files that names of functions suggest, then files of exact lines.
     """
     mapped = find_mapped_files(store, trees)
     unread = {file.path for file in trees.changed_files(store)}
     likely = _likely_files(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
-    roots_by_path = [*dict.fromkeys(here.path for here in mapped.values() if here.path in unread), *likely][
-        :MAX_NEEDED_FILES
-    ]
-    with progress.task("Reading the sources of recorded functions", len(roots_by_path)) as advance:
-        read_files(store, roots_by_path, trees.roots, report, advance)
+    needed = [*(here.path for here in mapped.values()), *likely, *store.sources.files_of_exact_locations()]
+    paths = list(dict.fromkeys(path for path in needed if path in unread))[:MAX_NEEDED_FILES]
+    with progress.task("Reading the sources of recorded functions", len(paths)) as advance:
+        read_files(store, paths, trees.roots, report, advance)
     with store.transaction():
         locate_mapped_frames(store, mapped)
         report.add_problems(locate_functions(store.sources, progress, binaries))

@@ -21,7 +21,7 @@ from framedex.ingest.report import IndexingReport, UnreadableCapture
 from framedex.ingest.source_maps import import_map
 from framedex.path_resolution.files import PathRule
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 
@@ -44,8 +44,8 @@ def rebuild_index(
     try:
         with Store.open_any_version(path, patience) as store, report_damage(path):
             with store.transaction():
-                report = refill(store, captures, roots, progress, rules, debuginfod)
-                if store.is_doubtful:
+                report = rebuild_contents(store, captures, roots, progress, rules, debuginfod)
+                if store.was_changed_outside:
                     store.check_structure()
             store.mark_rebuilt()
             store.seal()
@@ -54,12 +54,12 @@ def rebuild_index(
         _rename_damaged(path)
     with Store(path, patience) as store:
         with store.transaction():
-            report = refill(store, captures, roots, progress, rules, debuginfod)
+            report = rebuild_contents(store, captures, roots, progress, rules, debuginfod)
         store.seal()
         return report
 
 
-def refill(
+def rebuild_contents(
     store: Store,
     captures: Sequence[Path],
     roots: Sequence[Path],
@@ -139,7 +139,7 @@ def renew_index(
                     return
                 moved = _find_moved_captures(store, project_captures)
                 on_begin()
-                report = refill(store, moved, roots, progress, rules, debuginfod)
+                report = rebuild_contents(store, moved, roots, progress, rules, debuginfod)
                 for capture, error in report.refused:
                     raise FramedexError(f"{capture} cannot be read now: {error.message}", _MISSING_CONTENT_REMEDY)
             store.mark_rebuilt()

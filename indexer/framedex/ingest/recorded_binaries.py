@@ -25,12 +25,12 @@ from framedex.model import BinaryId, FrameRole, Module
 from framedex.path_resolution.files import PathMap
 from framedex.texts.captures import UNNAMED_FRAMES
 
-if TYPE_CHECKING:  # few runs need it
+if TYPE_CHECKING:  # rarely needed
     from framedex.binaries.debuginfod import Debuginfod
 
 
 Opened = tuple[Binary | None, tuple[str, ...]]
-"""A binary with its doubts as sentences, or None and the reason, such as `FILE is not here`."""
+"""A binary with notes about it, as sentences; or None and the reason, such as `FILE is not on this machine`."""
 
 _FULLY_HASHED_BYTES = 64 * 4096  # bytes: the fingerprint of a file up to this size covers all of it
 
@@ -64,7 +64,7 @@ class RecordedBinaries:
         return self._opened[module.id]
 
     def find_names_source(self, module: Module) -> NameSource:
-        """Return the present source of the names of a module's functions."""
+        """Return the current source of the names of a module's functions."""
         binary, _ = self.open(module)
         if binary is None:
             return NameSource.NOTHING
@@ -117,7 +117,7 @@ class RecordedBinaries:
             return None
         opened = self._open_path(copy, module)
         if opened[0] is None or self._contents.digest_of(copy) != digest:
-            self._stored.forget(copy)
+            self._stored.remove(copy)
             return None
         return opened
 
@@ -125,22 +125,22 @@ class RecordedBinaries:
         """Return the SHA-256 of the recorded content; empty if unknown."""
         if module.content or module.file is None:
             return module.content
-        return self._contents.known(Path(module.path), module.file)
+        return self._contents.find_digest(Path(module.path), module.file)
 
     def _open_path(self, path: Path, module: Module) -> Opened:
         """Return the binary if the file on disk is the recorded one; otherwise None and the reason."""
-        trouble = _why_unreadable(path)
-        if trouble is None:
+        problem = _explain_unreadable(path)
+        if problem is None:
             binary = Binary.open(path)
-            trouble = _why_different(binary, module)
-            if trouble is None:
-                trouble, doubts = self._why_doubtful(path, module)
-                if trouble is None:
-                    return binary, doubts
-        return None, (f"{path} {trouble}",)
+            problem = _explain_difference(binary, module)
+            if problem is None:
+                problem, notes = self._compare_contents(path, module)
+                if problem is None:
+                    return binary, notes
+        return None, (f"{path} {problem}",)
 
-    def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
-        """Return why a file with the recorded build-id and fingerprint has changed (None: unchanged), and doubts."""
+    def _compare_contents(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
+        """Return how a file with the recorded build-id and fingerprint was changed (None: it was not), and notes."""
         recorded = self._recorded_digest(module)
         if path.stat().st_size <= _FULLY_HASHED_BYTES or (module.file is None and not recorded):
             return None, ()
@@ -150,13 +150,13 @@ class RecordedBinaries:
             return None, ()
         if not recorded:
             return None, (
-                f"{path} was written or moved after it was recorded, and nothing proves that it was not changed: names"
-                " in it may be wrong. Record the program again with `framedex run SCRIPT` to be sure.",
+                f"{path} was written or moved after it was recorded, and its content cannot be verified: names in it"
+                " may be wrong. Record the program again with `framedex run SCRIPT` to be sure.",
             )
         return None if self._contents.digest_of(path) == recorded else "has changed since it was recorded", ()
 
 
-def _why_unreadable(path: Path) -> str | None:
+def _explain_unreadable(path: Path) -> str | None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return "is not on this machine"
@@ -168,7 +168,7 @@ def _why_unreadable(path: Path) -> str | None:
     return None
 
 
-def _why_different(binary: Binary, module: Module) -> str | None:
+def _explain_difference(binary: Binary, module: Module) -> str | None:
     if module.build_id is not None and binary.build_id != module.build_id:
         return "has changed since it was recorded"
     if not module.fingerprint:
@@ -209,7 +209,7 @@ def _install_command(found: re.Match[str], version: str) -> str:
         return f"pip install {requirement}"
     if Path(found[0]).with_name("pip").is_dir():
         return f"{shlex.quote(str(python))} -m pip install {requirement}"
-    return f"uv pip install --python {shlex.quote(str(python))} {requirement}"  # its environments have no pip
+    return f"uv pip install --python {shlex.quote(str(python))} {requirement}"  # uv's environments have no pip
 
 
 _DEBUG_FILES = "/usr/lib/debug/.build-id"

@@ -77,9 +77,9 @@ class RecordedPaths:
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
         if not os.path.isabs(path):  # noqa: PTH117
             return None
-        if is_process_path(path):  # Bazel's builds record paths below the compiler's working folder, which is not ours
+        if is_process_path(path):  # Bazel records paths below the compiler's working folder
             return to_storable(os.path.normpath(path))
-        return to_storable(os.path.realpath(self._moves.now(path)))
+        return to_storable(os.path.realpath(self._moves.current_path(path)))
 
     def _resolve_frozen(self, name: str) -> str | None:
         """Return the source file of a module built into the interpreter; None if several libraries are possible."""
@@ -99,13 +99,13 @@ class RecordedPaths:
         if not name or "\0" in name:
             return self.resolve(name)
         if os.path.isabs(name):  # noqa: PTH117
-            return self.resolve(self._former.now(name) if self._former.has_reached(binary) else name)
+            return self.resolve(self._former.current_path(name) if self._former.is_in_moved_folder(binary) else name)
         sibling = os.path.join(os.path.dirname(binary), name)  # noqa: PTH118, PTH120 - as below
         return self.resolve(sibling if file_exists(sibling) else f"{BUILD_FOLDER}/{name}")
 
 
 class StoredPrograms:
-    """The files kept beside a capture's calls, by their names in the calls; None if missing or changed.
+    """The files stored beside a capture's calls, by their names in the calls; None if missing or changed.
 
     It has the same methods as a shared capture's stream.
     """

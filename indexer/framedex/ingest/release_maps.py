@@ -1,7 +1,7 @@
 """Look up recorded functions in the release maps that framedex ships.
 
-They are used if no source folder, imported map or debug information has a function. They are read in place: the index
-stores only the locations, and the maps of these.
+The maps are used for functions that no source folder, imported map or debug information has. They are read in place:
+the index stores only the locations, and the names of their maps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def mark_stale_for_release_maps(tables: SourceTables, path: Path | None = None) 
         state = f"{status.st_size} {status.st_mtime_ns}"
         known = tables.read_release_maps_state()
         if state != known:
-            if known is not None:  # otherwise there is nothing to lose
+            if known is not None:  # otherwise the index has no locations from release maps
                 open_release_maps(path)
             tables.mark_stale_for_release_maps(state)
     except (OSError, SourceMapError):
@@ -64,10 +64,10 @@ class ReleasedFunctions:
             return None
         return self._sources(function.origin)
 
-    def run_query(self, ask: Callable[[], _Answer]) -> _Answer | None:
+    def run_query(self, query: Callable[[], _Answer]) -> _Answer | None:
         """Return the result of a query of the maps; None if they are damaged, which is stored in `problems`."""
         try:
-            return ask()
+            return query()
         except SourceMapError as error:
             if (problem := f"{error.message} {error.remedy}") not in self.problems:
                 self.problems.append(problem)
@@ -86,7 +86,7 @@ class ReleasedFunctions:
             found = self.run_query(partial(opened.nearest, component, origin.release or opened.releases[-1]))
             if found is not None:
                 build = component, origin.release
-                is_unknown = (*build, "") in revisions  # a version such as 0.4.13+cuda12 leaves it unknown
+                is_unknown = (*build, "") in revisions  # the commit of 0.4.13+cuda12 is unknown
                 is_same = (*build, found.info.commit) in revisions or (is_unknown and not found.is_nearest)
                 maps.append((replace(found.info, is_nearest=not (origin.is_known and is_same)), found))
         return BinarySources(maps, origin, self.run_query) if maps else None
@@ -104,8 +104,8 @@ class BinarySources(CombinedMaps):
     def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Candidate]:
         """Return the possible C++ definitions of a function with this key.
 
-        In a third-party binary, only the name of a function relates it to XLA. If it was compiled in another
-        translation unit than in XLA, it is another function of that name.
+        In a third-party binary, only the name of a function relates it to XLA. If its translation unit differs from the
+        unit in XLA, it is another function with that name.
         """
         found = self.definitions(function.short_name, "cpp", key)
         if self._origin.is_known or not function.unit.endswith(_COMPILED_SUFFIXES):

@@ -29,7 +29,7 @@ class RemovalResult:
 
 
 def remove_captures(store: Store, ids: Collection[int]) -> RemovalResult:
-    """Remove captures by their ids; a folder that is no longer this capture is left.
+    """Remove captures by their ids; a folder that now contains another capture stays.
 
     Raises FramedexError, and removes nothing, if a capture is still being recorded or read, or cannot be removed.
     """
@@ -51,7 +51,7 @@ def remove_captures(store: Store, ids: Collection[int]) -> RemovalResult:
     try:
         for each in dict.fromkeys(aside):
             shutil.rmtree(each)
-        # Folders of captures still in the index are being removed by another process, which may put them back.
+        # Another process is removing the folders of captures still in the index, and may restore them.
         known = {removal_path(capture.path) for capture in store.read_roots_and_captures()[1]}
         for parent in dict.fromkeys(capture.path.parent for capture in captures):
             for each in find_unfinished_removals(parent):
@@ -88,7 +88,7 @@ def _removable_folders(captures: Sequence[KnownCapture]) -> Iterator[Path]:
             raise FramedexError(
                 f"Capture {capture.id} is being read into the index as it is recorded.", "Stop it first."
             )
-        for folder in (capture.path, removal_path(capture.path)):  # an interrupted removal leaves the second
+        for folder in (capture.path, removal_path(capture.path)):  # an interrupted removal leaves the renamed folder
             if _is_capture(capture, folder):
                 if not is_complete(folder):
                     raise FramedexError(

@@ -1,4 +1,4 @@
-"""The results of a run of `framedex index`."""
+"""The results of one `framedex index`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class IndexingReport:
     """The results of one run.
 
     `refused` are captures that could not be read at all, with the reason. `moved` are known captures with new paths.
-    `gone` are captures that a rebuild left out because their folders are missing. `moved_from` is the project's former
+    `gone` are captures that a rebuild omitted because their folders are missing. `moved_from` is the project's former
     folder, if it was moved since the index was last opened.
     """
 

@@ -18,7 +18,7 @@ from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import read_files
 from framedex.model import ExtractedFile, SourceMapInfo
 from framedex.sources import find_files
-from framedex.sources.source_map import ENDING, SourceMapError, is_inside, read_map, write_map
+from framedex.sources.source_map import ENDING, SourceMapError, is_path_in_repository, read_map, write_map
 
 _BATCH_FILES = 100  # files in memory
 
@@ -45,9 +45,9 @@ def import_map(store: Store, path: Path, progress: Progress) -> ImportedMap:
 
 
 def import_wheel_maps(store: Store, progress: Progress) -> Iterator[str]:
-    """Import the maps beside recorded binaries, as a wheel may ship them; yield the errors.
+    """Import the maps beside recorded binaries, which a wheel may ship; yield the errors.
 
-    A map is skipped if another map of its component is stored. No function is located yet.
+    A map is skipped if another map of its component is stored. Functions are located later.
     """
     for path in _find_maps(store.sources.module_folders()):
         try:
@@ -101,7 +101,7 @@ def _file_state(path: Path) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class ExportedMap:
-    """The contents of a written map, and the number of files that had to be read first."""
+    """The information and the totals of a written map; `read` is the number of files that had to be read first."""
 
     info: SourceMapInfo
     files: int
@@ -122,7 +122,7 @@ def export_map(
 ) -> ExportedMap:
     """Write the map of the sources below `root` from the index, with paths relative to `top`.
 
-    Files that are not indexed in their present state are first read into the index. Only paths in `tracked` are
+    Files that are not indexed in their current state are first read into the index. Only paths in `tracked` are
     written. A map without calls has less than half the size: it has definitions but no lines of calls.
     """
     folder = os.path.realpath(root)
@@ -144,7 +144,7 @@ def _read_extracted_files(store: Store, paths: list[str], top: str, with_calls: 
     for path in paths:
         file = store.sources.extracted_file(path)
         relative = _relative_path(path, top)
-        if file is not None and is_inside(relative):
+        if file is not None and is_path_in_repository(relative):
             rows = file.definitions if with_calls else [(*row[:8], None) for row in file.definitions]
             yield replace(file, path=relative, definitions=rows)
 

@@ -23,7 +23,7 @@ def write_plain_index(path: Path, captures: Sequence[Path]) -> None:
 
 @contextmanager
 def temporary_index(captures: Sequence[Path]) -> Iterator[Index]:
-    """Yield an index of these captures, which is deleted afterwards. Raises like `write_plain_index`."""
+    """Yield a temporary index of these captures, and delete it afterwards. Raises like `write_plain_index`."""
     with TemporaryDirectory(prefix="framedex-") as folder:
         path = Path(folder, "index.db")
         write_plain_index(path, captures)

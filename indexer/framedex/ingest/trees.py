@@ -15,7 +15,7 @@ from framedex.index.file.values import to_storable
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
 from framedex.path_resolution.files import FoundFile, find_file
-from framedex.sources import extract_files, find_files, language_of, learn_macros
+from framedex.sources import extract_files, find_files, find_macros, language_of
 
 _BATCH_FILES = 400  # files: a third of a second
 
@@ -45,7 +45,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> SourceFi
             if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where it may not look
                 trees.missing.append(root)
                 report.problems.append(
-                    f"The source folder {root} is missing; what was read from it is kept until"
+                    f"The source folder {root} is missing; its indexed data is kept until"
                     f" `framedex sources remove {shell_word(root)}`."
                 )
                 continue
@@ -56,7 +56,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> SourceFi
                     trees.files[file.path] = file
                     trees.roots[file.path] = root
                 advance(1)
-    for path in store.sources.frame_files():
+    for path in store.sources.files_of_exact_locations():
         if path not in trees.files and (found := find_file(path)):
             trees.files[path] = found
     report.files = len(trees.files)
@@ -101,9 +101,9 @@ def read_files(
 
 def _store_macros(store: Store, root: str, paths: Sequence[str]) -> None:
     """Store the macros that these files of the tree at `root` define."""
-    if learnt := learn_macros([path for path in paths if language_of(path) == "cpp"]):
+    if found := find_macros([path for path in paths if language_of(path) == "cpp"]):
         with store.transaction():
-            store.sources.add_macros(root, learnt)
+            store.sources.add_macros(root, found)
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:

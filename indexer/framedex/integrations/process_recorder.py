@@ -51,8 +51,8 @@ class Recorder:
         found: list[Path] = []
         try:
             folder = self._captures[-1].parent if self._depth else around or self._folder
-            with _environment(settings or {}):
-                self._captures.append(_start(folder))
+            with _environment_variables(settings or {}):
+                self._captures.append(_start_capture(folder))
             self._depth += 1
             try:
                 yield found
@@ -62,24 +62,24 @@ class Recorder:
                 found += self._captures[first:]
         except BaseException:
             try:
-                self._resume(around)
-            except FramedexError as error:  # report the block's own exception; the outer block is incomplete
+                self._resume_recording(around)
+            except FramedexError as error:  # the block's own exception is raised; the outer block stays incomplete
                 self._resume_error = error
             raise
-        self._resume(around)
+        self._resume_recording(around)
 
-    def _resume(self, around: Path | None) -> None:
+    def _resume_recording(self, around: Path | None) -> None:
         """Resume recording the outer block. Raises FramedexError if that fails, or failed before."""
         if self._resume_error is not None:
             raise self._resume_error
         if self._depth:
-            self._captures.append(_start(self._captures[-1].parent))
+            self._captures.append(_start_capture(self._captures[-1].parent))
         elif around is not None:
-            _start(around)
+            _start_capture(around)
 
 
 @contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables within the block: the recorder reads them when it starts."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
@@ -93,7 +93,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _start(folder: Path) -> Path:
+def _start_capture(folder: Path) -> Path:
     """Start a capture in a folder. Raises FramedexError if recording is impossible."""
     try:
         return framedex_native.start(folder)

@@ -1,9 +1,9 @@
 """A process as it is now: its threads, Python frames, calls in progress and waits; and why it hangs.
 
-Start at `look.py`: `look_at` joins the kernel's threads (`tasks.py`), Python's frames (`python_frames.py`, with the
-offsets of `runtime.py`) and the capture's open calls. `targets.py` finds the process that a user means. `waits.py` says
-what each thread waits for, and `diagnosis.py` follows these waits from two looks. `native/` has the native frames, also
-those of core files.
+Start at `snapshot.py`: `take_snapshot` joins the kernel's threads (`tasks.py`), Python's frames (`python_frames.py`,
+with the offsets of `runtime.py`) and the capture's open calls. `targets.py` finds the process that a user means.
+`waits.py` finds the wait of each thread, and `diagnosis.py` traces these waits from two snapshots. `native/` has the
+native frames, also those of core files.
 
 Invariants:
 

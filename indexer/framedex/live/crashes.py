@@ -1,4 +1,4 @@
-"""The stack at which a fatal signal ended a recorded process. The recorder writes it into the capture."""
+"""The stack of a recorded process at its fatal signal. The recorder writes it into the capture."""
 
 from __future__ import annotations
 

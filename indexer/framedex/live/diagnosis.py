@@ -1,4 +1,4 @@
-"""Why a process hangs, or that it does not: the chain of waits from its main thread, from two looks at it."""
+"""Diagnose a hang from two snapshots of a process: the chain of waits from its main thread to the cause."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from framedex.base import words
-from framedex.live.model import GilRole, LiveFrame, Look, ProcessState
+from framedex.live.model import GilRole, LiveFrame, ProcessSnapshot, ProcessState
 from framedex.live.waits import Wait, WaitKind, call_frames, find_waits, innermost_line, supporting_threads
 
 _NS_PER_S = 1_000_000_000
 
 
 class Verdict(StrEnum):
-    """The answer to whether a process hangs."""
+    """The verdict on a process: it hangs, or another state."""
 
     HANG = "hang"
-    BUSY = "busy"  # it computes; whether that ends is unknown
-    WAITING = "waiting"  # for something that may still come
+    BUSY = "busy"  # it computes; framedex cannot tell whether the computation ends
+    WAITING = "waiting"  # a timed wait, for input, or too short to be a hang
     PROGRESS = "progress"
     STOPPED = "stopped"
     ENDED = "ended"
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thread of the explanation: a sentence, and the line that it is about."""
+    """A sentence about one thread, and the line that the thread executes."""
 
     text: str
     line: LiveFrame | None = None
@@ -37,9 +37,9 @@ class Step:
 class Diagnosis:
     """The verdict with its cause, then the other threads from the cause to the main thread.
 
-    `calls` began in the `seconds` between the two looks; None without a capture. `last_record_ns` is the time of the
-    last call or return on CLOCK_MONOTONIC, None if there is none. Both are about the main thread, and threads that may
-    end its wait.
+    `calls` is the number of calls that began in the `seconds` between the two snapshots; None without a capture.
+    `last_record_ns` is the time of the last call or return on CLOCK_MONOTONIC, None if there is none. Both are about
+    the main thread, and threads that may end its wait.
     """
 
     verdict: Verdict
@@ -50,14 +50,14 @@ class Diagnosis:
     last_record_ns: int | None = None
 
 
-def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
-    """Compare two looks at a process.
+def diagnose(before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> Diagnosis:
+    """Compare two snapshots of a process.
 
     Threads that all wait are a hang after `patience_s` seconds without a call, because a device or another process may
     still wake them. So is a call that keeps other threads from the GIL. Locks in a cycle are a hang at once.
     """
     seconds = (after.time_ns - before.time_ns) / _NS_PER_S
-    judge = _Judge(before, after, patience_s)
+    judge = _HangJudge(before, after, patience_s)
     verdict, cause, steps = judge.judge(seconds)
     calls = None if after.calls is None else judge.new_calls
     return Diagnosis(verdict, cause, tuple(steps), calls, seconds, judge.last_record_ns)
@@ -66,9 +66,9 @@ def diagnose(before: Look, after: Look, patience_s: float) -> Diagnosis:
 Judgement = tuple[Verdict, Step, Sequence[Step]]
 
 
-class _Judge:
-    def __init__(self, before: Look, after: Look, patience_s: float) -> None:
-        self._look, self._patience_ns = after, patience_s * _NS_PER_S
+class _HangJudge:
+    def __init__(self, before: ProcessSnapshot, after: ProcessSnapshot, patience_s: float) -> None:
+        self._snapshot, self._patience_ns = after, patience_s * _NS_PER_S
         self._waits: Mapping[int, Wait] = find_waits(before, after)
         supporting = supporting_threads(self._waits, after.threads[0].tid) if after.threads else set()
         self._supporting = [each for each in after.threads if each.tid in supporting]
@@ -78,31 +78,35 @@ class _Judge:
         self.last_record_ns = max(records, default=None)
 
     def judge(self, seconds: float) -> Judgement:
-        look = self._look
-        if look.state is ProcessState.ENDED:
-            return Verdict.ENDED, Step(f"The process {look.end or 'has ended'}."), list(self._unreturned())
-        if look.state in (ProcessState.STOPPED, ProcessState.TRACED):
-            by = "a debugger" if look.state is ProcessState.TRACED else "a signal"
-            stopped = f"The process is stopped by {by}. To continue it: kill -CONT {look.pid}"
-            return Verdict.STOPPED, Step(stopped), list(self._places())
-        if not look.threads:
+        snapshot = self._snapshot
+        if snapshot.state is ProcessState.ENDED:
+            return (
+                Verdict.ENDED,
+                Step(f"The process {snapshot.end or 'has ended'}."),
+                list(self._unreturned_call_steps()),
+            )
+        if snapshot.state in (ProcessState.STOPPED, ProcessState.TRACED):
+            by = "a debugger" if snapshot.state is ProcessState.TRACED else "a signal"
+            stopped = f"The process is stopped by {by}. To continue it: kill -CONT {snapshot.pid}"
+            return Verdict.STOPPED, Step(stopped), list(self._current_line_steps())
+        if not snapshot.threads:
             return Verdict.UNKNOWN, Step("Nothing is recorded yet."), ()
         if cycle := self._find_cycle():
             return self._judge_cycle(cycle)
-        chain = self._chain(look.threads[0].tid)
+        chain = self._wait_chain(snapshot.threads[0].tid)
         if self.new_calls:
             progress = f"{words.count(self.new_calls, 'call')} in the last {seconds:.1f} s."
             return Verdict.PROGRESS, Step(progress), [self._step(wait) for wait in reversed(chain)]
         *dependents, root = chain
         verdict, text = self._judge_root(root)
-        steps = [*self._dispatches(root), *(self._step(wait) for wait in reversed(dependents))]
+        steps = [*self._dispatch_steps(root), *(self._step(wait) for wait in reversed(dependents))]
         return verdict, Step(text, root.line), steps
 
-    def _dispatches(self, wait: Wait) -> Iterator[Step]:
-        """The line that dispatched the work that a thread waits for in JAX.
+    def _dispatch_steps(self, wait: Wait) -> Iterator[Step]:
+        """Yield the line that dispatched the work on which a thread waits in JAX.
 
-        It registered for the same event. If none did, a plug-in gives each caller an event of its own: then it is the
-        line that registered first of all whose events have not fired.
+        This line registered a callback for the same event. If no line did, the plug-in gives each caller a new event:
+        then the line is the one with the oldest event that has not fired.
         """
         if wait.kind is not WaitKind.NATIVE or (event := wait.event) is None:
             return
@@ -112,20 +116,20 @@ class _Judge:
         lines = [(call, line) for call in calls if (line := innermost_line(call_frames(call))) not in (None, wait.line)]
         same = [(call, line) for call, line in lines if call.object == event]
         for first, line in (same or lines)[:1]:
-            age = words.duration(max(self._look.time_ns - first.since_ns, 0))
+            age = words.duration(max(self._snapshot.time_ns - first.since_ns, 0))
             which = "event that it waits for" if same else "oldest event that has not fired"
             yield Step(f"The {which} was dispatched {age} ago", line)
 
-    def _unreturned(self) -> Iterator[Step]:
+    def _unreturned_call_steps(self) -> Iterator[Step]:
         for wait in self._waits.values():
             if wait.thread.open_calls:
                 signal = f": {wait.thread.signal} on its thread" if wait.thread.signal else ""
                 yield Step(f"{wait.thread.open_calls[-1].function} never returned{signal}", wait.line)
 
-    def _places(self) -> Iterator[Step]:
+    def _current_line_steps(self) -> Iterator[Step]:
         for wait in self._waits.values():
             if wait.line is not None:
-                yield Step(f"{_sentence_start(wait)} is here{self._call_text(wait)}", wait.line)
+                yield Step(f"{_format_thread_capitalized(wait)} is here{self._format_open_call(wait)}", wait.line)
 
     def _find_cycle(self) -> Sequence[Wait]:
         """The threads that wait for each other's locks, each for the next one; empty if there is no such cycle."""
@@ -140,15 +144,15 @@ class _Judge:
                 return chain[chain.index(following) :]
         return ()
 
-    def _chain(self, start: int) -> list[Wait]:
-        """The waits from a thread to the root of its wait."""
+    def _wait_chain(self, start: int) -> list[Wait]:
+        """The waits from a thread to the root: each wait depends on the next one."""
         chain = [self._waits[start]]
-        while (following := self._next(chain)) is not None:
+        while (following := self._next_wait(chain)) is not None:
             chain.append(following)
         return chain
 
-    def _next(self, chain: Sequence[Wait]) -> Wait | None:
-        """The wait that the last one depends on; None if it is the root."""
+    def _next_wait(self, chain: Sequence[Wait]) -> Wait | None:
+        """The wait on which the last wait of the chain depends; None if the last one is the root."""
         wait = chain[-1]
         if wait.kind in (WaitKind.LOCK, WaitKind.MUTEX, WaitKind.GIL) and wait.holder is not None:
             holder = self._waits.get(wait.holder)
@@ -157,10 +161,10 @@ class _Judge:
         if wait.kind is WaitKind.NATIVE or (wait.kind is WaitKind.UNKNOWN and not wait.thread.open_calls):
             called_back = [each for each in others if each.is_in_callback]
             in_calls = [each for each in others if each.thread.open_calls]
-            return next(iter(sorted(called_back, key=_rank) or sorted(in_calls, key=_rank)), None)
+            return next(iter(sorted(called_back, key=_wait_rank) or sorted(in_calls, key=_wait_rank)), None)
         if wait.is_for_python:
-            users = [each for each in others if each.line is not None and each.line.is_users]
-            return min(users, key=_rank, default=None)
+            users = [each for each in others if each.line is not None and each.line.is_user_code]
+            return min(users, key=_wait_rank, default=None)
         return None
 
     def _judge_cycle(self, cycle: Sequence[Wait]) -> Judgement:
@@ -170,13 +174,13 @@ class _Judge:
         return Verdict.HANG, Step(text), [self._step(wait) for wait in cycle]
 
     def _judge_root(self, root: Wait) -> tuple[Verdict, str]:
-        """The verdict on the thread that all others depend on, and a sentence."""
+        """The verdict on the thread on which all others depend, and a sentence about it."""
         text = self._step(root).text
         if waiters := sum(wait.kind is WaitKind.GIL and wait is not root for wait in self._waits.values()):
             text += f", and {words.count(waiters, 'thread')} {'waits' if waiters == 1 else 'wait'} for the GIL"
         match root.kind:
             case WaitKind.RUNNING:
-                is_stuck = bool(waiters) and self._age_of_call(root) >= self._patience_ns
+                is_stuck = bool(waiters) and self._open_call_age_ns(root) >= self._patience_ns
                 return Verdict.HANG if is_stuck else Verdict.BUSY, f"{text}."
             case WaitKind.GIL:
                 return Verdict.BUSY, f"{text}, which another thread has just held."
@@ -191,15 +195,15 @@ class _Judge:
         if running := sum(wait.kind is WaitKind.RUNNING for wait in self._waits.values()):
             return (
                 Verdict.BUSY,
-                f"{text}, and {words.count(running, 'other thread')} of the process {_compute(running)}.",
+                f"{text}, and {words.count(running, 'other thread')} of the process {_format_compute(running)}.",
             )
         last = self.last_record_ns
-        silent_ns = None if last is None else max(self._look.time_ns - last, 0)
+        silent_ns = None if last is None else max(self._snapshot.time_ns - last, 0)
         silent = "" if silent_ns is None else f" The last call was {words.duration(silent_ns)} ago."
         is_hang = silent_ns is None or silent_ns >= self._patience_ns
-        return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._why_blocked(root)}.{silent}"
+        return Verdict.HANG if is_hang else Verdict.WAITING, f"{text}{self._explain_block(root)}.{silent}"
 
-    def _why_blocked(self, root: Wait) -> str:
+    def _explain_block(self, root: Wait) -> str:
         if root.holder in self._waits:
             return ", and that thread depends on it in turn"
         if root.is_for_python:
@@ -219,23 +223,23 @@ class _Judge:
         return f": no call is in progress and no thread computes{why}"
 
     def _step(self, wait: Wait, end: str = "") -> Step:
-        return Step(f"{_sentence_start(wait)} {self._state_text(wait)}{end}", wait.line)
+        return Step(f"{_format_thread_capitalized(wait)} {self._format_state(wait)}{end}", wait.line)
 
-    def _state_text(self, wait: Wait) -> str:
-        call = self._call_text(wait)
-        held = self._held_text(wait)
+    def _format_state(self, wait: Wait) -> str:
+        call = self._format_open_call(wait)
+        held = self._format_held_locks(wait)
         match wait.kind:
             case WaitKind.RUNNING:
                 gil = ", holding the GIL" if wait.thread.gil is GilRole.HOLDS else ""
                 return f"{held}computes{gil}{call}"
             case WaitKind.TIMED:
-                return f"{held}{self._time_text(wait)}{call}"
+                return f"{held}{self._format_timed_wait(wait)}{call}"
             case WaitKind.INPUT:
-                return f"{held}waits for {_input_text(wait)}{call}"
+                return f"{held}waits for {_format_input_wait(wait)}{call}"
             case WaitKind.PYTHON:
-                return f"{held}waits {_python_text(wait)}{call}"
+                return f"{held}waits {_format_python_wait(wait)}{call}"
             case WaitKind.LOCK | WaitKind.MUTEX | WaitKind.GIL:
-                return f"{held}waits for {_held_thing(wait)}{self._holder_text(wait)}{call}"
+                return f"{held}waits for {_format_lock(wait)}{self._format_holder(wait)}{call}"
             case WaitKind.NATIVE:
                 what = "for JAX" if wait.is_for_jax else "in native code"
                 return f"{held}waits {what}{call}"
@@ -243,39 +247,39 @@ class _Judge:
                 return "is stopped"
         return f"is{call.removeprefix(',')}" if call else "has an unknown state"
 
-    def _held_text(self, wait: Wait) -> str:
+    def _format_held_locks(self, wait: Wait) -> str:
         """The locks that a thread holds and others wait for."""
         wanted = {each.thread.waits_for for each in self._waits.values() if each is not wait}
         held = wait.thread.python.held if wait.thread.python is not None else ()
         names = dict.fromkeys(lock.name for lock in held if lock in wanted)
         return f"holds {' and '.join(names)} and " if names else ""
 
-    def _holder_text(self, wait: Wait) -> str:
+    def _format_holder(self, wait: Wait) -> str:
         if wait.holder is None:
             return " of an unknown thread" if wait.kind is WaitKind.LOCK else ""
         if wait.holder == wait.thread.tid:
             return " that it holds itself"
         holder = self._waits.get(wait.holder)
-        return f" that {_thread_text(holder) if holder else f'thread {wait.holder}'} holds"
+        return f" that {_format_thread(holder) if holder else f'thread {wait.holder}'} holds"
 
-    def _call_text(self, wait: Wait) -> str:
-        return f", in {self._innermost_call(wait)}" if wait.thread.open_calls else ""
+    def _format_open_call(self, wait: Wait) -> str:
+        return f", in {self._format_innermost_call(wait)}" if wait.thread.open_calls else ""
 
-    def _innermost_call(self, wait: Wait) -> str:
+    def _format_innermost_call(self, wait: Wait) -> str:
         call = wait.thread.open_calls[-1]
-        return f"{call.function} for {words.duration(max(self._look.time_ns - call.since_ns, 0))}"
+        return f"{call.function} for {words.duration(max(self._snapshot.time_ns - call.since_ns, 0))}"
 
-    def _age_of_call(self, wait: Wait) -> int:
-        """The time since the innermost call in progress began; -1 without one."""
+    def _open_call_age_ns(self, wait: Wait) -> int:
+        """The time since the innermost call in progress began, in ns; -1 without a call in progress."""
         calls = wait.thread.open_calls
-        return self._look.time_ns - calls[-1].since_ns if calls else -1
+        return self._snapshot.time_ns - calls[-1].since_ns if calls else -1
 
-    def _time_text(self, wait: Wait) -> str:
+    def _format_timed_wait(self, wait: Wait) -> str:
         task = wait.thread.task
         verb = "sleeps" if task is not None and not task.futex else "waits with a timeout"
-        if task is None or task.until_ns is None or task.until_ns <= self._look.time_ns:
+        if task is None or task.until_ns is None or task.until_ns <= self._snapshot.time_ns:
             return verb
-        return f"{verb}, for {words.duration(task.until_ns - self._look.time_ns)} more"
+        return f"{verb}, for {words.duration(task.until_ns - self._snapshot.time_ns)} more"
 
 
 _RANKS = (
@@ -289,43 +293,43 @@ _RANKS = (
 )
 
 
-def _rank(wait: Wait) -> int:
-    """The order of threads that could end another one's wait: those that may continue come first."""
+def _wait_rank(wait: Wait) -> int:
+    """Sort key for threads that could end another thread's wait: threads that may continue come first."""
     return _RANKS.index(wait.kind) if wait.kind in _RANKS else len(_RANKS)
 
 
-def _thread_text(wait: Wait) -> str:
+def _format_thread(wait: Wait) -> str:
     if wait.thread.is_main:
         return "the main thread"
     kind = "callback thread" if wait.is_in_callback else "thread"
     frames = wait.thread.python.frames if wait.thread.python is not None else ()
-    started = next((frame for frame in reversed(frames) if frame.is_users), None)
+    started = next((frame for frame in reversed(frames) if frame.is_user_code), None)
     return f"{kind} {wait.thread.tid}{f' ({started.function})' if started else ''}"
 
 
-def _sentence_start(wait: Wait) -> str:
-    text = _thread_text(wait)
+def _format_thread_capitalized(wait: Wait) -> str:
+    text = _format_thread(wait)
     return text[0].upper() + text[1:]
 
 
-def _compute(count: int) -> str:
+def _format_compute(count: int) -> str:
     return "computes" if count == 1 else "compute"
 
 
-def _held_thing(wait: Wait) -> str:
+def _format_lock(wait: Wait) -> str:
     if wait.kind is WaitKind.GIL:
         return "the GIL"
     lock = wait.thread.waits_for
     return lock.name if lock is not None and wait.kind is WaitKind.LOCK else "a mutex"
 
 
-def _python_text(wait: Wait) -> str:
+def _format_python_wait(wait: Wait) -> str:
     if wait.kind is WaitKind.LOCK:
-        return f"for {_held_thing(wait)}"
-    return f"in {wait.api}" if wait.api else "in Python's standard library"
+        return f"for {_format_lock(wait)}"
+    return f"in {wait.called_function}" if wait.called_function else "in Python's standard library"
 
 
-def _input_text(wait: Wait) -> str:
+def _format_input_wait(wait: Wait) -> str:
     task = wait.thread.task
     if task is None or not (task.call or task.subject):
         return "input"

@@ -1,4 +1,4 @@
-"""Memory of another process: of a living one through /proc, and parts that were copied. `native/` has core files."""
+"""The memory of a living process, read through /proc, and of copied parts. `native/core_file.py` reads core files."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class ProcessMemory(Memory):
         return content
 
 
-class MemoryParts(Generic[Source]):
-    """Parts of a memory by address, each with its size and the source of its content."""
+class MemoryRanges(Generic[Source]):
+    """Address ranges of a memory, each with the source of its content."""
 
     def __init__(self, parts: Iterable[tuple[int, int, Source]]) -> None:
         self._parts = sorted((each for each in parts if each[1]), key=lambda each: each[0])

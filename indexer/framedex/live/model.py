@@ -16,10 +16,10 @@ class ProcessState(StrEnum):
     """The state of a process."""
 
     ALIVE = "alive"
-    STOPPED = "stopped"  # by SIGSTOP or a terminal
+    STOPPED = "stopped"  # stopped by SIGSTOP or by job control of a terminal
     TRACED = "traced"  # stopped by a debugger
     ENDED = "ended"
-    ELSEWHERE = "on another machine"  # or in another container: only its calls are visible
+    ELSEWHERE = "on another machine"  # or in another container, where only its recorded calls are visible
 
 
 class Activity(StrEnum):
@@ -29,9 +29,9 @@ class Activity(StrEnum):
     FUTEX = "futex"  # waits for a lock, a condition or an event of this process
     SLEEP = "sleep"
     INPUT = "input"  # waits for a file, a pipe, a socket or the end of a child process
-    DISK = "disk"  # uninterruptible
+    DISK = "disk"  # uninterruptible sleep, mostly for a disk
     STOPPED = "stopped"
-    UNKNOWN = "unknown"  # sleeps in a system call that is not readable
+    UNKNOWN = "unknown"  # sleeps in a system call that framedex cannot read
 
 
 class GilRole(StrEnum):
@@ -41,7 +41,7 @@ class GilRole(StrEnum):
     WAITS = "waits"
 
 
-_FROZEN_MODULE = "<frozen "  # the beginning of the file of a module that is part of the interpreter
+_FROZEN_MODULE = "<frozen "  # file names of modules built into the interpreter start so
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class LiveFrame:
     line: int
 
     @property
-    def is_users(self) -> bool:
+    def is_user_code(self) -> bool:
         """Whether the frame is the user's own code, not that of Python or an installed package."""
         is_library = is_library_file(self.file) or self.file.startswith(_FROZEN_MODULE)
         return not is_library and not is_framedex_file(self.file)
@@ -75,7 +75,7 @@ class LockObject:
 
     @property
     def name(self) -> str:
-        """The lock in words, by its address."""
+        """The type and address of the lock, such as `RLock 0x7f0012`."""
         return f"{self.kind} {self.address:#x}"
 
 
@@ -84,8 +84,8 @@ class PythonThread:
     """A Python thread: its kernel thread id, its Python identifier, and its frames, innermost first.
 
     `evaluators` are, for each frame, an address inside the native frame that evaluates it, 0 if unknown.
-    `is_changing`: the frames changed during each attempt to read them. `held` are locks whose `with` block is being
-    executed. `reached` are locks that its innermost frame uses now.
+    `is_changing`: the frames changed during each attempt to read them. `held` are the locks
+    of the `with` blocks that it executes. `reached` are locks on the value stack of its innermost frame.
     """
 
     tid: int
@@ -100,7 +100,7 @@ class PythonThread:
 
 @dataclass(frozen=True, slots=True)
 class Python:
-    """The Python of a process. `gil` is the range of the GIL's addresses, on which threads wait for it."""
+    """The Python interpreter of a process. `gil` is the address range of the GIL; threads wait for it there."""
 
     minor: int
     threads: tuple[PythonThread, ...]
@@ -112,7 +112,7 @@ class Task:
     """A kernel thread. `cpu_ns` is its processor time.
 
     `futex` is the address that it waits on, 0 if none, and `mutex_owner` the thread id that owns the C mutex there, 0
-    if it is no mutex. `until_ns` is the end of a timed wait or sleep on CLOCK_MONOTONIC, None if it has none or if
+    if it is not a mutex. `until_ns` is the end of a timed wait or sleep on CLOCK_MONOTONIC, None if it has none or if
     unknown. `call` is the name of its system call, and `subject` the file or process that the call waits for.
     """
 
@@ -153,7 +153,7 @@ class LiveThread:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ProcessSnapshot:
     """A process at `time_ns` of CLOCK_MONOTONIC. The main thread is first.
 
     `started_unix_ns` is the start of the recording, else of the process. `end` is how the process ended, such as `was

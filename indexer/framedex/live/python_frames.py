@@ -20,7 +20,7 @@ _MAX_FRAMES = 4_096
 _MAX_TEXT_BYTES = 1 << 16
 _MAX_TABLE_BYTES = 1 << 22
 _MAX_SLOTS = 1 << 12
-_ATTEMPTS = 5  # to read between two changes
+_ATTEMPTS = 5  # attempts to read the frames while they do not change
 _LIST_ATTEMPTS = 50
 
 _TYPE = 8  # offsetof(PyObject, ob_type)
@@ -29,7 +29,7 @@ _BYTES_SIZE, _BYTES_DATA = 16, 32
 _TEXT_LENGTH, _TEXT_STATE = 16, 32
 _COMPACT, _ASCII = 32, 64  # masks in a text's state
 _METHOD_SELF = 24  # offsetof(PyCFunctionObject, m_self)
-_OWNED_BY_EVALUATOR = 3  # from here on, owners of frames that run no Python code
+_OWNED_BY_EVALUATOR = 3  # frames with this owner, or a higher one, run no Python code
 _TAG = 3  # from 3.14 on, references in frames have a tag in their lowest bits
 _GIL_BYTES = 216  # sizeof(struct _gil_runtime_state)
 
@@ -69,7 +69,7 @@ class _Frame:
 
 
 class PythonReader:
-    """Reads the Python threads of a process. Code objects are read once, so use one reader for one moment."""
+    """Reads the Python threads of a process. It caches code objects, so create a reader for each snapshot."""
 
     def __init__(self, memory: Memory, runtime: Runtime, folder: str) -> None:
         """Relative file names start in `folder`."""
@@ -143,7 +143,7 @@ class PythonReader:
                 break
         frames = frames or []
         evaluators = tuple(frame.evaluator for frame in frames)
-        thread = PythonThread(tid, identifier, tuple(map(_live_frame, frames)), evaluators, is_changing)
+        thread = PythonThread(tid, identifier, tuple(map(_make_live_frame, frames)), evaluators, is_changing)
         if is_changing:
             return state, thread
         try:
@@ -180,23 +180,23 @@ class PythonReader:
             head = memory.read(address, offsets["frame.locals"])
             owner = head[offsets["frame.owner"]]
             evaluator = address if owner >= _OWNED_BY_EVALUATOR else 0
-            if not evaluator and (frame := self._frame_of_head(address, head)) is not None:
+            if not evaluator and (frame := self._parse_frame_head(address, head)) is not None:
                 run.append(frame)
             if "frame.is_entry" in offsets and head[offsets["frame.is_entry"]]:
                 evaluator, cframe = cframe, memory.word(cframe + offsets["cframe.previous"])
             if evaluator:
                 yield from (replace(frame, evaluator=evaluator) for frame in run)
                 run.clear()
-            address = _word_at(head, offsets["frame.previous"])
+            address = _read_word(head, offsets["frame.previous"])
         yield from run
 
-    def _frame_of_head(self, address: int, head: bytes) -> _Frame | None:
+    def _parse_frame_head(self, address: int, head: bytes) -> _Frame | None:
         """The frame with these first bytes; None if it is invisible to Python."""
         offsets = self._offsets
-        code = _word_at(head, offsets["frame.code"]) & ~(_TAG if self._runtime.minor >= 14 else 0)
+        code = _read_word(head, offsets["frame.code"]) & ~(_TAG if self._runtime.minor >= 14 else 0)
         if not code or (read := self._code(code)) is None:
             return None
-        instruction = _word_at(head, offsets["frame.instruction"]) - read.instructions
+        instruction = _read_word(head, offsets["frame.instruction"]) - read.instructions
         is_incomplete = head[offsets["frame.owner"]] == 0 and instruction < read.first_traceable
         return None if is_incomplete else _Frame(address, read, instruction)
 
@@ -206,7 +206,7 @@ class PythonReader:
             return None
         memory, offsets = self._memory, self._offsets
         return _Code(
-            filename=self._absolute(self._read_text(memory.word(address + offsets["code.filename"]))),
+            filename=self._make_absolute(self._read_text(memory.word(address + offsets["code.filename"]))),
             qualname=self._read_text(memory.word(address + offsets["code.qualname"])),
             first_line=memory.int32(address + offsets["code.first_line"]),
             line_table=self._read_bytes(memory.word(address + offsets["code.line_table"])),
@@ -217,7 +217,7 @@ class PythonReader:
             stack_size=memory.int32(address + offsets["code.stack_size"]),
         )
 
-    def _absolute(self, file: str) -> str:
+    def _make_absolute(self, file: str) -> str:
         return file if file.startswith(("/", "<")) or not self._folder else f"{self._folder}/{file}"
 
     def _first_traceable(self, code: int) -> int:
@@ -257,16 +257,18 @@ class PythonReader:
             return
         first = frame.address + self._offsets["frame.locals"] + 8 * frame.code.local_count
         for address in self._memory.words(first, depth):
-            lock = self._lock_of_exit(address)
+            lock = self._lock_of_exit_method(address)
             if lock is not None and lock.is_locked:
                 yield lock
 
-    def _lock_of_exit(self, value: int) -> LockObject | None:
+    def _lock_of_exit_method(self, value: int) -> LockObject | None:
         """The lock of a bound `__exit__`; from 3.14 on, the lock itself, which follows its unbound `__exit__`."""
         if self._runtime.minor >= 14:
             return self._lock_at(value & ~_TAG)
         try:
-            if self._type_name(self._memory.word(value + _TYPE)) != "builtin_function":  # cut by _read_type_name
+            if (
+                self._type_name(self._memory.word(value + _TYPE)) != "builtin_function"
+            ):  # _read_type_name truncates names to this length
                 return None
             return self._lock_at(self._memory.word(value + _METHOD_SELF))
         except OSError:
@@ -286,7 +288,7 @@ class PythonReader:
             return
         mask = ~_TAG if self._runtime.minor >= 14 else ~0
         for value in reversed(self._memory.words(first, count)):
-            lock = self._lock_at(value & mask) or self._lock_of_exit(value)
+            lock = self._lock_at(value & mask) or self._lock_of_exit_method(value)
             if lock is not None and lock.is_locked:
                 yield lock
 
@@ -306,11 +308,11 @@ class PythonReader:
             return None
 
 
-def _word_at(content: bytes, offset: int) -> int:
+def _read_word(content: bytes, offset: int) -> int:
     return int.from_bytes(content[offset : offset + 8], "little")
 
 
-def _live_frame(frame: _Frame) -> LiveFrame:
+def _make_live_frame(frame: _Frame) -> LiveFrame:
     line = line_at(frame.code.line_table, frame.code.first_line, frame.instruction) or frame.code.first_line
     return LiveFrame(frame.code.qualname, frame.code.filename, line)
 

@@ -16,15 +16,15 @@ from framedex.base.regularfile import open_regular
 from framedex.live.memory import Memory
 
 _ELF_HEADER = struct.Struct("<5s11xHHIQQQIHHHHHH")
-_SECTION_HEADER = struct.Struct("<IIQQQQ")  # its first members: name, type, flags, address, offset, size
-_PROGRAM_HEADER = struct.Struct("<IIQQ")  # its first members: type, flags, offset, address
+_SECTION_HEADER = struct.Struct("<IIQQQQ")  # first members: name, type, flags, address, offset, size
+_PROGRAM_HEADER = struct.Struct("<IIQQ")  # first members: type, flags, offset, address
 _LOADABLE = 1  # PT_LOAD
 _RUNTIME_SECTION = b".PyRuntime"  # contains only the variable _PyRuntime
 _MAX_NAMES_BYTES = 1 << 20
 _PYTHON_BINARY = re.compile(r"/(?:lib)?python3\.(\d+)[^/]*$")
 _COOKIE = b"xdebugpy"
 _STATES = ("runtime.", "interpreter.")
-_MAX_STATE_BYTES, _MAX_OFFSET = 1 << 24, 1 << 16  # in these states, and in other structures
+_MAX_STATE_BYTES, _MAX_OFFSET = 1 << 24, 1 << 16  # maximum offset in the structures of _STATES, and in other structures
 
 # The members of _Py_DebugOffsets after its cookie, in order, up to the last one that is used: CPython's
 # Include/internal/pycore_runtime.h (3.13) and pycore_debug_offsets.h (3.14 and 3.15).
@@ -68,7 +68,7 @@ _SUPPORTED = f"3.11 to 3.{max(_DEBUG_OFFSETS)} are"
 
 
 class UnknownRuntimeError(Exception):
-    """The process has no CPython that can be read; the text is the reason."""
+    """Raised if framedex cannot read the CPython of a process; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def python_binaries(pid: int) -> Iterator[MappedBinary]:
 def _find_runtime(file: Path) -> int | None:
     """The offset of _PyRuntime from the load address of an ELF file; None if it has none.
 
-    The ELF reader of `framedex.binaries` imports more than a look may take. Raises OSError, struct.error or ValueError
+    The ELF reader of `framedex.binaries` would take too long to import. Raises OSError, struct.error or ValueError
     for a malformed file.
     """
     with open_regular(file) as binary:

@@ -1,4 +1,4 @@
-"""Watch a process for the time that it has made no progress.
+"""Detect a stall: a process that has made no progress for a given time.
 
 Progress is a call that begins or ends on the main thread, or on a thread that may end the main thread's wait
 (`waits.supporting_threads`). So a thread that only logs does not hide a hang. If a worker thread trains, it is not a
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.captures.open_calls import read_open_calls
 from framedex.live.diagnosis import Verdict, diagnose
-from framedex.live.look import look_at
 from framedex.live.model import ProcessState
+from framedex.live.snapshot import take_snapshot
 from framedex.live.tasks import process_state
 
 if TYPE_CHECKING:
     from framedex.live.diagnosis import Diagnosis
-    from framedex.live.model import Look
+    from framedex.live.model import ProcessSnapshot
     from framedex.live.targets import Target
 
 _NS_PER_S = 1_000_000_000
@@ -31,8 +31,8 @@ class StallWatch:
 
     def __init__(self, target: Target, patience_ns: int) -> None:
         self.target = target
-        self.look: Look | None = None
-        """The latest look; None while the main thread makes calls."""
+        self.snapshot: ProcessSnapshot | None = None
+        """The latest snapshot; None while the main thread makes calls."""
         self._patience_ns = patience_ns
         self._progress_ns = self._polled_ns = time.monotonic_ns()
 
@@ -44,17 +44,17 @@ class StallWatch:
     def poll(self) -> Diagnosis | None:
         """Look at the process. Return why it stalls if it has made no progress for the patience, otherwise None."""
         now = time.monotonic_ns()
-        was_interrupted = now - self._polled_ns > self._patience_ns  # this process was stopped, too
+        was_interrupted = now - self._polled_ns > self._patience_ns  # the watching process was stopped, too
         self._polled_ns = now
         if was_interrupted or process_state(self.target.pid) is not ProcessState.ALIVE:
-            self._progress_ns, self.look = now, None
+            self._progress_ns, self.snapshot = now, None
             return None
         self._progress_ns = max(self._progress_ns, self._last_call_of_main_thread())
         if now - self._progress_ns < self._patience_ns // 2:
-            self.look = None
+            self.snapshot = None
             return None
-        before, self.look = self.look, look_at(self.target)
-        return self._diagnose(before, self.look) if before is not None else None
+        before, self.snapshot = self.snapshot, take_snapshot(self.target)
+        return self._diagnose(before, self.snapshot) if before is not None else None
 
     def _last_call_of_main_thread(self) -> int:
         if self.target.capture is None:
@@ -65,8 +65,8 @@ class StallWatch:
             return 0
         return max((each.last_record_ns or 0 for each in threads if each.thread_id == self.target.pid), default=0)
 
-    def _diagnose(self, before: Look, look: Look) -> Diagnosis | None:
-        found = diagnose(before, look, self._patience_ns / _NS_PER_S)
+    def _diagnose(self, before: ProcessSnapshot, snapshot: ProcessSnapshot) -> Diagnosis | None:
+        found = diagnose(before, snapshot, self._patience_ns / _NS_PER_S)
         self._progress_ns = max(self._progress_ns, found.last_record_ns or 0)
         patience_ns = self._patience_ns * (_BUSY_FACTOR if found.verdict is Verdict.BUSY else 1)
-        return found if look.time_ns - self._progress_ns >= patience_ns else None
+        return found if snapshot.time_ns - self._progress_ns >= patience_ns else None

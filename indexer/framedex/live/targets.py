@@ -23,7 +23,7 @@ _CLOCK_TOLERANCE_NS = 2_000_000_000  # the wall clock may be set while a program
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A process, and its capture if it is recorded. `is_here`: a process of this id may be that process."""
+    """A process, and its capture if it is recorded. `is_here`: the process may be running on this machine."""
 
     pid: int
     is_here: bool
@@ -94,10 +94,10 @@ def _newest(captures: Sequence[Path]) -> Target:
 def target_of_capture(capture: Path) -> Target:
     """The target of a capture. Raises FramedexError if the folder is not a capture."""
     metadata = read_metadata(capture)
-    return Target(metadata.pid or 0, _may_live(metadata), metadata.started_unix_ns, capture, metadata)
+    return Target(metadata.pid or 0, _may_be_running(metadata), metadata.started_unix_ns, capture, metadata)
 
 
-def _may_live(metadata: Metadata) -> bool:
+def _may_be_running(metadata: Metadata) -> bool:
     """Whether the recorded process is running on this machine: a process of its id that is older than the recording."""
     if not metadata.pid or metadata.host != host_name() or process_state(metadata.pid) is ProcessState.ENDED:
         return False

@@ -21,8 +21,8 @@ _FUTEX_REALTIME = 256  # FUTEX_CLOCK_REALTIME
 _TIMER_ABSTIME = 1
 _TIMESPEC = struct.Struct("<qq")
 
-# x86-64 system calls that wait (arch/x86/entry/syscalls/syscall_64.tbl), with the argument that is a descriptor. Those
-# of other machines have other numbers.
+# x86-64 system calls that wait (arch/x86/entry/syscalls/syscall_64.tbl), whose first argument is a
+# descriptor. Other architectures have other numbers.
 _DESCRIPTOR_CALLS = {0: "read", 1: "write", 17: "pread64", 19: "readv", 43: "accept", 44: "sendto", 45: "recvfrom"}
 _DESCRIPTOR_CALLS |= {20: "writev", 42: "connect", 46: "sendmsg", 47: "recvmsg", 73: "flock", 288: "accept4"}
 _MANY_DESCRIPTORS = {7: "poll", 23: "select", 232: "epoll_wait", 270: "pselect6", 271: "ppoll", 281: "epoll_pwait"}
@@ -132,7 +132,7 @@ def _mutex_owner(memory: Memory | None, address: int, operation: int, value: int
 
 
 def _futex_end(memory: Memory | None, operation: int, timeout: int) -> int | None:
-    """The end of a timed wait on CLOCK_MONOTONIC; None for a wait without an end, or one of another clock."""
+    """The end of a timed wait on CLOCK_MONOTONIC; None for a wait without a timeout, or with another clock."""
     if operation & 0x7F != _FUTEX_TIMED_ABSOLUTE:
         return None
     end = _read_timespec(memory, timeout)

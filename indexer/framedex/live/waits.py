@@ -8,28 +8,28 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from framedex.live.model import Activity, GilRole, LiveFrame, LiveThread, Look
+from framedex.live.model import Activity, GilRole, LiveFrame, LiveThread, ProcessSnapshot
 
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
 
-_BUSY_SHARE = 0.1  # of the time between two looks on a processor: more counts as running
+_BUSY_SHARE = 0.1  # a thread is running if it used a processor for more of the time between two snapshots
 _STANDARD_LIBRARY = re.compile(r"/lib(?:64)?/python3\.[^/]+/(?!(?:site|dist)-packages/)|^<frozen ")
 _START_OF_THREAD = "Thread._bootstrap"  # the outermost frame of a thread that Python started
 _JAX_FILE = re.compile(r"/jax/(?:_src|experimental|extend)/|/jaxlib/")
 
 
 class WaitKind(StrEnum):
-    """The kind of a wait."""
+    """The kind of a thread's wait."""
 
-    RUNNING = "running"  # no wait: on a processor
+    RUNNING = "running"  # does not wait: it computes
     LOCK = "lock"  # threading.Lock or RLock
-    MUTEX = "mutex"  # of C or C++
+    MUTEX = "mutex"  # a mutex of C or C++
     GIL = "gil"
     PYTHON = "python"  # a queue, condition, event, future or join of Python's standard library
-    NATIVE = "native"  # for another thread, in native code
-    TIMED = "timed"  # it ends by itself
-    INPUT = "input"  # for a file, pipe, socket, child process or disk
+    NATIVE = "native"  # waits in native code for another thread
+    TIMED = "timed"  # a sleep, or a wait with a timeout
+    INPUT = "input"  # waits for a file, pipe, socket, child process or disk
     STOPPED = "stopped"
     UNKNOWN = "unknown"
 
@@ -44,7 +44,7 @@ class Wait:
 
     @property
     def is_for_python(self) -> bool:
-        """Whether only other Python code can end it."""
+        """Whether only other Python code can end the wait."""
         return self.kind in (WaitKind.PYTHON, WaitKind.LOCK)
 
     @property
@@ -67,15 +67,15 @@ class Wait:
         return innermost_line(python_frames(self.thread))
 
     @property
-    def api(self) -> str:
+    def called_function(self) -> str:
         """The function of a library that the user's innermost line calls, such as `Queue.get`; empty if none."""
         frames = python_frames(self.thread)
-        first = next((index for index, frame in enumerate(frames) if frame.is_users), 0)
+        first = next((index for index, frame in enumerate(frames) if frame.is_user_code), 0)
         return frames[first - 1].function if first else ""
 
     @property
     def event(self) -> int | None:
-        """The address of the event that it waits for: the latest one for which its line registered a callback."""
+        """The address of the awaited event: the latest one for which the thread's line registered a callback."""
         calls = [call for call in self.thread.pending if innermost_line(call_frames(call)) == self.line]
         return max(calls, key=lambda call: call.since_ns).object if calls else None
 
@@ -103,11 +103,11 @@ def call_frames(call: OpenCall) -> Sequence[LiveFrame]:
 
 def innermost_line(frames: Sequence[LiveFrame]) -> LiveFrame | None:
     """The user's innermost line, otherwise the innermost frame; None without frames."""
-    return next((frame for frame in frames if frame.is_users), frames[0] if frames else None)
+    return next((frame for frame in frames if frame.is_user_code), frames[0] if frames else None)
 
 
-def find_waits(before: Look, after: Look) -> dict[int, Wait]:
-    """The wait of each thread of `after`, by thread id; `before` is an earlier look, which shows processor time."""
+def find_waits(before: ProcessSnapshot, after: ProcessSnapshot) -> dict[int, Wait]:
+    """The wait of each thread of `after`, by thread id; `before` is an earlier snapshot, which shows processor time."""
     earlier = {thread.tid: thread for thread in before.threads}
     elapsed_ns = max(after.time_ns - before.time_ns, 1)
     holders = _lock_holders(after.threads)

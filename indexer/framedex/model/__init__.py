@@ -2,7 +2,7 @@
 
 Creating a frozen dataclass takes 0.3 to 0.5 ms, so each module has the types of related answers. `capture.py` has the
 recorded content and its batches, `rows.py` the rows of the index, `traces.py` a call with its stack. `LocationEvidence`
-is the evidence for a location, `LinkEvidence` the evidence for a cause.
+says how a location is known, `LinkEvidence` how the cause of a call is known.
 """
 
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
         Waits,
         WaitsAndLoops,
     )
-    from framedex.model.functions import CallEdge, CompiledFunction, FunctionMark, MatchingFunctions
+    from framedex.model.functions import CallEdge, CompiledFunction, FunctionCallTotals, MatchingFunctions
     from framedex.model.lines import (
         BoundaryEnd,
         FileProblem,
@@ -205,7 +205,7 @@ __all__ = [
     "FrameStep",
     "FramesBySource",
     "Function",
-    "FunctionMark",
+    "FunctionCallTotals",
     "FunctionRow",
     "FunctionTotals",
     "HandlerOrigin",
@@ -341,7 +341,7 @@ __getattr__ = export_lazily(
             "WaitsAndLoops",
             "Waits",
         ),
-        "functions": ("CallEdge", "FunctionMark", "CompiledFunction", "MatchingFunctions"),
+        "functions": ("CallEdge", "FunctionCallTotals", "CompiledFunction", "MatchingFunctions"),
         "lines": (
             "BoundaryEnd",
             "FileProblem",

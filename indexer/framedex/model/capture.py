@@ -13,7 +13,7 @@ from framedex.model.locations import Language
 from framedex.model.metadata import Metadata
 from framedex.model.rows import MergeOutcome, StopReasons
 
-if TYPE_CHECKING:  # readers of the index do not need numpy, which is slow to import
+if TYPE_CHECKING:  # slow to import, and not needed to read an index
     import numpy as np
     import numpy.typing as npt
 
@@ -79,7 +79,7 @@ class CodeObject:
 class NativeFrame:
     """One native frame: an index into `Capture.modules` (-1: outside every module) and a byte offset from its base.
 
-    The offset is that of the return address, so use `offset - 1` to look up the calling instruction.
+    The offset points to the return address, so use `offset - 1` to look up the calling instruction.
     """
 
     module: int
@@ -190,8 +190,8 @@ class ObjectDescription:
 class Capture:
     """One decoded run.
 
-    `problems` lists the unreadable parts as sentences; the rest is complete. `stops` says why calls after its end are
-    missing.
+    `problems` lists the unreadable parts as sentences; the rest is complete. `stops` has the reasons why calls after
+    its end are missing.
     """
 
     path: Path
@@ -280,8 +280,8 @@ class CallBatch:
     is negative if there is none. `links` are rows (call, thread, chain, index in `LinkEvidence`). `chains` are new in
     this batch and numbered like `kinds`. Threads are indices into the capture's threads.
 
-    If a capture is continued, batches that end at or before `CaptureWriter.rows` need only `first`, `kind` (for its
-    length), `kinds` and `chains`. One batch has to end exactly there.
+    To continue a stored capture, its first `CaptureWriter.rows` calls are passed again. Batches of these calls need
+    only `first`, `kind` (for its length), `kinds` and `chains`, and one batch has to end exactly there.
     """
 
     first: int

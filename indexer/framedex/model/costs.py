@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 MIN_TEMPORARY_SHARE = 0.1
-"""The part of a device's peak from which on the temporaries of programs are shown line by line."""
+"""The share of a device's peak above which the temporaries of programs are shown line by line."""
 
 SAME_KEYS = "function, arguments and settings as before"
-"""What changed, if everything that JAX's tracing cache compares is known and equal."""
+"""The text for a recompilation if all facts that JAX's tracing cache compares are known and equal."""
 
 
 class ChangeCause(enum.Enum):
@@ -35,9 +35,9 @@ class ChangeCause(enum.Enum):
     LAYOUT = "layout"
     OPTIONS = "compile options"
     CONSTANTS = "constants"
-    OBJECT_ID = "object id"  # the id of a Python object in the ops, and nothing else
+    OBJECT_ID = "object id"  # only the id of a Python object in the ops
     CODE = "code"  # the program's ops differ, and nothing above explains it
-    SAME = "same program"  # recompiled an identical program, and nothing above differs as far as known
+    SAME = "same program"  # recompiled an identical program, and no known fact above differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class CacheMiss:
 
     `call` compiled the program, `earlier_call` in the capture at `earlier_path` compiled or loaded the nearest one.
     `parts` of the cache key differ, by JAX's names; `changes` are known differences. If no part differs, JAX did not
-    store the earlier program because it compiled in less than `minimum_s` seconds. If `minimum_s` is None, its entry is
-    gone or in another folder.
+    store the earlier program because it compiled in less than `minimum_s` seconds. If `minimum_s` is None, the entry of
+    the earlier program is gone or in another folder.
     """
 
     call: int
@@ -127,9 +127,9 @@ class Compiles:
     lookups: int = 0
     lookup_duration: int = 0
     cache_misses: tuple[CacheMiss, ...] = ()
-    """The misses of the persistent cache that have an explanation, in order."""
+    """The explained misses of the persistent cache, in order."""
     collectives: tuple[Collective, ...] = ()
-    """The transfers between devices in the latest program, those with most bytes first."""
+    """The transfers between devices in the latest program, largest first."""
 
 
 class TransferDirection(enum.Enum):
@@ -166,7 +166,7 @@ class Transfers:
 class LineMemory:
     """The buffers that a line created; sizes in bytes of device memory.
 
-    A donated buffer belongs to the line that passed it on until the donation, and then to the line that received it.
+    Until a buffer is donated, it belongs to the line that created it, and then to the line that received its memory.
     The live size of the buffers is `at_peak` at the device's peak, `at_end` at the end of the recording, and `most` at
     this line's peak. `growth` is the size that remains after each round of the line's loop, if its live bytes only rise
     (a leak); otherwise 0. `rounds` is the number of rounds. `temporaries` is the part of `at_peak` that belongs to
@@ -238,7 +238,7 @@ class MemorySaving:
 
 @dataclass(frozen=True, slots=True)
 class ProgramPeak:
-    """The temporaries of the program that has the most of them at a device's peak; sizes in bytes on one device.
+    """The temporaries of the program with the largest temporaries at a device's peak; sizes in bytes on one device.
 
     `sizes` are what the plug-in reports of the program: `temporaries`, `code`, `arguments`, `results`, `aliased`,
     `peak`. `peak` is the maximum of the live temporaries in its schedule of `steps` steps, reached at `peak_step`;
@@ -384,10 +384,11 @@ class LoopStep:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop detected by repetition: a line of the program that is in every round, and its steps.
+    """A loop of the program, detected by its repetition. `line` is a line of the program that runs in every round.
 
     Times in ns: `duration` and the fields after it are totals of all `rounds`, `median_duration` is of one round.
-    `steps` has all rounds. If there are thousands, it has only the longest of each group; groups are equal in size.
+    `steps` has all rounds. If there are thousands, they are split into groups of equal size, and `steps` has the
+    longest of each group.
     """
 
     capture: int
@@ -421,8 +422,8 @@ class WaitsAndLoops:
     `recorded` is the time from the first call to the end of the last. `device` is the part of it in which a program is
     known to have run (None: unknown). Both are in ns, as totals of the captures.
 
-    In `unseen` ns, `unseen_times` times, a thread made no call until its own program had ended. Whether it waited is
-    not recorded. `unseen_call` is the call before the longest of these times, or 0.
+    `unseen_times` times, for `unseen` ns in total, a thread made no call until its own program had ended. The recording
+    does not show whether the thread waited. `unseen_call` is the call before the longest of these times, or 0.
 
     `ended_by` has the signals that killed programs, one for each such capture. Waits between a thread's last call and
     the signal are not recorded.

@@ -22,7 +22,7 @@ class CallEdge:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionMark:
+class FunctionCallTotals:
     """The totals of the calls through a function: `duration` in ns, None if it is not known separately."""
 
     name: str
@@ -44,9 +44,9 @@ class CompiledFunction:
 class MatchingFunctions:
     """The called functions that match a name, best first: the user's own, then those with the most calls.
 
-    `is_name`: the name equals theirs, or its last parts. Otherwise it is a substring of each. Then the first `likely`
-    functions are of the preferred kind: the user's own, or names that contain it as whole words. `count` is the number
-    of matches; `functions` may have only the first of them.
+    `is_name`: the queried name equals the whole name of each function, or its last parts. Otherwise it is a substring
+    of each name. Then the first `likely` functions are the user's own, or contain the queried name as whole words.
+    `count` is the number of matches; `functions` may have only the first of them.
     """
 
     functions: tuple[FunctionRow, ...]

@@ -131,7 +131,7 @@ class StaticCall:
 class StaticCaller:
     """A definition whose source calls a function: its start, its last line, and the lines of its calls.
 
-    `one_of` is the number of source functions that those calls can mean, judged from the text. `is_sure`: the text
+    `one_of` is the number of source functions that those calls can mean, according to the text. `is_sure`: the text
     determines this function; otherwise the call may also mean a library function.
     """
 

@@ -12,7 +12,7 @@ MAP_PATH = re.compile(
 )
 """The paths of source maps: `SourceMapInfo.prefix`, then a path within a repository."""
 
-# Binaries and Python files of framedex, installed or in a checkout. The demo counts as a user's program.
+# Paths of framedex's own binaries and Python files, installed or in a checkout. The demo counts as a user's program.
 _LIBRARY_FILES = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.")
 _FRAMEDEX_FILES = re.compile(
     r"/framedex_native/|/(?:(?:site|dist)-packages|indexer)/framedex/(?!demo/)|/libframedex_\w+\.so$"
@@ -121,9 +121,9 @@ def is_safe_relative_path(path: str) -> bool:
 class Staleness(StrEnum):
     """The state of a recorded or indexed line in a file that has changed since."""
 
-    MOVED = "moved"  # the same line, at a new number, which is the given one
-    GONE = "gone"  # the line was changed or removed; the given number is its expected position
-    UNKNOWN = "unknown"  # the old text is missing; the given number is the old one
+    MOVED = "moved"  # the same line with a new number: the location has the new one
+    GONE = "gone"  # the line was changed or removed: the location has its expected position
+    UNKNOWN = "unknown"  # the old text is missing: the location has the old number
 
 
 @dataclass(frozen=True, slots=True)

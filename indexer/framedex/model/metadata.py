@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class LaunchInfo:
-    """Data that `framedex run` wrote into the capture: an id of the run, and the program's arguments.
+    """The data that `framedex run` adds to a capture: an id of the run, and the program's arguments.
 
     `cell` is the recorded notebook cell, None for a program. `packages` has the program's installed versions of Python,
     jax, jaxlib and torch_xla.
@@ -33,8 +33,8 @@ class ImportOrigin:
     """The origin of a capture that `framedex import` stored: another recorder's file, or a shared capture.
 
     `format` is the name of the file format, `origin` the path of the file, `content` its SHA-256 in hex. `value` is the
-    chosen value that weighs the profile, None if none was chosen. `folders` are possible bases of relative file names.
-    `is_of_samples`: its calls are samples, as in all formats except shared captures.
+    sample value that the user chose as the weight of the profile; None without a choice. `folders` are possible bases
+    of relative file names. `is_of_samples`: its calls are samples, as in all formats except shared captures.
     """
 
     format: str
@@ -88,51 +88,51 @@ class Metadata:
     @classmethod
     def parse(cls, text: str) -> Metadata:
         """Parse capture.json. Raises ValueError if the text is not JSON."""
-        told = _parse_object(text)
+        fields = _parse_object(text)
         return cls(
-            format=_as_text(told.get("format")),
-            version=_as_integer(told.get("version")),
-            started_unix_ns=_as_integer(told.get("started_unix_ns")),
-            started_clock_ns=_as_integer(told.get("started_clock_ns")),
-            pid=_as_integer(told.get("pid")),
-            argv=_as_texts(told.get("argv")),
-            cwd=_as_text(told.get("cwd")),
-            folder=_as_text(told.get("folder")),
-            host=_as_text(told.get("host")),
-            python=_as_text(told.get("python")),
-            python_problem=_as_text(told.get("python_problem")),
-            launch=_parse_launch(told.get("launcher")),
-            selected_by=_as_texts(told.get("selected_by")),
-            foreign=_parse_foreign(told.get("foreign")),
-            job=_as_mapping(told.get("job")),
-            ended_by=_as_text(told.get("ended_by")),
+            format=_as_text(fields.get("format")),
+            version=_as_integer(fields.get("version")),
+            started_unix_ns=_as_integer(fields.get("started_unix_ns")),
+            started_clock_ns=_as_integer(fields.get("started_clock_ns")),
+            pid=_as_integer(fields.get("pid")),
+            argv=_as_texts(fields.get("argv")),
+            cwd=_as_text(fields.get("cwd")),
+            folder=_as_text(fields.get("folder")),
+            host=_as_text(fields.get("host")),
+            python=_as_text(fields.get("python")),
+            python_problem=_as_text(fields.get("python_problem")),
+            launch=_parse_launch(fields.get("launcher")),
+            selected_by=_as_texts(fields.get("selected_by")),
+            foreign=_parse_foreign(fields.get("foreign")),
+            job=_as_mapping(fields.get("job")),
+            ended_by=_as_text(fields.get("ended_by")),
             text=text,
         )
 
 
 def _parse_launch(value: object) -> LaunchInfo | None:
     """Parse the launcher's data: JSON, which the recorder stores as a string."""
-    told = {}
+    fields = {}
     with suppress(ValueError):
-        told = _parse_object(value) if isinstance(value, str) else {}
-    if not told:
+        fields = _parse_object(value) if isinstance(value, str) else {}
+    if not fields:
         return None
     return LaunchInfo(
-        run=_as_text(told.get("run")),
-        arguments=_as_texts(told.get("arguments")),
-        cell=_as_text(told.get("cell")),
-        packages=_as_mapping(told.get("packages")),
+        run=_as_text(fields.get("run")),
+        arguments=_as_texts(fields.get("arguments")),
+        cell=_as_text(fields.get("cell")),
+        packages=_as_mapping(fields.get("packages")),
     )
 
 
 def _parse_foreign(value: object) -> ImportOrigin | None:
-    told = value if isinstance(value, dict) else {}
-    form, origin, content = (_as_text(told.get(key)) for key in ("format", "origin", "content"))
+    fields = value if isinstance(value, dict) else {}
+    form, origin, content = (_as_text(fields.get(key)) for key in ("format", "origin", "content"))
     if form is None or origin is None or content is None:
         return None
-    is_of_samples = told.get("is_of_samples") is not False
+    is_of_samples = fields.get("is_of_samples") is not False
     return ImportOrigin(
-        form, origin, content, _as_text(told.get("value")), _as_texts(told.get("folders")), is_of_samples
+        form, origin, content, _as_text(fields.get("value")), _as_texts(fields.get("folders")), is_of_samples
     )
 
 
@@ -159,4 +159,4 @@ def _as_texts(value: object) -> tuple[str, ...]:
 
 
 def _as_mapping(value: object) -> dict[str, str]:
-    return {str(name): str(told) for name, told in value.items()} if isinstance(value, dict) else {}
+    return {str(name): str(fields) for name, fields in value.items()} if isinstance(value, dict) else {}

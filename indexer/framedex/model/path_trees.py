@@ -21,10 +21,10 @@ def location_key(passed: DisplayedFrame) -> Hashable:
 
 def function_key(passed: DisplayedFrame) -> Hashable:
     """A node key that ignores the line, which moves from release to release."""
-    return name_in_any_build(passed.function), passed.language
+    return strip_build_numbers(passed.function), passed.language
 
 
-def name_in_any_build(function: str) -> str:
+def strip_build_numbers(function: str) -> str:
     """A function's name without parts that vary between builds: lambda numbers and offsets of unnamed functions."""
     return _NUMBERED.sub("", function)
 
@@ -33,29 +33,29 @@ def name_in_any_build(function: str) -> str:
 class _Node:
     first: DisplayedFrame
     calls: int = 0
-    below: dict[Hashable, _Node] = field(default_factory=dict)
+    children: dict[Hashable, _Node] = field(default_factory=dict)
     is_shown: bool = False
 
 
 class PathTrees:
-    """Builds the trees from stack paths. Frames of one node use the folded frames of the first.
+    """Builds the trees from stack paths. A node keeps the number of folded frames of its first frame.
 
-    `known_by` returns the node key of a frame.
+    `key_of` returns the node key of a frame.
     """
 
-    def __init__(self, known_by: Callable[[DisplayedFrame], Hashable] = location_key) -> None:
+    def __init__(self, key_of: Callable[[DisplayedFrame], Hashable] = location_key) -> None:
         self._roots: dict[Hashable, _Node] = {}
-        self._known_by = known_by
+        self._key_of = key_of
         self._left_out = 0
 
     def add_path(self, frames: Sequence[DisplayedFrame], calls: int) -> None:
         """Add calls with this stack path. A path without frames is in no tree."""
         at = self._roots
         for passed in frames:
-            at = self._count_node(at, passed, calls).below
+            at = self._count_node(at, passed, calls).children
 
     def add_trees(self, paths: Iterable[PathNode], left_out: int) -> None:
-        """Add trees of other calls, and the number of their calls that were cut off."""
+        """Add trees of other calls; `left_out` is the number of their calls on cut-off paths."""
         self._left_out += left_out
         pending = [(node, self._roots) for node in paths]
         while pending:
@@ -63,20 +63,20 @@ class PathTrees:
             merged = self._count_node(
                 at, DisplayedFrame(node.function, node.language, node.place, node.folded), node.calls
             )
-            pending.extend((each, merged.below) for each in node.callees)
+            pending.extend((each, merged.children) for each in node.callees)
 
-    def cut(self, limit: int = MAX_FRAMES) -> tuple[tuple[PathNode, ...], int]:
-        """The trees, limited to the `limit` frames with the most calls, and the number of calls cut off somewhere."""
+    def truncate(self, limit: int = MAX_FRAMES) -> tuple[tuple[PathNode, ...], int]:
+        """The trees, limited to the `limit` frames with the most calls, and the number of calls on a cut-off path."""
         everything = list(self._roots.values())
         for node in everything:  # grows while iterating: callers come before their callees
-            everything.extend(node.below.values())
+            everything.extend(node.children.values())
         everything.sort(key=lambda node: -node.calls)  # stable: no callee comes before its caller
         for position, node in enumerate(everything):
             node.is_shown = position < limit
-        return _shown_nodes(self._roots), self._left_out + _cut_off(self._roots)
+        return _shown_nodes(self._roots), self._left_out + _count_cut_off_calls(self._roots)
 
     def _count_node(self, children: dict[Hashable, _Node], passed: DisplayedFrame, calls: int) -> _Node:
-        node = children.setdefault(self._known_by(passed), _Node(passed))
+        node = children.setdefault(self._key_of(passed), _Node(passed))
         node.calls += calls
         return node
 
@@ -91,11 +91,11 @@ def _shown_nodes(nodes: dict[Hashable, _Node]) -> tuple[PathNode, ...]:
             each.first.place,
             each.calls,
             each.first.folded,
-            _shown_nodes(each.below),
+            _shown_nodes(each.children),
         )
         for each in shown
     )
 
 
-def _cut_off(nodes: dict[Hashable, _Node]) -> int:
-    return sum(_cut_off(node.below) if node.is_shown else node.calls for node in nodes.values())
+def _count_cut_off_calls(nodes: dict[Hashable, _Node]) -> int:
+    return sum(_count_cut_off_calls(node.children) if node.is_shown else node.calls for node in nodes.values())

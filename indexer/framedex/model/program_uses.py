@@ -24,7 +24,7 @@ class Compilation:
 class ProgramRuns:
     """The runs of a program from one line; `total_duration` is in ns.
 
-    A call may return before its program ends: the duration is that of the calls.
+    A call may return before its program ends: the duration is the time in the calls.
     """
 
     line: PythonLine | None
@@ -46,11 +46,11 @@ class ProgramLine:
 class ProgramUse:
     """The programs of one name with ops from a line, their compilations and their runs.
 
-    `programs` is their number, `compilations` has the latest of the `compiled` ones. `root` is the transformed
-    function, such as `jit(f)`, empty if no op names it. `ops` are the ops of the line itself, by kind (StableHLO:
-    `sine`) with their number, most frequent first. `names` are JAX's names (`jit(f)/sin`). `inward` are lines of
-    functions called from here, `outward` the lines that called this line's function, both during tracing. `is_outside`:
-    the line is not in the program, but tracing started from it. `problem` describes missing facts.
+    `programs` is the number of programs, `compiled` the number of compilations; `compilations` has the latest ones.
+    `root` is the transformed function, such as `jit(f)`, empty if no op names it. `ops` are the ops of the line itself,
+    by kind (StableHLO: `sine`) with their number, most frequent first. `names` are JAX's names (`jit(f)/sin`). `inward`
+    are lines of functions called from here, `outward` the lines that called this line's function, both during tracing.
+    `is_outside`: the line is not in the program, but tracing started from it. `problem` describes missing facts.
     """
 
     name: str
@@ -79,7 +79,7 @@ class ProgramUse:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """Programs of one name that calls through a line ran or compiled. `total_duration` is in ns.
+    """The programs of one name that were run or compiled by calls through a line. `total_duration` is in ns.
 
     `lines` are lines inside, those with the most ops first. If no program is known, `problem` says why.
     """
@@ -114,7 +114,7 @@ class NearestLine:
 
 @dataclass(frozen=True, slots=True)
 class NearestLines:
-    """Why a line has no data, as a clause, and the nearest lines with calls or ops."""
+    """The reason why a line has no data, as a clause, and the nearest lines with calls or ops."""
 
     why: str
     lines: tuple[NearestLine, ...]

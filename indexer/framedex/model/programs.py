@@ -22,9 +22,9 @@ _LineT = TypeVar("_LineT", bound=Hashable)
 
 
 def share_by_line(lines: Iterable[_LineT | None]) -> tuple[tuple[_LineT, float], ...]:
-    """Return the shares of lines, the largest first, from the lines of all ops that one instruction stands for.
+    """Return the share of each line in the ops of one instruction, largest first; `lines` has the line of each op.
 
-    An op without a line is left out.
+    Ops without a line do not count.
     """
     counts = Counter(line for line in lines if line is not None)
     return tuple((line, count / counts.total()) for line, count in counts.most_common())
@@ -146,7 +146,7 @@ KEY_KINDS = ("function", "parameter", "setting", "static argument", "static data
 """The kinds of `CompileNote.keys`, as native/framedex_native/ffi/trace_keys.py writes them."""
 
 REST_OF_ARGUMENTS = ("structure", "all arguments")
-"""Kind and subject of the hash over arguments too large to note; hashes of two processes differ."""
+"""The kind and the subject of the hash of arguments that are too large to record; it differs between processes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ class MergeOutcome(StrEnum):
     """The result of merging the native and Python frames of a stack."""
 
     MERGED = "merged"
-    NO_HOST = "no-host"  # a run of Python frames whose interpreter frame is not on the native stack
-    COUNT_MISMATCH = "count-mismatch"  # an interpreter frame without a matching run of Python frames
+    NO_HOST = "no-host"  # consecutive Python frames whose interpreter frame is missing from the native stack
+    COUNT_MISMATCH = "count-mismatch"  # an interpreter frame on the native stack without matching Python frames
     HOST_MISMATCH = "host-mismatch"  # address and symbol identify different interpreter frames
     NOT_TOLD = "not-told"  # a truncated stack from an earlier recorder, which did not record the outcome
-    MISSING = "missing"  # the stack itself: the capture is damaged
+    MISSING = "missing"  # the stack is missing: the capture is damaged
     UNKNOWN = "unknown"  # an unsupported code
 
 
@@ -50,7 +50,7 @@ class StopReasons:
         return bool(self.reasons) or self.lacks_threads
 
     def __or__(self, other: StopReasons) -> StopReasons:
-        """Return the combined stops of two captures."""
+        """Return the combined stop reasons of two captures."""
         return StopReasons(
             tuple(reason for reason in StopReason if reason in self.reasons or reason in other.reasons),
             self.threads + other.threads,
@@ -62,7 +62,7 @@ class StopReasons:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index, or one that the index lacks, with id 0.
+    """A capture in the index, or with id 0 a capture that is not in the index.
 
     `started` is Unix time in seconds, `problems` are sentences.
 
@@ -123,8 +123,8 @@ class FrameRow:
     line: int = 0
 
     @property
-    def stated(self) -> str | None:
-        """The location in Python's own words, as in a traceback, if it names no file: `<string>:3`."""
+    def location_without_file(self) -> str | None:
+        """The location of Python code without a file, as in a traceback: `<string>:3`; None for other frames."""
         is_no_file = self.function.language is Language.PYTHON and self.function.module.startswith("<")
         return f"{self.function.module}:{self.line}" if is_no_file and self.line else None
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CaptureScope(enum.Enum):
-    """The captures that count if several match a query."""
+    """The captures that an answer covers if several match a query."""
 
     LATEST = "latest"
     """The captures of the latest matching run; a run is one `framedex run`."""
@@ -25,8 +25,9 @@ class AnswerScope:
     """The captures with calls that an answer covers, oldest first; `among` is the number of captures in the index.
 
     `is_about_location`: the query was about a line or function. `has_others`: other captures match too. `is_compiled`:
-    no call of these captures passes there, but compiled programs have ops from it. `has_later`: later runs have no
-    match. `on_mock` has the ids of the captures that were recorded on the mock TPU, only for answers about whole runs.
+    no call of these captures passes there, but compiled programs have ops from it. `has_later`: later runs exist but
+    have no match. `on_mock` has the ids of the captures that were recorded on the mock TPU, only for answers about
+    whole runs.
     """
 
     captures: tuple[CaptureRow, ...]

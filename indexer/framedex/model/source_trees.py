@@ -61,7 +61,7 @@ class SourceTotals:
 class SourceProblem:
     """A problem of several source files or folders: their number, and the paths of a few.
 
-    `message` omits the numbers that differ between them; `unit` is the counted unit.
+    `message` omits the numbers that differ between them; `unit` is the noun for the number, such as `file`.
     """
 
     message: str

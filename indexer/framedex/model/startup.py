@@ -15,9 +15,9 @@ PHASE_DESCRIPTIONS = ("process", "phase")
 
 
 class PhaseKind(enum.Enum):
-    """A kind of phase that framedex's hooks in Python time; the names are those of the recording."""
+    """A kind of phase that framedex's hooks in Python time; the values are the names in recordings."""
 
-    PROCESS = "process"  # until the hooks are there
+    PROCESS = "process"  # until the hooks are installed
     IMPORT = "import"
     BACKEND = "backend"
     TRACE = "trace"
@@ -101,11 +101,11 @@ class Startup:
     """The time from the start of a process until the return of its first step; `duration` in ns.
 
     The first step is the first run, by `call` from `line`, of the program that took longest to prepare. If another
-    program took about as long and runs in a loop, it is the first run of that one. `function` is its function. If none
-    ran, `call` is 0, and the time ends with the last preparation. `parts` are in the order of `StartupPart`; they add
-    up to `duration`. They are those of the thread of the first step: `elsewhere` is the time, in ns, for which other
-    threads prepared programs meanwhile. `traced_lines` have the most ops first, of all traced programs. `is_complete`
-    is false if later phases are missing because the capture reached its limit.
+    program took about as long and runs in a loop, it is the first run of that one. `function` is its function. If no
+    program ran, `call` is 0, and the time ends with the last preparation. `parts` are in the order of `StartupPart`;
+    they add up to `duration`. They are those of the thread of the first step: `elsewhere` is the time, in ns, for which
+    other threads prepared programs meanwhile. `traced_lines` have the most ops first, of all traced programs.
+    `is_complete` is false if later phases are missing because the capture reached its limit.
     """
 
     capture: int

@@ -157,7 +157,7 @@ class StackRow:
 
 @dataclass(frozen=True, slots=True)
 class CallWeights:
-    """The totals of calls: number, time in ns without nested calls, and bytes of the created objects."""
+    """The totals of some calls: number, time in ns without nested calls, and the bytes of created objects."""
 
     calls: int = 0
     time: int = 0

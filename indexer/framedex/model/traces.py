@@ -11,7 +11,7 @@ from framedex.model.rows import CallRow, CaptureRow, FrameRow, MergeOutcome, Pyt
 
 @dataclass(frozen=True, slots=True)
 class FfiSite:
-    """A place in Python that calls a target, with its whole stack, outermost frame first.
+    """A call site of an FFI target in Python, with its whole stack, outermost frame first.
 
     `lines` are lines of the program, innermost first: the line of the `ffi_call` (the first outside JAX), then its
     callers outside installed packages. `key` is the same in every capture. `from_metadata`: the stack comes from the
@@ -36,7 +36,7 @@ class HandlerOrigin:
 
 @dataclass(frozen=True, slots=True)
 class CallDispatch:
-    """The Python that caused a call: the frames, outermost first, in which a thread waited for it.
+    """The Python code that caused a call: the frames, outermost first, in which a thread waited for it.
 
     An origin that JAX reported has a `location`, without frames or thread. The others have frames and thread, without
     `location`.
@@ -96,7 +96,7 @@ class Trace:
         )
 
     def own_sections(self) -> tuple[Section, ...]:
-        """The call's own stack: one section, or two if its native and Python frames are not merged."""
+        """The sections of the call's own stack: one, or two if its native and Python frames are not merged."""
         if self.outcome is MergeOutcome.MERGED:
             return (Section(SectionKind.MERGED, self.frames),)
         return Section(SectionKind.NATIVE, self.frames), Section(SectionKind.PYTHON, self.python)

@@ -59,7 +59,7 @@ def typed_file_exists(path: str) -> bool:
 def is_process_path(path: str) -> bool:
     """Whether a path is below /proc: compilers record their working folder as `/proc/self/cwd`.
 
-    Paths such as `/dev/stdin` lead there too. A log that names one does not mean the reader's own.
+    Paths such as `/dev/stdin` lead there too. In a log, such a path means a file of the process that wrote the log.
     """
     if not path.startswith("/") or ("/proc" not in path and "/dev" not in path):
         return False
@@ -93,7 +93,7 @@ def _stat_file(path: str) -> FoundFile | None:
 
 
 BUILD_FOLDER = "/proc/self/cwd"
-"""The working folder that Bazel makes compilers record. It is not a folder of this machine."""
+"""The working folder that compilers record under Bazel; it does not exist on this machine."""
 
 PATH_RULE_REMEDY = (
     "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
@@ -104,9 +104,10 @@ PATH_RULE_REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A rule: recorded paths below `before` are below `after` here.
+    """A rule: recorded paths below `before` are below `after` on this machine.
 
-    `is_outside`: the rule leads out of the folder of its settings, so it counts only below the user's source folders.
+    `is_outside`: `after` is outside the folder of the settings. Such a rule counts only if `after` is in one of the
+    user's source folders.
     """
 
     before: str
@@ -115,7 +116,7 @@ class PathRule:
 
 
 def usable_rules(rules: Iterable[PathRule], sources: Sequence[str]) -> list[PathRule]:
-    """Return the rules that count; `sources` are the folders to which the user's consent applies."""
+    """Return the rules that may be used; `sources` are the source folders that the user has approved."""
     folders = [Path(source) for source in sources]
     return [
         rule for rule in rules if not rule.is_outside or any(leads_inside(rule.after, folder) for folder in folders)

@@ -1,7 +1,7 @@
 """Files that are now elsewhere: files of source trees with the same path end, and moved folders.
 
-For a moved project the new path is checked before the old one, where another checkout may be by now. Files beside the
-project are mapped only if the old path is missing, as they may not have moved along.
+For a moved project the new path is checked first, because another checkout may be at the old path now. Files beside the
+project may not have moved with it: they are mapped only if the old path is missing.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class TreeFiles:
         longest = max((length for length, _ in tails), default=0)
         return [path for length, path in tails if length == longest]
 
-    def same_file(self, recorded: str) -> str | None:
-        """Return the one file with the longest common tail; None if it is not unique or not conclusive.
+    def find_unique_file(self, recorded: str) -> str | None:
+        """Return the one file with the longest common tail; None if several match, or if only the file name does.
 
-        A name alone is not conclusive unless only the name was recorded: `util.cc` is in every tree.
+        A match of the file name alone counts only if no more was recorded: every tree has a `util.cc`.
         """
         wanted = recorded.split("/")
         found = [path for path in self.files_with_tail(recorded) if path.rpartition("/")[2] == wanted[-1]]
@@ -63,7 +63,7 @@ class TreeFiles:
         return found[0] if length > 1 or length == len(wanted) else None
 
     def files_ending_in(self, recorded: str) -> list[str]:
-        """Return the files whose paths end in the whole of `recorded`."""
+        """Return the files whose paths end with the complete `recorded` path."""
         wanted = recorded.split("/")
         return [path for path in self.files_with_tail(recorded) if common_tail(path.split("/"), wanted) == len(wanted)]
 
@@ -84,9 +84,9 @@ def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
 
 
 def find_files_below(path: str, folders: Iterable[str]) -> list[str]:
-    """Return the files in the folders that share the longest end of a path.
+    """Return the files in the folders that share the longest path end with `path`.
 
-    The name alone counts only if it is the whole path.
+    A match of the file name alone counts only if `path` is a bare name.
     """
     parts = [part for part in path.split("/") if part not in {"", ".", ".."}]
     for start in range(max(len(parts) - 1, 1)):
@@ -109,7 +109,7 @@ class FolderMove:
     after: str
     is_whole: bool
 
-    def now(self, path: str) -> str:
+    def current_path(self, path: str) -> str:
         """Return the current path of an absolute path: the path itself if it did not move."""
         if not (path == self.before or path.startswith(f"{self.before.rstrip('/')}/")):
             return path
@@ -133,8 +133,8 @@ class FolderMoves:
     def of_capture(cls, recorded_folder: str | None, folder: str) -> FolderMoves:
         """Return the moves implied by a capture that was created in one folder and is now in another.
 
-        The project whose `.framedex` contains it has moved, and perhaps the folders around it, up to the common end of
-        both paths.
+        The project whose `.framedex` contains it has moved, and perhaps the folders above the project, up to the common
+        end of both paths.
         """
         if recorded_folder is None or recorded_folder == folder:
             return cls()
@@ -150,13 +150,13 @@ class FolderMoves:
     def __bool__(self) -> bool:
         return bool(self._moves)
 
-    def has_reached(self, path: str) -> bool:
-        """Whether an absolute path is in a folder that something moved to."""
+    def is_in_moved_folder(self, path: str) -> bool:
+        """Whether an absolute path is in the new place of a moved folder."""
         return any(path.startswith(f"{move.after}/") for move in self._moves)
 
-    def now(self, path: str) -> str:
+    def current_path(self, path: str) -> str:
         """Return the current path of an absolute path: the path itself if it did not move."""
-        return next((there for move in self._moves if (there := move.now(path)) != path), path)
+        return next((there for move in self._moves if (there := move.current_path(path)) != path), path)
 
 
 def project_of(inside: str) -> str | None:

@@ -25,7 +25,7 @@ _MAX_FILES = 16
 
 
 class KnownNames(Protocol):
-    """The names known to an index."""
+    """Look-ups of an index's files by name."""
 
     def files_named(self, name: str) -> Sequence[str]:
         """Return the files of this name, in any folder: real paths, and source map paths."""
@@ -38,7 +38,7 @@ class KnownNames(Protocol):
 
 
 class KnownSources(Protocol):
-    """The source trees known to an index."""
+    """The source trees of an index."""
 
     def roots(self) -> Sequence[SourceRoot]:
         """Return the source folders."""
@@ -48,15 +48,15 @@ class KnownSources(Protocol):
 
 
 class KnownFiles(Protocol):
-    """The part of an index that knows files."""
+    """The files and source trees of an index."""
 
     @property
     def names(self) -> KnownNames:
-        """The names known to the index."""
+        """The look-ups of files by name."""
 
     @property
     def sources(self) -> KnownSources:
-        """The source trees known to the index."""
+        """The source trees."""
 
 
 class PathResolver:
@@ -81,13 +81,14 @@ class PathResolver:
         self._found: TextCache[tuple[str, bool], tuple[str, ...]] = TextCache()
 
     def files(self, name: str, *, is_shortened: bool = False) -> tuple[str, ...]:
-        """Return the possible files of a path: several if it is ambiguous, those of source maps if none is local.
+        """Return the possible files of a path: several if it is ambiguous.
 
-        `is_shortened`: the path may be only the end of a path, so a file at it is one candidate among others.
+        Files of source maps are returned only if no local file matches. `is_shortened`: the path may be only the end of
+        a path, so a file at it is one candidate among others.
         """
 
         def found() -> tuple[str, ...]:
-            written = dict.fromkeys((name, name.strip()))  # blanks around a path are rarely part of it
+            written = dict.fromkeys((name, name.strip()))  # spaces around a path are rarely part of it
             return tuple(next(filter(None, (self._find_files(each, is_shortened) for each in written)), ()))[
                 :_MAX_FILES
             ]
@@ -95,7 +96,7 @@ class PathResolver:
         return self._found.get_or_make((name, is_shortened), len(name), found)
 
     def find_directly(self, name: str) -> str | None:
-        """Return the file of a path by a rule or literally, without a search; None if neither finds it."""
+        """Return the file of a path by a rule or at the path itself, without a search; None if neither exists."""
         return self.rules.apply(name) or self._find_literal(name)
 
     def files_with_equal_tails(self, name: str) -> Sequence[str]:
@@ -125,14 +126,14 @@ class PathResolver:
         literal = self._find_literal(name)
         if literal and not is_shortened:
             return (literal,)
-        if not literal and file_exists(moved := self._former_paths.now(name)):
+        if not literal and file_exists(moved := self._former_paths.current_path(name)):
             return (moved,)
         named = self._files_named(name)
         here = [path for path in named if file_exists(path)]
         name = path_in_repository(name)  # a source map path: the file may be local by now
         known = _match_names(name, {path: path for path in here})
         if literal or len(known) > 1:
-            # The name is the end of several paths, so other files that end in it are candidates too.
+            # `name` is only the end of a path, so other files whose paths end with it are candidates too.
             below = self._find_below(name) if "/" in name else ()
             return list(dict.fromkeys((*([literal] if literal else ()), *known, *below)))
         if known:
@@ -176,16 +177,16 @@ def find_local_file(recorded: str, rules: PathMap, files: TreeFiles) -> LocalFil
         return LocalFile(path, is_by_rule=True)
     if file_exists(recorded):
         return None
-    path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
+    path = files.find_unique_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
     return LocalFile(path, is_by_rule=False) if path else None
 
 
 def _match_names(name: str, files: Mapping[str, str]) -> Sequence[str]:
     """Return the files that a name in a text may mean. `files` maps the paths used for matching to the files."""
     known = TreeFiles(files)
-    same = known.same_file(name)
-    # A file name alone (py-spy prints those), or the end of a path, may fit several files. If the printed path is
-    # longer than the common end, nothing is proved.
+    same = known.find_unique_file(name)
+    # A bare file name (py-spy prints those) or the end of a path may fit several files. A printed path that no file's
+    # path ends with proves nothing.
     found = (same,) if same is not None else known.files_ending_in(name)
     return tuple(files[path] for path in found)
 

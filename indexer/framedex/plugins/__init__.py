@@ -2,5 +2,5 @@
 
 - `validation/`: calls of a recording that break rules of the C API
 - `conformance/`: checks of a plug-in without JAX
-- `replay/`: a recording that runs again at another plug-in, and what differs
+- `replay/`: a recording replayed on another plug-in, and the differences
 """

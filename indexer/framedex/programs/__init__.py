@@ -1,6 +1,6 @@
 """Compiled programs: the source lines of their ops, signatures, options, and JAX's notes.
 
-Below are what programs work with: `objects/` (PJRT's objects) and `ffi/` (FFI handlers).
+Subpackages: `objects/` (PJRT's objects) and `ffi/` (FFI handlers).
 
 Start at `bytecode.py` (lines of ops), then `signature.py`, `notes.py` and `options.py`. `memory.py` reads XLA's
 optimised programs, `pass_log.py` the times of its passes.

@@ -1,7 +1,7 @@
 """MLIR's bytecode, in which JAX passes programs to the runtime: the kind and the location of each op.
 
 The encoding is described in MLIR's documentation ("MLIR Bytecode Format", versions 0 to 6). The encoding of locations
-follows `BuiltinDialectBytecode.td`. Malformed input raises nothing: the readable part is returned with the problem.
+follows `BuiltinDialectBytecode.td`. Malformed input never raises: the readable part is returned, with the problem.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_OPS = 1_000_000
 MAX_LINE = 2**31 - 1
 """The greatest valid line number."""
 
-_ISOLATED_REGIONS_VERSION, _USE_LISTS_VERSION = 2, 3  # since version
+_ISOLATED_REGIONS_VERSION, _USE_LISTS_VERSION = 2, 3  # since this version
 _HAS_ATTRIBUTES, _HAS_RESULTS, _HAS_OPERANDS, _HAS_SUCCESSORS, _HAS_REGIONS = 1, 2, 4, 8, 16
 _HAS_USE_LISTS, _HAS_PROPERTIES = 32, 64
 _CALL_SITE, _LINE, _FUSED, _FUSED_WITH_METADATA, _NAME, _RANGE = 10, 11, 12, 13, 14, 22
@@ -46,10 +46,10 @@ def read_bytecode(data: bytes) -> Program:
     try:
         reader.read()
     except DAMAGE_ERRORS:
-        problem = "it is damaged, or in a form of MLIR's bytecode that is not known: some of its ops are missing"
+        problem = "it is damaged, or in an unsupported form of MLIR's bytecode: some of its ops are missing"
     else:
         if reader.is_truncated:
-            problem = f"only its first {MAX_OPS:,} ops were looked at"
+            problem = f"only its first {MAX_OPS:,} ops were read"
     ops: Counter[ProgramOp] = Counter()
     for (kind, location), count in reader.ops.items():
         name, frames = reader.locations.find_op(location)
@@ -69,8 +69,8 @@ class _Reader:
     data: bytes
     ops: Counter[tuple[int, int]] = field(default_factory=Counter)
     is_truncated: bool = False
-    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # by properties: argument names
-    _constants: Counter[int] = field(default_factory=Counter)  # by properties
+    _functions: dict[int, tuple[str, ...]] = field(default_factory=dict)  # argument names, by properties
+    _constants: Counter[int] = field(default_factory=Counter)  # numbers of constants, by properties
     _module_attributes: int | None = None
     _kinds: dict[int, str] = field(default_factory=dict)
 
@@ -78,10 +78,10 @@ class _Reader:
         self.tables = ProgramTables(self.data)
         self.locations = OpLocations(self.node)
         self._shape = sha256()
-        self._function: int | None = None  # whose block follows
+        self._function: int | None = None  # the function whose first block follows
 
     def read(self) -> None:
-        """Read all tables and ops. Raises one of `DAMAGE_ERRORS`; the content read before stays."""
+        """Read all tables and ops. Raises one of `DAMAGE_ERRORS`, and keeps the content read before."""
         self.tables.read()
         begin, end = self.tables.sections.get(IR_SECTION, (0, 0))
         self._read_ops(begin, end)
@@ -153,7 +153,7 @@ class _Reader:
         blocks = [1]  # blocks left in each open region, the innermost last
         left = [0]  # ops left in the block of each open region
         seen = 0
-        pending: list[list[bool]] = [[]]  # regions left of the present op in each open region
+        pending: list[list[bool]] = [[]]  # in each open region, the regions left of the current op
         while blocks:
             if pending[-1]:
                 if pending[-1].pop():
@@ -183,9 +183,9 @@ class _Reader:
                 pending.pop()
 
     def _read_op(self, position: int, end: int) -> tuple[int, list[bool]]:
-        """Count one op; return its end, and for each of its regions whether it begins with a section.
+        """Count one op; return its end, and whether each of its regions begins with a section.
 
-        The end is before its regions. The regions are in reverse order.
+        The end of an op is before its regions. The regions are in reverse order.
         """
         data = self.data
         kind, position = varint(data, position)
@@ -222,7 +222,7 @@ class _Reader:
             return position, []
         count, position = varint(data, position)
         if count >> 1 > end - position:
-            raise ValueError("there are more regions than there is room for")
+            raise ValueError("an op declares more regions than its section can hold")
         is_isolated = bool(count & 1) and self.tables.version >= _ISOLATED_REGIONS_VERSION
         return position, [*[False] * ((count >> 1) - 1), is_isolated] if count >> 1 else []
 
@@ -256,7 +256,7 @@ class _Reader:
                 _, position = varint(self.data, position)
             count, position = varint(self.data, position)
             if count >> 1 > end - position:
-                raise ValueError("a list is cut off")
+                raise ValueError("a list is truncated")
             position = skip_varints(self.data, position, count >> 1)
         return position
 
@@ -265,4 +265,4 @@ def read_program(data: bytes) -> Program:
     """Return the ops of a program with their lines. Never raises: errors are in its `problem`."""
     if data.startswith(MAGIC):
         return read_bytecode(data)
-    return Program(problem="it is in a format that framedex does not read")
+    return Program(problem="its format is not supported")

@@ -53,7 +53,7 @@ def read_collectives(module: Module) -> tuple[ProgramCollective, ...]:
 
 
 def _result_shape(collective: Instruction) -> Shape:
-    """Return the shape of the result. Of these asynchronous opcodes it is the second part, after the operand."""
+    """Return the shape of the result. In these asynchronous opcodes it follows the operand's shape."""
     parts = collective.shape.parts
     is_second = collective.opcode in ("all-gather-start", "collective-permute-start") and len(parts) > 1
     return parts[1] if is_second else collective.shape
@@ -62,7 +62,7 @@ def _result_shape(collective: Instruction) -> Shape:
 def _iterate(
     module: Module, computation: Computation | None, *, is_repeated: bool, seen: set[int]
 ) -> Iterator[tuple[Computation, Instruction, bool]]:
-    """Yield the collectives that a computation runs with their computation, and whether a loop repeats them."""
+    """Yield each collective that a computation runs, with its own computation, and whether a loop repeats it."""
     if computation is None or len(seen) >= MAX_DEPTH or id(computation) in seen:
         return
     seen.add(id(computation))
@@ -76,7 +76,7 @@ def _iterate(
 
 
 def _find_user_frame(computation: Computation, collective: Instruction) -> int:
-    """Return the frame of the first op that needs the result, because an argument itself has no frame; 0 if none."""
+    """Return the frame of the first op that uses the result; 0 if none. A collective of an argument has none."""
     needed = {collective.id}
     later = dropwhile(lambda each: each.id != collective.id, computation.instructions.values())
     for instruction in islice(later, 1, _MAX_USERS):

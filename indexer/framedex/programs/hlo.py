@@ -253,7 +253,7 @@ class Module:
         self.entry = self.computations.get(module.integer(6))
 
     def fused_instructions(self, instruction: Instruction) -> Iterator[Instruction]:
-        """Yield the instructions in a fusion, the last one first; none for another instruction."""
+        """Yield the instructions in a fusion, the last one first; none if the instruction is not a fusion."""
         if instruction.opcode == "fusion":
             for number in instruction.called:
                 if (computation := self.computations.get(number)) is not None:

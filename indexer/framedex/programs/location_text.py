@@ -26,49 +26,49 @@ class _Tokens:
         self._found: Iterator[str] = (match[0] for match in _TOKEN.finditer(text))
         self.next = next(self._found, "")
 
-    def take(self) -> str:
-        """Return the next token, and go on."""
+    def advance(self) -> str:
+        """Return the next token and advance."""
         taken, self.next = self.next, next(self._found, "")
         return taken
 
 
 def _read(tokens: _Tokens, nodes: list[Node], depth: int) -> int:
-    """Read a location, and return its number in `nodes`."""
+    """Parse a location into `nodes`, and return its number there."""
     number = len(nodes)
     nodes.append(None)
-    token = tokens.take()
+    token = tokens.advance()
     if depth > _MAX_DEPTH:
         return number
     if token.startswith('"'):
         text = _unescape(token[1:-1])
         if tokens.next.startswith(":"):
-            nodes[number] = Line(text, int(tokens.take()[1:]))
+            nodes[number] = Line(text, int(tokens.advance()[1:]))
             _skip_range(tokens)
         elif tokens.next == "(":
-            tokens.take()
+            tokens.advance()
             nodes[number] = NamedLocation(text, _read(tokens, nodes, depth + 1))
-            tokens.take()
+            tokens.advance()
         else:
             nodes[number] = NamedLocation(text, _read(_Tokens(""), nodes, depth + 1))
     elif token == "callsite(":
         callee = _read(tokens, nodes, depth + 1)
-        tokens.take()  # at
+        tokens.advance()  # at
         nodes[number] = LocationSequence((callee, _read(tokens, nodes, depth + 1)))
-        tokens.take()
+        tokens.advance()
     elif token.startswith("fused"):
         parts = []
         while tokens.next not in ("]", ""):
             parts.append(_read(tokens, nodes, depth + 1))
             if tokens.next == ",":
-                tokens.take()
-        tokens.take()
+                tokens.advance()
+        tokens.advance()
         nodes[number] = LocationSequence(tuple(parts))
     return number
 
 
 def _skip_range(tokens: _Tokens) -> None:
     while tokens.next.startswith(":") or tokens.next == "to" or tokens.next.isdigit():
-        tokens.take()
+        tokens.advance()
 
 
 def _unescape(text: str) -> str:
@@ -76,7 +76,7 @@ def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def character(match: re.Match[str]) -> str:
+    def decode(match: re.Match[str]) -> str:
         return chr(int(match[1], 16)) if len(match[1]) == 2 else match[1]
 
-    return _ESCAPE.sub(character, text).encode("latin-1", "replace").decode("utf-8", "replace")
+    return _ESCAPE.sub(decode, text).encode("latin-1", "replace").decode("utf-8", "replace")

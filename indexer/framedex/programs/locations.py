@@ -1,4 +1,4 @@
-"""MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that made it.
+"""MLIR's locations, as JAX writes them: the name of an op around the lines of the Python stack that created it.
 
 The outermost name is the name of the op. A name directly around a line is the name of the line's function. A call site
 is a line and the lines that called it. JAX omits frames of its own files, and frames beyond the ten innermost
@@ -108,7 +108,7 @@ class OpLocations:
 def _without_scopes(name: str, frames: tuple[ProgramFrame, ...]) -> tuple[str, tuple[ProgramFrame, ...]]:
     """Return the name and the lines of an op if JAX wrote transformations instead of functions around lines.
 
-    These look like `jit(f)/jvp()`, which cannot be the name of a Python function. JAX writes them if
+    Transformations look like `jit(f)/jvp()`, which cannot be the name of a Python function. JAX writes them if
     `jax_include_full_tracebacks_in_locations` is off. The innermost of several joined lines then has the name of the
     op.
     """

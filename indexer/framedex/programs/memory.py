@@ -1,4 +1,4 @@
-"""The memory inside an optimised program: the temporaries that are alive at its peak, and their size over its schedule.
+"""The memory inside an optimised program: the temporaries alive at its peak, and their total size over its schedule.
 
 Sizes and places come from the compiler's buffer assignment (BufferAssignmentProto in xla/service/hlo.proto), which only
 the mock TPU hands over. For other plug-ins they are estimates from the shapes of the scheduled instructions. In both
@@ -32,7 +32,7 @@ MAX_FUSED_OPS = 50
 _MODULE, _BUFFER_ASSIGNMENT = 1, 3  # of HloProto
 _MAX_STEPS = 300_000
 _NEAR_STEPS = 50  # instructions searched for a line
-# Instructions whose result is their operand's memory, and those without memory of their own.
+# Instructions whose result is in their operand's memory, and instructions that need no memory.
 _FORWARDING_OPCODES = frozenset(
     {
         *("bitcast", "get-tuple-element", "tuple", "optimization-barrier", "while", "conditional", "call", "domain"),
@@ -122,7 +122,7 @@ def _read_slots(assignment: Message) -> _Slots:
 
 
 @dataclass(slots=True)
-class _Life:
+class _Lifetime:
     """The steps of the schedule from the definition of a buffer to its last use."""
 
     first: int
@@ -137,7 +137,7 @@ class _Analysis:
         self._slots = slots
         self._steps: list[Instruction] = []
         self._values: dict[int, _Value] = {}
-        self._lives: dict[_Origin, _Life] = {}
+        self._lifetimes: dict[_Origin, _Lifetime] = {}
         self._shapes: dict[_Origin, Shape] = {}
         self._instructions: dict[int, Instruction] = {}
         self._users: dict[int, list[int]] = {}
@@ -152,25 +152,27 @@ class _Analysis:
         """Return the peak of the temporaries and the buffers that are alive at it."""
         entry = self._module.entry
         assert entry is not None
-        root = self._run(entry, (), 0)
+        root = self._follow(entry, (), 0)
         results = frozenset(origin for leaf in root for origin in leaf)
-        sized = {origin: size for origin in self._lives if (size := self._size(origin, results))}
-        self._end_overwritten(sized)
+        sized = {origin: size for origin in self._lifetimes if (size := self._temporary_size(origin, results))}
+        self._end_overwritten_lifetimes(sized)
         points, peak_step = self._sum_over_steps(sized)
-        at_peak = [origin for origin in sized if self._lives[origin].first <= peak_step <= self._lives[origin].last]
-        at_peak.sort(key=lambda origin: (-sized[origin], self._lives[origin].first))
+        at_peak = [
+            origin for origin in sized if self._lifetimes[origin].first <= peak_step <= self._lifetimes[origin].last
+        ]
+        at_peak.sort(key=lambda origin: (-sized[origin], self._lifetimes[origin].first))
         return ProgramMemory(
             is_exact=self._slots is not None,
             peak=max((size for _, size in points), default=0),
             peak_step=peak_step,
             steps=len(self._steps),
             over_time=tuple(_select_points(points)),
-            buffers=tuple(self._describe(origin, sized[origin]) for origin in at_peak[:MAX_BUFFERS]),
+            buffers=tuple(self._build_buffer(origin, sized[origin]) for origin in at_peak[:MAX_BUFFERS]),
         )
 
-    # Lives along the schedule
+    # Lifetimes along the schedule
 
-    def _run(self, computation: Computation, parameters: Sequence[_Value], depth: int) -> _Value:
+    def _follow(self, computation: Computation, parameters: Sequence[_Value], depth: int) -> _Value:
         """Follow the instructions of a computation, and return the value of its root."""
         if depth > MAX_DEPTH or id(computation) in self._entered:  # a computation called twice is followed once
             return self._values.get(computation.root, ())
@@ -182,47 +184,47 @@ class _Analysis:
                 self._users.setdefault(operand, []).append(instruction.id)
             if instruction.opcode == "parameter":
                 number = instruction.index
-                value = parameters[number] if number < len(parameters) else self._unknown(instruction)
+                value = parameters[number] if number < len(parameters) else self._unknown_value(instruction)
             else:
-                value = self._forward(instruction, depth)
+                value = self._forwarded_value(instruction, depth)
             self._values[instruction.id] = self._define_buffers(instruction, value)
             if len(self._steps) >= _MAX_STEPS:
                 raise ValueError("the program has too many steps")
             self._steps.append(instruction)
-            self._use(instruction)
+            self._use_operands(instruction)
         value = self._values.get(computation.root, ())
-        self._extend(value)
+        self._extend_lifetimes(value)
         return value
 
-    def _unknown(self, instruction: Instruction) -> _Value:
+    def _unknown_value(self, instruction: Instruction) -> _Value:
         return (frozenset[_Origin](),) * len(self._leaves[instruction.id])
 
-    def _forward(self, instruction: Instruction, depth: int) -> _Value:
+    def _forwarded_value(self, instruction: Instruction, depth: int) -> _Value:
         """Return the buffers that the result of an instruction shares with its operands."""
         operands = [self._values.get(operand, ()) for operand in instruction.operands]
         match instruction.opcode:
             case "tuple":
                 return tuple(leaf for operand in operands for leaf in operand)
             case "get-tuple-element":
-                return self._element(instruction, operands)
+                return self._tuple_element(instruction, operands)
             case opcode if opcode in _CALLING_OPCODES:
-                return self._call(instruction, operands, depth)
+                return self._follow_calls(instruction, operands, depth)
             case opcode if opcode in _FORWARDING_OPCODES and operands:
                 return operands[0]
         return ()
 
     def _define_buffers(self, instruction: Instruction, forwarded: _Value) -> _Value:
-        """Return the value of an instruction, whose own step comes after those of the computations it calls.
+        """Return the value of an instruction. Its step follows the steps of the computations that it calls.
 
-        The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value.
-        It dies at its last use in a round, and the value of the next round takes its memory.
+        The compiler also defines a buffer for each value that a loop carries, in the memory of the initial value. The
+        buffer dies at its last use in a round, and the value of the next round takes its memory.
         """
         step = len(self._steps)
         value = []
         for position, (index, shape) in enumerate(self._leaves[instruction.id]):
             origin = instruction.id, index
-            if self._defines(instruction, origin):
-                self._lives[origin] = _Life(step, step)
+            if self._defines_buffer(instruction, origin):
+                self._lifetimes[origin] = _Lifetime(step, step)
                 self._shapes[origin] = shape
                 if instruction.opcode == "parameter" and position < len(forwarded) and forwarded[position]:
                     self._initial[origin] = min(forwarded[position])
@@ -233,12 +235,12 @@ class _Analysis:
                 value.append(frozenset())
         return tuple(value)
 
-    def _defines(self, instruction: Instruction, origin: _Origin) -> bool:
+    def _defines_buffer(self, instruction: Instruction, origin: _Origin) -> bool:
         if self._slots is not None:
             return origin in self._slots.defined
         return instruction.opcode not in _FORWARDING_OPCODES and instruction.opcode not in _WITHOUT_MEMORY_OPCODES
 
-    def _element(self, instruction: Instruction, operands: Sequence[_Value]) -> _Value:
+    def _tuple_element(self, instruction: Instruction, operands: Sequence[_Value]) -> _Value:
         """Return the leaves of one element of a tuple."""
         if not operands:
             return ()
@@ -251,32 +253,34 @@ class _Analysis:
         begin, end = self._starts[producer.id][instruction.index : instruction.index + 2]
         return operands[0][begin:end]
 
-    def _call(self, instruction: Instruction, operands: Sequence[_Value], depth: int) -> _Value:
+    def _follow_calls(self, instruction: Instruction, operands: Sequence[_Value], depth: int) -> _Value:
         called = [c for number in instruction.called if (c := self._module.computations.get(number)) is not None]
         if instruction.opcode == "while":
             carried = operands[0] if operands else ()
-            results = [self._run(computation, [carried], depth + 1) for computation in reversed(called)]
-            return _merge([carried, *results[1:]])  # the condition runs first; its result is not the loop's
+            results = [self._follow(computation, [carried], depth + 1) for computation in reversed(called)]
+            return _merge_values(
+                [carried, *results[1:]]
+            )  # the condition runs first; its result is not a result of the loop
         if instruction.opcode == "conditional":
             branches = zip(called, operands[1:], strict=False)
-            return _merge([self._run(computation, [operand], depth + 1) for computation, operand in branches])
-        return _merge([self._run(computation, operands, depth + 1) for computation in called])
+            return _merge_values([self._follow(computation, [operand], depth + 1) for computation, operand in branches])
+        return _merge_values([self._follow(computation, operands, depth + 1) for computation in called])
 
-    def _use(self, instruction: Instruction) -> None:
+    def _use_operands(self, instruction: Instruction) -> None:
         if instruction.opcode not in _FORWARDING_OPCODES or instruction.opcode in _CALLING_OPCODES:
             for operand in instruction.operands:
-                self._extend(self._values.get(operand, ()))
+                self._extend_lifetimes(self._values.get(operand, ()))
 
-    def _extend(self, value: _Value) -> None:
+    def _extend_lifetimes(self, value: _Value) -> None:
         """Keep the buffers of a value alive until the latest step."""
         for leaf in value:
             for origin in leaf:
-                if (life := self._lives.get(origin)) is not None:
-                    life.last = max(len(self._steps) - 1, life.first)
+                if (lifetime := self._lifetimes.get(origin)) is not None:
+                    lifetime.last = max(len(self._steps) - 1, lifetime.first)
 
     # Sizes
 
-    def _size(self, origin: _Origin, results: frozenset[_Origin]) -> int:
+    def _temporary_size(self, origin: _Origin, results: frozenset[_Origin]) -> int:
         """Return the bytes of a temporary; 0 for other buffers."""
         if self._slots is not None:
             slot = self._slots.temporaries.get(origin)
@@ -288,33 +292,33 @@ class _Analysis:
             raise ValueError("the program has an impossible size")
         return size
 
-    def _end_overwritten(self, sized: dict[_Origin, int]) -> None:
-        """End the lives of buffers whose memory a later buffer takes: the compiler knows the last use better."""
+    def _end_overwritten_lifetimes(self, sized: dict[_Origin, int]) -> None:
+        """End the lifetime of each buffer whose memory a later buffer takes: the compiler knows the last use better."""
         occupied = _OccupiedSlots()
-        for origin in sorted(sized, key=lambda each: self._lives[each].first):
-            first = self._lives[origin].first
+        for origin in sorted(sized, key=lambda each: self._lifetimes[each].first):
+            first = self._lifetimes[origin].first
             if self._slots is None:
                 taken = self._find_reused_operands(origin, sized)
             else:
                 taken = occupied.take(origin, self._slots.temporaries[origin])
             for other in taken:
-                life = self._lives[other]
-                life.last = min(life.last, max(first - 1, life.first))
+                lifetime = self._lifetimes[other]
+                lifetime.last = min(lifetime.last, max(first - 1, lifetime.first))
 
     def _find_reused_operands(self, origin: _Origin, sized: dict[_Origin, int]) -> list[_Origin]:
         """Return the operands whose memory the result of an instruction probably reuses."""
-        instruction, first = self._instructions[origin[0]], self._lives[origin].first
+        instruction, first = self._instructions[origin[0]], self._lifetimes[origin].first
         found = [
             other
             for other in self._operand_origins(instruction)
-            if sized.get(other) == sized[origin] and self._lives[other].first < first <= self._lives[other].last
+            if sized.get(other) == sized[origin] and self._lifetimes[other].first < first <= self._lifetimes[other].last
         ]
         if not found:
             return []
         opcodes = {inner.opcode for inner in self._module.fused_instructions(instruction)} or {instruction.opcode}
-        if "dynamic-update-slice" in opcodes:  # loops update what they carry in place
+        if "dynamic-update-slice" in opcodes:  # loops update their carried values in place
             return found
-        last_used = [other for other in found if self._lives[other].last == first]
+        last_used = [other for other in found if self._lifetimes[other].last == first]
         return [] if opcodes & _UNSHARABLE_OPCODES else last_used[:1]
 
     def _operand_origins(self, instruction: Instruction) -> set[_Origin]:
@@ -325,9 +329,9 @@ class _Analysis:
         """Return the live bytes at each step where they change, and the first step with the most."""
         changes: dict[int, int] = {}
         for origin, size in sized.items():
-            life = self._lives[origin]
-            changes[life.first] = changes.get(life.first, 0) + size
-            changes[life.last + 1] = changes.get(life.last + 1, 0) - size
+            lifetime = self._lifetimes[origin]
+            changes[lifetime.first] = changes.get(lifetime.first, 0) + size
+            changes[lifetime.last + 1] = changes.get(lifetime.last + 1, 0) - size
         alive, points = 0, []
         for step in sorted(changes):
             alive += changes[step]
@@ -337,9 +341,9 @@ class _Analysis:
 
     # Descriptions
 
-    def _describe(self, origin: _Origin, size: int) -> ProgramBuffer:
-        life, initial = self._lives[origin], origin
-        passed: set[_Origin] = set()  # in a damaged program, loops may carry each other's values
+    def _build_buffer(self, origin: _Origin, size: int) -> ProgramBuffer:
+        lifetime, initial = self._lifetimes[origin], origin
+        passed: set[_Origin] = set()  # in a damaged program, the carried values of loops may form a cycle
         while initial in self._initial and initial not in passed:
             passed.add(initial)
             initial = self._initial[initial]
@@ -350,9 +354,9 @@ class _Analysis:
             op=instruction.op,
             shape=str(self._shapes[origin]),
             size=size,
-            first=life.first,
-            last=life.last,
-            last_instruction=self._steps[min(life.last, len(self._steps) - 1)].name,
+            first=lifetime.first,
+            last=lifetime.last,
+            last_instruction=self._steps[min(lifetime.last, len(self._steps) - 1)].name,
             frames=self._module.frames.stack(instruction.frame),
             fused=tuple(islice(self._module.fused_ops(instruction), MAX_FUSED_OPS)),
         )
@@ -383,8 +387,8 @@ class _Analysis:
         return buffer
 
 
-def _merge(values: Sequence[_Value]) -> _Value:
-    """Return a value that may be any of these."""
+def _merge_values(values: Sequence[_Value]) -> _Value:
+    """Return the value that may be any of these values."""
     length = max(map(len, values), default=0)
     return tuple(
         frozenset().union(*(value[position] for value in values if position < len(value))) for position in range(length)

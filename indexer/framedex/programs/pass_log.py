@@ -1,7 +1,7 @@
 """The time that XLA's passes took, from the log that XLA writes with `TF_CPP_VMODULE=hlo_pass_pipeline=1`.
 
 Sources: xla/hlo/pass/hlo_pass_pipeline.cc and XLA's scoped logging timer. Each pass has a line at its start and at its
-end. A pipeline inside a pipeline is a pass, too, whose time includes that of its passes.
+end. A nested pipeline is also a pass, and its time includes that of its passes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TimedPass:
 
 @dataclass(frozen=True, slots=True)
 class ModulePasses:
-    """The passes over the modules of a name, such as `jit_step`, the longest first."""
+    """The passes over all modules of one name, such as `jit_step`, the longest first."""
 
     module: str
     passes: tuple[TimedPass, ...]
@@ -51,7 +51,7 @@ class _Thread:
 
 
 def read_pass_log(lines: Iterable[str]) -> list[ModulePasses]:
-    """Return the passes of each module in a log, the module with the longest time first."""
+    """Return the passes of each module in a log, the module with the most time first."""
     counts: Counter[tuple[str, str]] = Counter()
     durations: Counter[tuple[str, str]] = Counter()
     for module, name, duration in _read_passes(lines):

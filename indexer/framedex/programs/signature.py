@@ -1,7 +1,7 @@
 """The signature of a program: types, names and attributes of its arguments and results, and its constants.
 
 JAX stores StableHLO as VHLO, whose encoding `VhloBytecode.cpp` of StableHLO describes. Shardings use Shardy's encoding
-(`SdyBytecode`). Unknown parts are shown as their bytes, which still show whether two are equal.
+(`SdyBytecode`). Unknown parts are shown as their bytes, so that two signatures can still be compared.
 """
 
 from __future__ import annotations
@@ -23,11 +23,8 @@ MAX_VALUES = 8
 MAX_CONSTANTS = 200
 """The maximum number of constants listed separately."""
 
-_MAX_DEPTH, _MAX_PARTS, _MAX_PART_CHARACTERS = (
-    20,
-    100,
-    200,
-)  # of nested attributes, which may repeat each other many times
+# Limits for nested attributes, which may repeat each other many times.
+_MAX_DEPTH, _MAX_PARTS, _MAX_PART_CHARACTERS = 20, 100, 200
 _ARRAY, _BOOLEAN, _DICTIONARY, _INTEGER, _STRING, _TENSOR, _TYPE = 1, 2, 6, 9, 14, 15, 17  # of VHLO's attributes
 _BUILTIN_DICTIONARY, _BUILTIN_STRING, _BUILTIN_INTEGER = 1, 2, 8
 _COMPLEX, _FUNCTION, _RANKED, _RANKED_ENCODED = 1, 8, 20, 21  # of VHLO's types
@@ -88,16 +85,16 @@ class _ValueFormatter:
         else:
             return None
         inputs, outputs = self._function_types(parts[1])
-        arguments = self._parameters(inputs, names, parts[0])
-        results = self._parameters(outputs, (), parts[2])
-        module = {} if signature_data.attributes is None else dict(self._pairs(signature_data.attributes))
+        arguments = self._format_parameters(inputs, names, parts[0])
+        results = self._format_parameters(outputs, (), parts[2])
+        module = {} if signature_data.attributes is None else dict(self._read_pairs(signature_data.attributes))
         object_ids = self._object_ids()
         return Signature(
             arguments=arguments,
             results=results,
             partitions=module.get("mhlo.num_partitions", ""),
             replicas=module.get("mhlo.num_replicas", ""),
-            constants=self._constants(signature_data),
+            constants=self._format_constants(signature_data),
             code=self._code_digest(signature_data, set(object_ids)),
             mesh=read_or_default(self._mesh, {}),
             object_ids=object_ids,
@@ -109,17 +106,17 @@ class _ValueFormatter:
         function, _ = varint(self._data, position)
         code, position = varint(self._data, self._tables.types[function].begin)
         if kind != _TYPE or code != _FUNCTION:
-            raise ValueError("a function has no type of one")
-        inputs, position = self._references(position)
-        outputs, _ = self._references(position)
+            raise ValueError("a function does not have a function type")
+        inputs, position = self._read_references(position)
+        outputs, _ = self._read_references(position)
         return [self.type(each) for each in inputs], [self.type(each) for each in outputs]
 
-    def _parameters(self, types: list[str], names: tuple[str, ...], attributes: int) -> tuple[Parameter, ...]:
+    def _format_parameters(self, types: list[str], names: tuple[str, ...], attributes: int) -> tuple[Parameter, ...]:
         attributes_of: list[dict[str, str]] = [{} for _ in types]
         code, position = varint(self._data, self._tables.attributes[attributes].begin)
         if code == _ARRAY:
-            for place, each in enumerate(self._references(position)[0][: len(types)]):
-                attributes_of[place] = dict(self._pairs(each))
+            for place, each in enumerate(self._read_references(position)[0][: len(types)]):
+                attributes_of[place] = dict(self._read_pairs(each))
         return tuple(
             Parameter(
                 kind, names[place] if place < len(names) else attributes_of[place].pop("jax.result_info", ""), known
@@ -127,7 +124,7 @@ class _ValueFormatter:
             for place, (kind, known) in enumerate(zip(types, attributes_of, strict=True))
         )
 
-    def _references(self, position: int) -> tuple[list[int], int]:
+    def _read_references(self, position: int) -> tuple[list[int], int]:
         count, position = self._tables.count(position, len(self._data))
         found = []
         for _ in range(count):
@@ -135,7 +132,7 @@ class _ValueFormatter:
             found.append(each)
         return found, position
 
-    def _pairs(self, number: int) -> Iterable[tuple[str, str]]:
+    def _read_pairs(self, number: int) -> Iterable[tuple[str, str]]:
         """Yield the entries of a dictionary."""
         extent = self._tables.attributes[number]
         code, position = varint(self._data, extent.begin)
@@ -178,7 +175,7 @@ class _ValueFormatter:
         if code == _TENSOR:
             return self._tensor_text(extent)
         if code == _ARRAY:
-            return f"[{', '.join(self._parts(position, depth))}]"
+            return f"[{', '.join(self._format_parts(position, depth))}]"
         return ""
 
     def _builtin_text(self, extent: ByteExtent, _: int) -> str:
@@ -195,10 +192,10 @@ class _ValueFormatter:
         code, position = varint(self._data, extent.begin)
         if code == _SHARDING:
             _, position = varint(self._data, position)  # the mesh
-            return f"P({', '.join(self._parts(position, depth))})"
+            return f"P({', '.join(self._format_parts(position, depth))})"
         if code == _DIMENSION:
-            axes = self._parts(position, depth)
-            if varint(self._data, self._references(position)[1])[0]:
+            axes = self._format_parts(position, depth)
+            if varint(self._data, self._read_references(position)[1])[0]:
                 axes.append("?")  # open: the compiler may split it further
             return axes[0] if len(axes) == 1 else f"({', '.join(axes)})" if axes else "None"
         if code == _AXIS:
@@ -219,10 +216,11 @@ class _ValueFormatter:
                 sizes.setdefault(self._tables.strings[name], set()).add(signed_varint(self._data, position)[0])
         return {name: size for name, (size, *others) in sizes.items() if not others}
 
-    def _parts(self, position: int, depth: int) -> list[str]:
+    def _format_parts(self, position: int, depth: int) -> list[str]:
         """Return the texts of an attribute's elements."""
         return [
-            self.text(each, depth + 1)[:_MAX_PART_CHARACTERS] for each in self._references(position)[0][:_MAX_PARTS]
+            self.text(each, depth + 1)[:_MAX_PART_CHARACTERS]
+            for each in self._read_references(position)[0][:_MAX_PARTS]
         ]
 
     # Types
@@ -250,7 +248,7 @@ class _ValueFormatter:
 
     # Constants and ops
 
-    def _constants(self, signature_data: SignatureData) -> tuple[str, ...]:
+    def _format_constants(self, signature_data: SignatureData) -> tuple[str, ...]:
         """Return the constants in order; those beyond `MAX_CONSTANTS` as one digest."""
         found = sorted(self._constant_text(each) for each in Counter(signature_data.constants).elements())
         rest = found[MAX_CONSTANTS:]
@@ -287,7 +285,7 @@ class _ValueFormatter:
         texts = {self.type(number) for number in range(len(self._tables.types))}
         for number, extent in enumerate(self._tables.attributes):
             code = varint(self._data, extent.begin)[0] if extent.is_encoded else -1
-            # A container has the numbers of its elements, which change with the lines of a program.
+            # A container refers to its elements by number, and these numbers change with the lines of a program.
             is_plain = extent.dialect == "vhlo" and code not in (_ARRAY, _DICTIONARY, -1)
             if number not in constants and (is_plain or (extent.dialect == "sdy" and code == _SHARDING)):
                 texts.add(self.text(number))

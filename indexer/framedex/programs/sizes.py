@@ -1,8 +1,8 @@
 """Sizes of program arguments and results on a device, and donated arguments whose memory no result can reuse.
 
 JAX marks a donated argument with the result that gets its memory (`tf.aliasing_output`), or leaves the choice to XLA
-(`jax.buffer_donor`). XLA takes a result of the same size. An argument that JAX itself gives up has neither mark; the
-note lists it.
+(`jax.buffer_donor`). XLA takes a result of the same size. A donated argument for which JAX itself finds no result has
+neither mark; JAX's note lists it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def may_have_size(kind: str, partitions: str, size: int) -> bool:
 
 
 def _parse_array_type(kind: str) -> tuple[int, list[int]] | None:
-    """Return bytes of an element and lengths of the dimensions of a type; None if they are not in the type."""
+    """Return the size of an element in bytes and the lengths of the dimensions; None if the type does not have them."""
     found = _TYPE.fullmatch(kind)
     bits = int(found[1] or 8) if found else 0
     if found is None or bits % 8:  # numbers of less than a byte may be packed
@@ -109,7 +109,7 @@ def find_unused_donations(
 
     `signature` is as stored in the index (`model.Signature`). `noted` are the indices of donated arguments in JAX's
     note. `reused` are the bytes of arguments that the plug-in reports as reused; None: unknown. An argument of unknown
-    size counts as one that fits, and so does a result that may have the size of the argument.
+    size counts as fitting, and so does a result that may have the size of the argument.
     """
     arguments = signature["arguments"]
     sizes = {
@@ -164,7 +164,7 @@ def _has_equal_result(signature: Mapping[str, Any], place: int) -> bool:
 
 
 def _explain_unused_donation(signature: Mapping[str, Any], place: int, size: int) -> str:
-    """Return why no result reuses the memory of a donated argument."""
+    """Return the reason why no result reuses the memory of a donated argument."""
     kind, results = signature["arguments"][place]["type"], signature["results"]
     of_type = [each for each in results if each["type"] == kind]
     if of_type and not _has_equal_result(signature, place):
@@ -176,7 +176,7 @@ def _explain_unused_donation(signature: Mapping[str, Any], place: int, size: int
         return (
             "the result of its type has another sharding"
             if is_split
-            else "other arguments have the results of its type"
+            else "other arguments already reuse the results of its type"
         )
     of_size = [each["type"] for each in results if _may_fit(each, signature, size)]
     return f"the result of its size has another type, {of_size[0]}" if of_size else "no other result has its size"

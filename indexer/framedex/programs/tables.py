@@ -16,25 +16,28 @@ _T = TypeVar("_T")
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return an integer and its end. The trailing zero bits of the first byte are the number of following bytes."""
+    """Return an integer and the position after it.
+
+    The trailing zero bits of the first byte are the number of following bytes.
+    """
     first = data[position]
     if first & 1:
         return first >> 1, position + 1
     more = (first & -first).bit_length() - 1 if first else 8
     end = position + more + 1
     if end > len(data):
-        raise ValueError("an integer is cut off")
+        raise ValueError("an integer is truncated")
     return int.from_bytes(data[position:end], "little") >> (more + 1), end
 
 
 def signed_varint(data: bytes, position: int) -> tuple[int, int]:
-    """Return an integer whose lowest bit is its sign, and its end."""
+    """Return an integer that is stored with its sign in the lowest bit, and the position after it."""
     value, position = varint(data, position)
     return (value >> 1) ^ -(value & 1), position
 
 
 def skip_varints(data: bytes, position: int, count: int) -> int:
-    """Return the end of `count` integers."""
+    """Return the position after `count` integers."""
     for _ in range(count):
         first = data[position]
         position += (first & -first).bit_length() if first else 9
@@ -58,7 +61,7 @@ _STRING_ATTRIBUTE = 2
 
 
 class ByteExtent(NamedTuple):
-    """The extent of the bytes of an attribute or a type; without `is_encoded` they are its MLIR text."""
+    """The byte range of an attribute or a type; without `is_encoded` the bytes are its MLIR text."""
 
     begin: int
     end: int
@@ -68,7 +71,7 @@ class ByteExtent(NamedTuple):
 
 @dataclass
 class ProgramTables:
-    """The tables of one program. Reading them raises one of `DAMAGE_ERRORS`; the content read before stays."""
+    """The tables of one program. Reading them raises one of `DAMAGE_ERRORS`, and keeps the content read before."""
 
     data: bytes
     version: int = 0
@@ -90,21 +93,21 @@ class ProgramTables:
         self._read_properties()
 
     def section(self, position: int) -> tuple[int, int, int]:
-        """Return the number of a section, and the begin and the end of its content."""
+        """Return the number of a section, and the start and the end of its content."""
         head = self.data[position]
         size, position = varint(self.data, position + 1)
         if head & 0x80:
             alignment, position = varint(self.data, position)
             position += -position % max(alignment, 1)
         if position + size > len(self.data):
-            raise ValueError("a section is cut off")
+            raise ValueError("a section is truncated")
         return head & 0x7F, position, position + size
 
     def count(self, position: int, end: int) -> tuple[int, int]:
-        """Return the number of following items, each of at least one byte, and its end."""
+        """Return the number of following items, each of at least one byte, and the position after the number."""
         count, position = varint(self.data, position)
         if count > end - position:
-            raise ValueError("there are more than there is room for")
+            raise ValueError("a list has more items than its section can hold")
         return count, position
 
     def text(self, number: int) -> str:
@@ -113,7 +116,7 @@ class ProgramTables:
         return self.strings[varint(self.data, position)[0]] if code == _STRING_ATTRIBUTE else ""
 
     def attribute(self, number: int) -> tuple[int, int]:
-        """Return the code of a builtin attribute and the begin of its content; -1 for another dialect."""
+        """Return the code of a builtin attribute and the start of its content; -1 for another dialect."""
         extent = self.attributes[number]
         if not extent.is_encoded or extent.dialect != "builtin":
             return -1, extent.begin
@@ -132,7 +135,7 @@ class ProgramTables:
             length, position = varint(self.data, position)
             end -= length
             if length < 1 or end < position:
-                raise ValueError("a string is cut off")
+                raise ValueError("a string is truncated")
             self.strings.append(self.data[end : end + length - 1].decode("utf-8", "replace"))
         self.strings.reverse()
 
@@ -179,6 +182,6 @@ class ProgramTables:
         for _ in range(count):
             size, position = varint(self.data, position)
             if size > end - position:
-                raise ValueError("a property is cut off")
+                raise ValueError("a property is truncated")
             self.properties.append((position, position + size))
             position += size

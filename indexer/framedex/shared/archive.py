@@ -73,7 +73,7 @@ class ArchiveWriter:
 
 
 def too_large_error() -> FramedexError:
-    """The error for a capture that exceeds the limits of the reader."""
+    """Return the error for a capture that exceeds the limits of the reader."""
     return FramedexError(
         "The capture is too large for one file.", "Record fewer calls with --include, --sample or --limit."
     )
@@ -84,10 +84,10 @@ class ArchiveReader:
 
     def __init__(self, path: Path) -> None:
         self._archive = UntrustedArchive(path, MANIFEST, _FOREIGN, _max_bytes)
-        told = parse_json(self._archive.read(MANIFEST))
-        _check_version(told)
-        self.manifest: Mapping[str, Any] = told
-        parts = told.get("parts")
+        manifest = parse_json(self._archive.read(MANIFEST))
+        _check_version(manifest)
+        self.manifest: Mapping[str, Any] = manifest
+        parts = manifest.get("parts")
         if not isinstance(parts, dict) or {MANIFEST, *parts} != set(self._archive.sizes):
             raise DamagedArchiveError("its parts differ from those in its manifest")
         self._parts = parts
@@ -105,8 +105,8 @@ class ArchiveReader:
     def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Yield parts with their contents. Raises DamagedArchiveError if one does not match its digest."""
         for name, data in self._archive.read_all(names):
-            told = self._parts.get(name)
-            if not isinstance(told, dict) or told.get("sha256") != hashlib.sha256(data).hexdigest():
+            part = self._parts.get(name)
+            if not isinstance(part, dict) or part.get("sha256") != hashlib.sha256(data).hexdigest():
                 raise DamagedArchiveError(f"its part {name} does not match its digest")
             yield name, data
 
@@ -115,8 +115,8 @@ class ArchiveReader:
         return parse_json(self.read(name))
 
 
-def fits(head: bytes) -> bool:
-    """Whether a file with these first bytes may be a shared file."""
+def matches(head: bytes) -> bool:
+    """Return whether a file with these first bytes may be a shared file."""
     return head.startswith(b"PK\3\4")
 
 
@@ -127,10 +127,10 @@ def _max_bytes(name: str) -> int | None:
     return _MAX_PART_BYTES[name.partition("/")[0]] if _PARTS.fullmatch(name) else None
 
 
-def _check_version(told: object) -> None:
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+def _check_version(manifest: object) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DamagedArchiveError(_FOREIGN)
-    if told.get("version") != VERSION:
-        version = told.get("version")
+    if manifest.get("version") != VERSION:
+        version = manifest.get("version")
         written = f"version {version}" if isinstance(version, int) else "an unknown version"
         raise DamagedArchiveError(f"its format has {written}; this framedex reads version {VERSION}: update framedex")

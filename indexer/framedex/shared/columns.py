@@ -1,4 +1,4 @@
-"""Encodes batches of calls: a JSON head, then columns of integers with the narrowest width that fits.
+"""Encodes batches of calls: a JSON head, then columns of integers, each with the smallest sufficient width.
 
 The length of the head comes first, in 4 bytes. The head has the new kinds, arguments and chains, and the width and
 length of each column. Integers are little-endian. Starts are stored as differences.
@@ -36,7 +36,7 @@ NO_OBJECT = -(1 << 63)
 
 @dataclass(frozen=True, slots=True)
 class DefinitionCounts:
-    """The numbers of definitions that calls may refer to."""
+    """The numbers of definitions of each kind: the bounds of references in calls."""
 
     boundaries: int
     threads: int
@@ -49,7 +49,7 @@ def encode_batch(batch: CallBatch, arguments: Callable[[str], str], text: Callab
 
     Raises FramedexError if the batch is too large to share.
     """
-    columns = [_narrow(column) for column in _columns_of(batch)]
+    columns = [_narrow(column) for column in _iter_columns(batch)]
     head = {
         "first": batch.first,
         "kinds": [[kind.function, kind.thread, kind.stack, kind.error] for kind in batch.kinds],
@@ -58,13 +58,15 @@ def encode_batch(batch: CallBatch, arguments: Callable[[str], str], text: Callab
         "chains": [list(map(int, chain)) for chain in batch.chains],
         "columns": [[column.itemsize, len(column)] for column in columns],
     }
-    told = json.dumps(head, separators=(",", ":")).encode()
-    if grows_too_large(told):
+    head_bytes = json.dumps(head, separators=(",", ":")).encode()
+    if grows_too_large(head_bytes):
         raise too_large_error()
-    return b"".join([len(told).to_bytes(_LENGTH, "little"), told, *(column.tobytes() for column in columns)])
+    return b"".join(
+        [len(head_bytes).to_bytes(_LENGTH, "little"), head_bytes, *(column.tobytes() for column in columns)]
+    )
 
 
-def _columns_of(batch: CallBatch) -> Iterator[Integers]:
+def _iter_columns(batch: CallBatch) -> Iterator[Integers]:
     for name in _CALL_COLUMNS:
         column = getattr(batch, name)
         yield np.diff(column, prepend=0) if name == "start" else column
@@ -89,14 +91,14 @@ class BatchDecoder:
         self._bounds = bounds
         self._rows = self._kinds = self._arguments = self._chains = self._objects = 0
 
-    def batch(self, data: bytes) -> CallBatch:
+    def decode(self, data: bytes) -> CallBatch:
         """Decode the next batch."""
-        head, columns = _split(data)
-        kinds = tuple(CallKind(*_integers(kind, 4)) for kind in head["kinds"])
-        arguments, types = _texts(head["arguments"]), _texts(head["types"])
+        head, columns = _split_batch(data)
+        kinds = tuple(CallKind(*_parse_integers(kind, 4)) for kind in head["kinds"])
+        arguments, types = _parse_texts(head["arguments"]), _parse_texts(head["types"])
         for text in arguments:
             _check_arguments(text)
-        chains = tuple(tuple(_integers(chain, None)) for chain in head["chains"])
+        chains = tuple(tuple(_parse_integers(chain, None)) for chain in head["chains"])
         taken = iter(columns)
         calls = dict(zip(_CALL_COLUMNS, taken, strict=False))
         calls["start"] = np.cumsum(calls["start"])
@@ -148,9 +150,9 @@ class BatchDecoder:
         for column in (totals.calls, totals.duration, totals.own_duration, totals.longest):
             _check_range(column, -(1 << 60), 1 << 60)
         made = np.bincount(batch.kind, minlength=self._kinds)
-        told = np.zeros(self._kinds, np.int64)
-        np.add.at(told, totals.kind, totals.calls)  # an imported sample may count several calls
-        if np.any(totals.calls < 0) or np.any(told < made):
+        head_bytes = np.zeros(self._kinds, np.int64)
+        np.add.at(head_bytes, totals.kind, totals.calls)  # an imported sample may count several calls
+        if np.any(totals.calls < 0) or np.any(head_bytes < made):
             raise ValueError("its totals do not match its calls")
         for column in (totals.longest_call, totals.first_call, totals.latest_call, batch.changed[:, 0]):
             _check_range(column, 0, rows)
@@ -181,14 +183,14 @@ class BatchDecoder:
         _check_range(batch.violations[:, 2], 0, rows)
 
 
-def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
+def _split_batch(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
     """Split a batch into its head and its columns."""
     at = _LENGTH + int.from_bytes(data[:_LENGTH], "little")
     head = parse_json(data[_LENGTH:at])
     if not isinstance(head, dict) or len(head["columns"]) != _COLUMNS:
         raise ValueError("the head of a batch is malformed")
     columns, held = [], 0
-    for width, length in (_integers(column, 2) for column in head["columns"]):
+    for width, length in (_parse_integers(column, 2) for column in head["columns"]):
         if width not in _WIDTHS or not 0 <= length <= (len(data) - at) // width:
             raise ValueError("a column is truncated")
         held += length
@@ -201,7 +203,7 @@ def _split(data: bytes) -> tuple[dict[str, Any], list[Integers]]:
     return head, columns
 
 
-def _integers(values: object, length: int | None) -> list[int]:
+def _parse_integers(values: object, length: int | None) -> list[int]:
     if not isinstance(values, list) or length not in (None, len(values)):
         raise ValueError("a list of integers is malformed")
     if not all(type(value) is int and -(1 << 63) <= value < 1 << 63 for value in values):
@@ -209,7 +211,7 @@ def _integers(values: object, length: int | None) -> list[int]:
     return values
 
 
-def _texts(values: object) -> tuple[str, ...]:
+def _parse_texts(values: object) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise ValueError("a list of strings is malformed")
     return tuple(values)

@@ -1,6 +1,6 @@
-"""The definitions in a shared file: the names and lines from the index of the machine that shared the capture.
+"""The definitions in a shared file: names and lines from the index of the machine that shared the capture.
 
-The reader needs no binary, code object or program, so the file has none.
+So the file contains no binaries, code objects or programs, and its reader needs none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Turns a folder with a copied shared file into a capture: writes its metadata and its source texts."""
+"""Unpacks a shared file in its folder, which makes the folder a capture: writes its metadata and source texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from framedex.base.untrusted import DamagedArchiveError
 from framedex.captures import foreign_file, write_foreign_metadata
 from framedex.model import ImportOrigin, Metadata
 from framedex.shared.archive import ArchiveReader
-from framedex.shared.reading import read_definitions, refusing
+from framedex.shared.reading import converting_read_errors, read_definitions
 
 EXCERPTS = "excerpts.json"
 """Maps recorded files to their texts below `sources/`, as JSON."""
@@ -26,7 +26,7 @@ def unpack_shared(folder: Path, foreign: ImportOrigin) -> None:
 
     No path in the file becomes a path here. Each text gets a numbered folder, and keeps its file name if that is plain.
     """
-    with refusing(Path(foreign.origin)):
+    with converting_read_errors(Path(foreign.origin)):
         metadata, texts = _read(foreign_file(folder))
     is_of_samples = metadata.get("is_of_samples") is True
     told = {**metadata, "foreign": asdict(replace(foreign, is_of_samples=is_of_samples))}

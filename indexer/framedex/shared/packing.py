@@ -29,16 +29,16 @@ def pack_value(value: Any, text: Callable[[str], str]) -> Any:
 
 def unpack_value(kind: type[Packed], value: Any) -> Packed:
     """Rebuild an instance of a class from its packed form. Raises ValueError if the form does not match the class."""
-    found: Packed = _value(kind, value)
+    found: Packed = _unpack(kind, value)
     return found
 
 
-def _value(kind: Any, value: Any) -> Any:
+def _unpack(kind: Any, value: Any) -> Any:
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
-        return None if value is None else _value(get_args(kind)[0], value)
+        return None if value is None else _unpack(get_args(kind)[0], value)
     if origin is tuple:
-        return _tuple(get_args(kind), value)
+        return _unpack_tuple(get_args(kind), value)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind(value)
     if isinstance(kind, type) and is_dataclass(kind):
@@ -46,28 +46,28 @@ def _value(kind: Any, value: Any) -> Any:
     if origin is not None:  # a mapping of texts
         if not isinstance(value, dict):
             raise ValueError("a mapping is malformed")
-        return {key: _value(get_args(kind)[1], each) for key, each in value.items()}
+        return {key: _unpack(get_args(kind)[1], each) for key, each in value.items()}
     if type(value) is not kind or (kind is int and not -(1 << 63) <= value < 1 << 63):
         raise ValueError(f"a value is not of type {kind.__name__}")
     return value
 
 
 def _build_value(kind: Any, value: Any) -> Any:
-    """Build a dataclass. Last fields missing in a file of an older framedex get their defaults."""
-    hints = _types_of(kind)
+    """Build a dataclass. Trailing fields that a file of an older framedex lacks get their defaults."""
+    hints = _field_types(kind)
     if not isinstance(value, list) or not _count_required_fields(kind) <= len(value) <= len(hints):
         raise ValueError(f"{kind.__name__} is malformed")
-    return kind(*map(_value, hints, value))
+    return kind(*map(_unpack, hints, value))
 
 
-def _tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+def _unpack_tuple(inner: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
     if not isinstance(value, list):
         raise ValueError("a list is malformed")
     if inner[-1] is Ellipsis:
-        return tuple(_value(inner[0], each) for each in value)
+        return tuple(_unpack(inner[0], each) for each in value)
     if len(value) != len(inner):
         raise ValueError("a list has the wrong length")
-    return tuple(map(_value, inner, value))
+    return tuple(map(_unpack, inner, value))
 
 
 @cache
@@ -77,7 +77,7 @@ def _count_required_fields(kind: type[Any]) -> int:
 
 
 @cache
-def _types_of(kind: type[Any]) -> tuple[Any, ...]:
+def _field_types(kind: type[Any]) -> tuple[Any, ...]:
     """The types of the fields of a class."""
     hints = get_type_hints(kind)
     return tuple(hints[field.name] for field in fields(kind))

@@ -42,20 +42,20 @@ from framedex.sources.releases import REPOSITORIES
 
 _MAX_STACK_FRAMES = 20_000_000
 _MAX_FRAMES = 4_000_000
-UNSOUND = (ValueError, LookupError, TypeError, OverflowError, RecursionError)
-"""The exceptions that a malformed file can raise while it is read."""
+READ_ERRORS = (ValueError, LookupError, TypeError, OverflowError, RecursionError)
+"""The exceptions that reading a malformed file can raise."""
 
 
 @contextmanager
-def refusing(path: Path) -> Iterator[None]:
+def converting_read_errors(path: Path) -> Iterator[None]:
     """Context manager that turns errors of reading the shared file at a path into FramedexError."""
     try:
         yield
-    except (OSError, *UNSOUND) as error:
-        said = error.strerror or error if isinstance(error, OSError) else error
-        told = said if isinstance(error, (OSError, ValueError)) else "its contents are inconsistent"
+    except (OSError, *READ_ERRORS) as error:
+        text = error.strerror or error if isinstance(error, OSError) else error
+        reason = text if isinstance(error, (OSError, ValueError)) else "its contents are inconsistent"
         raise FramedexError(
-            f"{path} cannot be read as a shared capture: {told}.",
+            f"{path} cannot be read as a shared capture: {reason}.",
             "Nothing was imported. Get a new copy of the file, or have the capture shared again.",
         ) from error
 
@@ -99,7 +99,7 @@ class SharedStream:
         metadata = read_metadata(path)
         assert metadata.foreign is not None
         self._origin = Path(metadata.foreign.origin)
-        with refusing(self._origin):
+        with converting_read_errors(self._origin):
             self._fill(path, metadata)
 
     def _fill(self, path: Path, metadata: Metadata) -> None:
@@ -107,18 +107,22 @@ class SharedStream:
         self.definitions = definitions = read_definitions(self._archive)
         self._records = records = FrameRecords(definitions)
         self.frames: Sequence[tuple[FrameRecord, ...]] = [
-            tuple(map(records.frame, frames)) for frames in definitions.frames
+            tuple(map(records.build_record, frames)) for frames in definitions.frames
         ]
         self.sites = tuple(
             SiteRecord(
-                site.key, site.target, tuple(map(records.frame, site.frames)), site.user_frame, site.from_metadata
+                site.key,
+                site.target,
+                tuple(map(records.build_record, site.frames)),
+                site.user_frame,
+                site.from_metadata,
             )
             for site in definitions.sites
         )
         self.phases = tuple(
             PhaseRecord(
                 *(phase.kind, phase.name, phase.thread, phase.start, phase.duration),
-                tuple(map(records.frame, phase.frames)),
+                tuple(map(records.build_record, phase.frames)),
                 phase.is_last,
             )
             for phase in definitions.phases
@@ -128,7 +132,7 @@ class SharedStream:
         self._handlers = {handler.frame: handler for handler in definitions.handlers}
         self._batches = iter(self._archive.batches)
         bounds = (len(definitions.boundaries), len(definitions.threads), len(definitions.stacks))
-        self._reading = BatchDecoder(DefinitionCounts(*bounds, len(definitions.frames)))
+        self._decoder = BatchDecoder(DefinitionCounts(*bounds, len(definitions.frames)))
         self.row = 0
         self.calls = definitions.calls
         self.problems = definitions.problems
@@ -154,7 +158,7 @@ class SharedStream:
 
     def next(self, limit: int) -> CallBatch:
         """Return the next shared batch of calls, in order of start; an empty batch at the end."""
-        with refusing(self._origin):
+        with converting_read_errors(self._origin):
             batch = self._next()
         self.row += len(batch)
         return batch
@@ -163,7 +167,7 @@ class SharedStream:
         name = next(self._batches, None)
         if name is None:
             raise DamagedArchiveError("it has fewer calls than it declares")
-        batch = self._reading.batch(self._archive.read(name))
+        batch = self._decoder.decode(self._archive.read(name))
         if (self.calls and not len(batch)) or self.row + len(batch) > self.calls:
             raise DamagedArchiveError("its number of calls differs from the one it declares")
         return batch
@@ -173,20 +177,20 @@ class SharedStream:
         found = self._handlers.get(entry)
         if found is None:
             return None
-        implementation = None if found.implementation is None else self._records.frame(found.implementation)
+        implementation = None if found.implementation is None else self._records.build_record(found.implementation)
         return HandlerRecord(entry, found.signature, implementation)
 
     def program(self, name: str) -> StoredProgram | None:
-        """The program with this name in the arguments of calls. A prefix of its key marks it as shared."""
+        """Return the program that arguments of calls refer to by this name. A prefix of its key marks it as shared."""
         found = self.definitions.programs.get(name)
         if found is None:
             return None
-        return StoredProgram(_digest_of(found), found.size, lambda: self._program(found))
+        return StoredProgram(_program_key(found), found.size, lambda: self._build_program(found))
 
     def memory(self, name: str) -> StoredMemory | None:
-        """The memory inside an optimised program. Its key is marked as that of a program."""
+        """Return the memory inside an optimised program. Its key has the same prefix as that of a program."""
         found = self.definitions.memories.get(name)
-        return None if found is None else StoredMemory(_digest_of(found), lambda: found)
+        return None if found is None else StoredMemory(_program_key(found), lambda: found)
 
     def options(self, name: str) -> str | None:
         """The options of a compilation, as JSON."""
@@ -197,7 +201,7 @@ class SharedStream:
         found = self.definitions.notes.get(name)
         return None if found is None else json.dumps(asdict(found))
 
-    def _program(self, shared: SharedProgram) -> Program:
+    def _build_program(self, shared: SharedProgram) -> Program:
         paths = self.definitions.paths
         ops = {
             ProgramOp(
@@ -210,7 +214,7 @@ class SharedStream:
         return Program(shared.name, ops, shared.problem, shared.signature)
 
 
-def _digest_of(shared: object) -> str:
+def _program_key(shared: object) -> str:
     return f"shared {hashlib.sha256(repr(shared).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 

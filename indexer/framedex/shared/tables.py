@@ -29,24 +29,24 @@ class FrameTables:
         """The functions, ordered by number."""
         return tuple(self._shared)
 
-    def path(self, path: str) -> int:
-        """The number of a path."""
+    def number_path(self, path: str) -> int:
+        """Return the number of a path, adding it if new."""
         return self._paths.setdefault(path, len(self._paths))
 
-    def frame(self, record: FrameRecord) -> SharedFrame:
+    def convert_frame(self, record: FrameRecord) -> SharedFrame:
         """Convert a frame, and number its function and files."""
         return SharedFrame(
-            function=self._function(record.function),
+            function=self._number_function(record.function),
             offset=record.offset,
             depth=record.depth,
-            recorded=self._place(record.location),
-            found=self._place(record.stored_location),
+            recorded=self._convert_location(record.location),
+            found=self._convert_location(record.stored_location),
             is_returning=record.is_returning,
             line=record.line,
-            candidates=tuple(filter(None, map(self._place, record.candidates))),
+            candidates=tuple(filter(None, map(self._convert_location, record.candidates))),
         )
 
-    def _function(self, record: FunctionRecord) -> int:
+    def _number_function(self, record: FunctionRecord) -> int:
         known = self._functions.get(record)
         if known is not None:
             return known
@@ -56,15 +56,17 @@ class FrameTables:
                 name=record.name,
                 symbol=record.symbol,
                 mangled=record.mangled,
-                module=self.path(record.module),
+                module=self.number_path(record.module),
                 unit=record.unit,
                 first_line=record.first_line,
             )
         )
         return self._functions.setdefault(record, len(self._functions))
 
-    def _place(self, location: Location | None) -> SharedSourceLine | None:
-        return None if location is None else SharedSourceLine(self.path(location.path), location.line, location.how)
+    def _convert_location(self, location: Location | None) -> SharedSourceLine | None:
+        return (
+            None if location is None else SharedSourceLine(self.number_path(location.path), location.line, location.how)
+        )
 
 
 class FrameRecords:
@@ -73,10 +75,10 @@ class FrameRecords:
     def __init__(self, definitions: Definitions) -> None:
         self._paths = definitions.paths
         self._origins = FunctionOrigins(definitions.builds)
-        self._functions = tuple(map(self._function, definitions.functions))
+        self._functions = tuple(map(self._build_function, definitions.functions))
 
-    def frame(self, frame: SharedFrame) -> FrameRecord:
-        """Convert a frame to a record without a binary: nothing proves that a local binary is the same one."""
+    def build_record(self, frame: SharedFrame) -> FrameRecord:
+        """Convert a frame to a record without a binary, since a local binary may be a different one."""
         return FrameRecord(
             function=self._functions[_position(frame.function)],
             module=None,
@@ -89,7 +91,7 @@ class FrameRecords:
             candidates=tuple(filter(None, map(self._location, frame.candidates))),
         )
 
-    def _function(self, function: SharedFunction) -> FunctionRecord:
+    def _build_function(self, function: SharedFunction) -> FunctionRecord:
         module = self._paths[_position(function.module)]
         is_python = function.language is Language.PYTHON
         is_of_file = is_python and module.startswith("/")

@@ -39,7 +39,7 @@ from framedex.shared.contents import (
 from framedex.sharing import harmless
 from framedex.sharing.emptying import empty_texts
 from framedex.sharing.names import PUBLIC_PACKAGES, NameReplacer
-from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, name_of_file
+from framedex.sharing.paths import PROJECT, PYTHON, PathRedactor, is_interpreter, plain_file_name
 from framedex.sharing.replacement import REDACTED, TextReplacer
 from framedex.sources.releases import REPOSITORIES, Build
 
@@ -74,18 +74,18 @@ class DefinitionRules:
         self._replacement = replacement
         self._names = names
         self._paths = paths
-        self._plain: tuple[str, ...] = ()  # paths with redacted folders, before their names are hidden
+        self._redacted_paths: tuple[str, ...] = ()  # paths with redacted folders, before their names are hidden
         self._targets: list[str] = []
         self._description_rules = self._rules_by_kind()
 
     def redact(self, definitions: Definitions) -> Definitions:
         """Return the redacted definitions."""
-        self._plain = tuple(map(self._paths.file, definitions.paths))
-        self._names.add_definitions(definitions, self._plain)
+        self._redacted_paths = tuple(map(self._paths.redact_file, definitions.paths))
+        self._names.add_definitions(definitions, self._redacted_paths)
         self._targets = [
             str(json.loads(text).get("target")) for kind, text in definitions.descriptions if kind == "ffi_target"
         ]
-        kept_name = self._replacement.kept_name
+        kept_name = self._replacement.redact_kept_name
         paths = tuple(map(self._redact_file, definitions.paths))
         plain = replace(
             empty_texts(definitions),
@@ -111,18 +111,18 @@ class DefinitionRules:
 
     def _redact_file(self, name: str) -> str:
         """Redact the name of a file. Other recorders also write relative names, and names from other systems."""
-        plain = self._paths.file(name)
+        plain = self._paths.redact_file(name)
         self._replacement.counts["path"] += plain != name
         return self._names.redact_file(plain)
 
     def _redact_function(self, function: SharedFunction) -> SharedFunction:
-        plain = self._names.redact_function(function, self._plain[function.module])
+        plain = self._names.redact_function(function, self._redacted_paths[function.module])
         return replace(
             empty_texts(function),
             name=plain.name,
             symbol=plain.symbol,
             mangled=plain.mangled,
-            unit=name_of_file(plain.unit),
+            unit=plain_file_name(plain.unit),
         )
 
     def _redact_boundary(self, function: Function) -> Function:
@@ -149,7 +149,7 @@ class DefinitionRules:
         sites = (
             replace(
                 empty_texts(site),
-                key=keys.get(site.key) or self._replacement.site(site.key),
+                key=keys.get(site.key) or self._replacement.redact_site_key(site.key),
                 target=self._names.redact_target(site.target),
             )
             for site in before.sites
@@ -160,39 +160,39 @@ class DefinitionRules:
         found = handler.signature
         if found is None:
             return empty_texts(handler)
-        signature = HandlerSignature(*map(self._types_of_signature, (found.arguments, found.results, found.attributes)))
+        signature = HandlerSignature(*map(self._redact_types, (found.arguments, found.results, found.attributes)))
         return replace(empty_texts(handler), signature=signature)
 
-    def _types_of_signature(self, types: Sequence[str]) -> tuple[str, ...]:
+    def _redact_types(self, types: Sequence[str]) -> tuple[str, ...]:
         return tuple(
             each if harmless.is_part_of_signature(each) else self._replacement.remove("argument") for each in types
         )
 
     def _redact_description(self, kind: str, text: str) -> tuple[str, str]:
-        told = json.loads(text)
+        parsed = json.loads(text)
         rules = self._description_rules.get(kind)
-        if rules is None or not isinstance(told, dict):
+        if rules is None or not isinstance(parsed, dict):
             self._replacement.remove("argument")
             return "", "{}"
-        return kind, json.dumps({key: rules[key](value) for key, value in told.items() if key in rules})
+        return kind, json.dumps({key: rules[key](value) for key, value in parsed.items() if key in rules})
 
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Callable[[Any], Any]]]:
         """The rules for each kind of description, by the keys of docs/reference/capture-format.md."""
-        target, platform = self._text_rule(self._names.redact_target), self._text_rule(self._redact_platform)
-        site = self._text_rule(self._replacement.site)
-        shapes = self._text_rule(lambda text: text if harmless.is_plain_value("arguments", text) else REDACTED)
+        target, platform = self._apply_to_text(self._names.redact_target), self._apply_to_text(self._redact_platform)
+        site = self._apply_to_text(self._replacement.redact_site_key)
+        shapes = self._apply_to_text(lambda text: text if harmless.is_plain_value("arguments", text) else REDACTED)
         return {
             "ffi_target": {
                 "target": target,
                 "platform": platform,
-                "api_version": _number,
-                "stages": lambda value: [each for each in _texts(value) if each in _STAGES],
+                "api_version": _keep_number,
+                "stages": lambda value: [each for each in _keep_texts(value) if each in _STAGES],
                 "is_wrapped": lambda value: value is not False,
                 "registered_at": self._redact_frames,
             },
-            "ffi_site": {"site": site, "target": target, "user_frame": _number, "frames": self._redact_frames},
+            "ffi_site": {"site": site, "target": target, "user_frame": _keep_number, "frames": self._redact_frames},
             "ffi_instance": {
-                "instance": _number,
+                "instance": _keep_number,
                 "join": lambda value: value if value in _JOINS else "ambiguous",
                 "target": target,
                 "site": site,
@@ -204,13 +204,13 @@ class DefinitionRules:
                 "kind": lambda value: value if value == "not_registered" else REDACTED,
                 "target": target,
                 "platform": platform,
-                "registered_for": lambda value: list(map(self._redact_platform, _texts(value))),
-                "sites": lambda value: list(map(self._replacement.site, _texts(value))),
+                "registered_for": lambda value: list(map(self._redact_platform, _keep_texts(value))),
+                "sites": lambda value: list(map(self._replacement.redact_site_key, _keep_texts(value))),
                 "message": lambda _: self._replacement.remove("argument"),
             },
         }
 
-    def _text_rule(self, rule: Callable[[str], str]) -> Callable[[Any], Any]:
+    def _apply_to_text(self, rule: Callable[[str], str]) -> Callable[[Any], Any]:
         return lambda value: rule(value) if isinstance(value, str) else None
 
     def _redact_platform(self, name: str) -> str:
@@ -222,7 +222,11 @@ class DefinitionRules:
             match frame:
                 case [str(file), int(line), str(function)]:
                     found.append(
-                        [self._redact_file(file), line, self._names.redact_python(function, self._paths.file(file))]
+                        [
+                            self._redact_file(file),
+                            line,
+                            self._names.redact_python(function, self._paths.redact_file(file)),
+                        ]
                     )
         return found
 
@@ -244,7 +248,7 @@ class DefinitionRules:
             kind=kind,
             name=self._redact_op(lines.name, kind),
             frames=tuple(
-                (path, line, self._names.redact_python(function, self._plain[path]))
+                (path, line, self._names.redact_python(function, self._redacted_paths[path]))
                 for path, line, function in lines.frames
             ),
         )
@@ -296,7 +300,7 @@ class DefinitionRules:
         )
 
     def _redact_program_frame(self, frame: ProgramFrame) -> ProgramFrame:
-        function = self._names.redact_python(frame.function, self._paths.file(frame.path))
+        function = self._names.redact_python(frame.function, self._paths.redact_file(frame.path))
         return ProgramFrame(self._redact_file(frame.path), frame.line, function)
 
     def _redact_signature(self, signature: Signature) -> Signature:
@@ -304,8 +308,8 @@ class DefinitionRules:
             empty_texts(signature),
             arguments=tuple(map(self._redact_parameter, signature.arguments)),
             results=tuple(map(self._redact_parameter, signature.results)),
-            partitions=_digits(signature.partitions),
-            replicas=_digits(signature.replicas),
+            partitions=_keep_digits(signature.partitions),
+            replicas=_keep_digits(signature.replicas),
             constants=tuple(map(self._marked_digest, signature.constants)),
             code=self._replacement.digest(signature.code),
             mesh={self._names.redact_axis(name): size for name, size in signature.mesh.items()},
@@ -324,7 +328,7 @@ class DefinitionRules:
         )
 
     def _redact_attribute(self, value: str) -> str:
-        """Redact an attribute. A flag or number stays; a sharding keeps its form, with numbered axes."""
+        """Redact an attribute. A flag or number stays; a sharding keeps its form, with numbers for its axis names."""
         if value in ("", "true", "false", "default", "auto") or value.isdecimal() or harmless.is_sharding(value):
             return value
         plain = _AXES.sub(lambda match: self._names.redact_axis(match[0][1:-1]), value)
@@ -333,7 +337,7 @@ class DefinitionRules:
         return self._marked_digest(value)
 
     def _marked_digest(self, value: str) -> str:
-        """A mark with a digest, so that different texts keep different marks."""
+        """Return a redaction mark with a digest, so that different texts get different marks."""
         self._replacement.counts["constant"] += 1
         return f"(redacted {self._replacement.digest(value)[:8]})"
 
@@ -365,7 +369,7 @@ class DefinitionRules:
         )
 
     def _redact_key(self, kind: str, subject: str, value: str) -> tuple[str, str, str]:
-        """Redact a fact about a trace; equal values stay equal, so that the cause of a recompilation is still known."""
+        """Redact a key of JAX's tracing cache. Equal values stay equal: the cause of a recompilation stays known."""
         known = kind if kind in KEY_KINDS else REDACTED
         return known, self._names.redact_name("subject", subject), self._names.redact_name("value", value)
 
@@ -398,17 +402,17 @@ class DefinitionRules:
         return replace(
             empty_texts(build),
             component=build.component,
-            version=harmless.release(build.version),
-            revision=harmless.revision(build.revision),
-            folder=folder if (folder := self._paths.file(build.folder)).startswith(f"{PYTHON}/") else "",
+            version=harmless.leading_release(build.version),
+            revision=harmless.public_revision(build.revision),
+            folder=folder if (folder := self._paths.redact_file(build.folder)).startswith(f"{PYTHON}/") else "",
         )
 
     def _redact_source(self, source: SharedSource) -> SharedSource:
-        self._names.source(self._plain[source.path])
+        self._names.record_shared_source(self._redacted_paths[source.path])
         return replace(empty_texts(source), member=source.member)
 
     def _redact_metadata(self, text: str, paths: Sequence[str]) -> str:
-        told, metadata = json.loads(text), Metadata.parse(text)
+        parsed, metadata = json.loads(text), Metadata.parse(text)
         plain: dict[str, Any] = {
             key: value
             for key in ("version", "started_unix_ns", "started_clock_ns", "pid")
@@ -417,13 +421,13 @@ class DefinitionRules:
         if metadata.format == "framedex-capture":
             plain["format"] = metadata.format
         plain["argv"] = self._redact_command(metadata.argv, paths)
-        plain["python"] = harmless.release(metadata.python or "")
+        plain["python"] = harmless.leading_release(metadata.python or "")
         plain["selected_by"] = [name for name in metadata.selected_by if name in _SELECTED_BY]
-        plain["is_of_samples"] = told.get("is_of_samples") is True
-        if metadata.cwd and self._paths.file(metadata.cwd) == PROJECT:
+        plain["is_of_samples"] = parsed.get("is_of_samples") is True
+        if metadata.cwd and self._paths.redact_file(metadata.cwd) == PROJECT:
             plain["cwd"] = PROJECT
         for key in ("host", "system", "python_problem"):
-            if told.get(key):
+            if parsed.get(key):
                 plain[key] = self._replacement.remove("name of a user, a host or a secret")
         for _ in metadata.job:
             self._replacement.remove("variable of the environment")
@@ -433,7 +437,7 @@ class DefinitionRules:
                 {
                     "run": launch.run if launch.run and _RUN.fullmatch(launch.run) else None,
                     "packages": {
-                        name: harmless.release(version)
+                        name: harmless.leading_release(version)
                         for name, version in launch.packages.items()
                         if name in _PACKAGES
                     },
@@ -449,19 +453,19 @@ class DefinitionRules:
 
     def _redact_word(self, word: str, scripts: set[str]) -> str:
         name = word.rpartition("/")[2]
-        is_script = name.endswith(".py") and name in scripts and name_of_file(word) == name
+        is_script = name.endswith(".py") and name in scripts and plain_file_name(word) == name
         if word in _MARKS or (is_script and not word.startswith("-")):
             return name
         return name if is_interpreter(name) and "=" not in word else self._replacement.remove("argument")
 
 
-def _number(value: Any) -> int | None:
+def _keep_number(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _texts(value: Any) -> list[str]:
+def _keep_texts(value: Any) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
-def _digits(text: str) -> str:
+def _keep_digits(text: str) -> str:
     return text if text.isdecimal() else ""

@@ -30,8 +30,8 @@ def _empty(kind: Any, value: Any) -> Any:
         inner = get_args(kind)
         kinds = (inner[0],) * len(value) if inner[-1] is Ellipsis else inner
         return tuple(map(_empty, kinds, value))
-    if _is_of_fields(value):
-        hints = _hints(value.__class__)
+    if _is_dataclass(value):
+        hints = _field_types(value.__class__)
         return replace(value, **{name: _empty(hint, getattr(value, name)) for name, hint in hints.items()})
     return {}
 
@@ -45,17 +45,17 @@ def _contains_text(kind: Any) -> bool:
         return issubclass(origin, Mapping)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return False
-    if _is_of_fields(kind):
-        return any(map(_contains_text, _hints(kind).values()))
+    if _is_dataclass(kind):
+        return any(map(_contains_text, _field_types(kind).values()))
     return kind not in (int, float, bool, type(None))
 
 
-def _is_of_fields(value: Any) -> bool:
+def _is_dataclass(value: Any) -> bool:
     """Whether a value or a class is a dataclass."""
     return is_dataclass(value)
 
 
 @cache
-def _hints(kind: Any) -> Mapping[str, Any]:
+def _field_types(kind: Any) -> Mapping[str, Any]:
     hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}

@@ -69,12 +69,12 @@ class CaptureEncoder:
     def encode_batch(self, batch: CallBatch) -> bytes:
         """Encode the next batch of calls. Raises FramedexError if it is too large to share."""
         self._collect(batch)
-        plain = replace(batch, types=tuple(map(self._redaction.object_type, batch.types)))
-        return encode_batch(plain, self._redaction.arguments, self._redaction.text)
+        plain = replace(batch, types=tuple(map(self._redaction.redact_object_type, batch.types)))
+        return encode_batch(plain, self._redaction.redact_arguments, self._redaction.redact_text)
 
     def encode_definitions(self, definitions: Definitions) -> bytes:
         """Encode redacted definitions."""
-        return json.dumps(pack_value(definitions, self._redaction.text), separators=(",", ":")).encode()
+        return json.dumps(pack_value(definitions, self._redaction.redact_text), separators=(",", ":")).encode()
 
     def definitions(self, builds: Sequence[Build], *, with_clock: bool) -> Definitions:
         """Return the definitions of the encoded batches. `with_clock=False` leaves out the time of the recording."""
@@ -82,14 +82,18 @@ class CaptureEncoder:
         capture = stream.capture
         joins = parse_ffi_joins(capture)
         sites = stream.sites if isinstance(stream, SharedStream) else name_sites(capture, joins)
-        frames = tuple(tuple(map(tables.frame, group)) for group in self._names.frames())
+        frames = tuple(tuple(map(tables.convert_frame, group)) for group in self._names.frames())
         shared_sites = tuple(
             SharedSite(
-                site.key, site.target, tuple(map(tables.frame, site.frames)), site.user_frame, site.from_metadata
+                site.key,
+                site.target,
+                tuple(map(tables.convert_frame, site.frames)),
+                site.user_frame,
+                site.from_metadata,
             )
             for site in sites
         )
-        phases = self._phases()
+        phases = self._name_phases()
         return Definitions(
             metadata=shared_metadata(capture.metadata, with_clock=with_clock),
             paths=tables.paths,
@@ -99,7 +103,7 @@ class CaptureEncoder:
             boundaries=capture.functions,
             threads=capture.threads,
             calls=stream.row,
-            problems=self._problems(),
+            problems=self._list_problems(),
             stops=capture.stops,
             # Descriptions of sources name texts that are not shared; phases have named frames.
             descriptions=tuple(
@@ -128,19 +132,19 @@ class CaptureEncoder:
             if '.kept": "' in arguments:
                 self._collect_stored(json.loads(arguments))
 
-    def _problems(self) -> tuple[str, ...]:
+    def _list_problems(self) -> tuple[str, ...]:
         stream = self._stream
         missing = stream.calls - stream.row
         cut = (f"The capture was cut short by {words.count(missing, 'call')} while it was shared.",) if missing else ()
         return (*dict.fromkeys((*stream.capture.problems, *stream.problems)), *cut)
 
-    def _phases(self) -> tuple[SharedPhase, ...]:
+    def _name_phases(self) -> tuple[SharedPhase, ...]:
         stream = self._stream
         phases = stream.phases if isinstance(stream, SharedStream) else name_phases(stream.capture)
         return tuple(
             SharedPhase(
                 *(phase.kind, phase.name, phase.thread, phase.start, phase.duration),
-                tuple(map(self._tables.frame, phase.frames)),
+                tuple(map(self._tables.convert_frame, phase.frames)),
                 phase.is_last,
             )
             for phase in phases
@@ -149,7 +153,7 @@ class CaptureEncoder:
     def _collect_handler(self, entry: int) -> None:
         handler = self._names.handler(entry)
         if handler is not None:
-            made_from = None if handler.implementation is None else self._tables.frame(handler.implementation)
+            made_from = None if handler.implementation is None else self._tables.convert_frame(handler.implementation)
             self._handlers[entry] = SharedHandler(entry, handler.signature, made_from)
 
     def _collect_stored(self, arguments: Mapping[str, Any]) -> None:
@@ -159,7 +163,7 @@ class CaptureEncoder:
         if isinstance(program, str) and program not in self._programs:
             kept = self._stored_programs.program(program)
             if kept is not None:
-                self._programs[program] = self._program(kept.size, kept.read())
+                self._programs[program] = self._build_program(kept.size, kept.read())
         if isinstance(options, str) and options not in self._options:
             text = self._stored_programs.options(options)
             self._options |= {} if text is None else {options: text}
@@ -171,8 +175,8 @@ class CaptureEncoder:
             memory = None if stored is None else stored.read()
             self._memories |= {} if memory is None else {optimized: memory}
 
-    def _program(self, size: int, program: Program) -> SharedProgram:
-        path = self._tables.path
+    def _build_program(self, size: int, program: Program) -> SharedProgram:
+        path = self._tables.number_path
         lines = tuple(
             SharedOps(
                 op.kind, op.name, tuple((path(frame.path), frame.line, frame.function) for frame in op.frames), count

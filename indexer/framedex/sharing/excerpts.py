@@ -18,7 +18,7 @@ from framedex.path_resolution.files import is_process_path
 from framedex.shared.contents import Definitions, SharedSource, SharedSourceLine
 from framedex.shared.keeping import stored_excerpts
 from framedex.sources.file_versions import blob_name, read_stable
-from framedex.sources.releases import published
+from framedex.sources.releases import find_published_file
 
 CONTEXT_LINES = 5
 """Lines of context before and after each referenced line."""
@@ -44,7 +44,7 @@ class SharedTexts:
     problems: tuple[str, ...]
 
 
-def excerpts(
+def collect_excerpts(
     definitions: Definitions,
     contents: CaptureContents,
     sources: SourceAmount,
@@ -61,31 +61,31 @@ def excerpts(
     members: dict[str, str] = {}
     shared: list[SharedSource] = []
     changed: list[str] = []
-    for number, lines in sorted(_lines(definitions).items()):
+    for number, lines in sorted(_find_referenced_lines(definitions).items()):
         path = definitions.paths[number]
-        if not is_own(path, definitions) or len(members) >= _MAX_FILES:
+        if not is_private_file(path, definitions) or len(members) >= _MAX_FILES:
             continue
-        text = _kept_text(kept[path]) if path in kept else _recorded_text(path, contents, recorded(path))
+        text = _read_shared_text(kept[path]) if path in kept else _find_recorded_text(path, contents, recorded(path))
         if text is None:
             changed.append(path)
             continue
         member = f"sources/{len(members):06}"
         members[member] = text if sources is SourceAmount.FILES else _keep_nearby_lines(text, lines)
         shared.append(SharedSource(number, member, sources is SourceAmount.FILES))
-    return SharedTexts(members, replace(definitions, sources=tuple(shared)), tuple(_problems(changed)))
+    return SharedTexts(members, replace(definitions, sources=tuple(shared)), tuple(_describe_left_out(changed)))
 
 
-def is_own(path: str, definitions: Definitions) -> bool:
-    """Whether a file belongs to the sharing user: it is neither installed nor public."""
+def is_private_file(path: str, definitions: Definitions) -> bool:
+    """Whether a file is the user's own: neither installed nor public."""
     installed = "/site-packages/" in path or "/dist-packages/" in path
     is_file = is_local(path) and not is_process_path(path)
-    return is_file and not installed and published(path, definitions.builds) is None
+    return is_file and not installed and find_published_file(path, definitions.builds) is None
 
 
-def _lines(definitions: Definitions) -> Mapping[int, set[int]]:
+def _find_referenced_lines(definitions: Definitions) -> Mapping[int, set[int]]:
     """The referenced lines by file: recorded lines, and first lines of functions."""
     found: dict[int, set[int]] = defaultdict(set)
-    for place in _places(definitions):
+    for place in _iter_source_lines(definitions):
         found[place.path].add(place.line)
     for program in definitions.programs.values():
         for each in program.lines:
@@ -94,7 +94,7 @@ def _lines(definitions: Definitions) -> Mapping[int, set[int]]:
     return found
 
 
-def _places(definitions: Definitions) -> Iterator[SharedSourceLine]:
+def _iter_source_lines(definitions: Definitions) -> Iterator[SharedSourceLine]:
     frames = [frame for frames in definitions.frames for frame in frames]
     frames += [frame for site in definitions.sites for frame in site.frames]
     for frame in frames:
@@ -105,16 +105,16 @@ def _places(definitions: Definitions) -> Iterator[SharedSourceLine]:
             yield SharedSourceLine(function.module, function.first_line, LocationEvidence.EXACT)
 
 
-def _kept_text(path: str) -> str | None:
-    """The text from an earlier share; None if it is missing."""
+def _read_shared_text(path: str) -> str | None:
+    """The text that an imported shared file has; None if it is missing."""
     try:
         return read_regular_text(Path(path))
     except OSError:
         return None
 
 
-def _recorded_text(path: str, contents: CaptureContents, source: RecordedSource | None) -> str | None:
-    """The text of a file as recorded: the stored text, or the current text if it is the same. None if neither is."""
+def _find_recorded_text(path: str, contents: CaptureContents, source: RecordedSource | None) -> str | None:
+    """The recorded text of a file: the stored copy, else the current text if unchanged; None if it has changed."""
     content = source.read() if source is not None else None
     if content is None:
         present = read_stable(path)
@@ -132,6 +132,6 @@ def _keep_nearby_lines(text: str, lines: set[int]) -> str:
     return "\n".join(line if number in kept else "" for number, line in enumerate(text.split("\n"), 1))
 
 
-def _problems(changed: list[str]) -> Iterator[str]:
+def _describe_left_out(changed: list[str]) -> Iterator[str]:
     if changed:
         yield f"Left out, missing or changed since the recording: {words.first_names(changed, 'file')}."

@@ -97,7 +97,7 @@ _TARGET = re.compile(
     r"lapack_[sdcz][a-z]{4,6}(?:_ffi)?|blas_[sdcz][a-z]{4,6}(?:_ffi)?|xla_(?:ffi_)?(?:partitioned_)?python_[cg]pu_callback"
     r"|cu_threefry2x32(?:_ffi)?|(?:cu|hip)(?:solver|blas)_[a-z]{4,8}(?:_ffi)?"
 )
-_ASYNCHRONOUS = re.compile("-(?:start|update|done)$")  # parts of an HLO op
+_ASYNCHRONOUS = re.compile("-(?:start|update|done)$")  # suffixes of an HLO op
 _DIGEST = re.compile(r"(?:0x|hlo:)?[0-9a-f]{1,64}(?:-[0-9a-f]{1,8})?")
 _REASONS = re.compile(
     r"not kept: (?:FRAMEDEX_PROGRAMS=0|\d+ bytes are too many|No space left on device"
@@ -114,7 +114,9 @@ def is_field(name: str) -> bool:
 
 def is_plain_value(field: str, value: str) -> bool:
     """Whether a value of a field is numeric, or a text that the runtime defines."""
-    return _NUMBERS.fullmatch(value) is not None or _fits(_FIELDS.get(field), value) or _is_list_of_names(field, value)
+    return (
+        _NUMBERS.fullmatch(value) is not None or _matches(_FIELDS.get(field), value) or _is_list_of_names(field, value)
+    )
 
 
 def is_digest(value: str) -> bool:
@@ -161,12 +163,12 @@ def is_object_type(name: str) -> bool:
 
 def is_op(name: str) -> bool:
     """Whether a dialect that JAX lowers to has this op, or HLO: `all-reduce`, `copy-start`."""
-    return _ASYNCHRONOUS.sub("", name).replace("-", "_") in _public("ops")
+    return _ASYNCHRONOUS.sub("", name).replace("-", "_") in _load_public_names("ops")
 
 
 def is_jax_function(name: str) -> bool:
     """Whether JAX has a function or primitive of this name."""
-    return name in _public("functions") or name in _public("ops")
+    return name in _load_public_names("functions") or name in _load_public_names("ops")
 
 
 def is_option(name: str) -> bool:
@@ -194,18 +196,18 @@ def is_standard_module(name: str) -> bool:
     return re.fullmatch(r"[\w.]+", name) is not None and name.partition(".")[0] in _STANDARD_MODULES
 
 
-def release(text: str) -> str:
+def leading_release(text: str) -> str:
     """The release at the start of a version, such as `0.12.0` in `0.12.0+acme`; empty if there is none."""
     match = _RELEASE.match(text)
     return match[0] if match else ""
 
 
-def revision(text: str) -> str:
+def public_revision(text: str) -> str:
     """Return the text if it is a commit or a release tag, else an empty text."""
     return text if _REVISION.fullmatch(text) else ""
 
 
-def _fits(pattern: re.Pattern[str] | None, value: str) -> bool:
+def _matches(pattern: re.Pattern[str] | None, value: str) -> bool:
     return pattern is not None and pattern.fullmatch(value) is not None
 
 
@@ -244,6 +246,6 @@ def _tables() -> frozenset[str]:
 
 
 @cache
-def _public(kind: str) -> frozenset[str]:
-    told: Mapping[str, Any] = json.loads(files(__package__).joinpath("public_names.json").read_text("utf-8"))
-    return frozenset(told[kind])
+def _load_public_names(kind: str) -> frozenset[str]:
+    public_names: Mapping[str, Any] = json.loads(files(__package__).joinpath("public_names.json").read_text("utf-8"))
+    return frozenset(public_names[kind])

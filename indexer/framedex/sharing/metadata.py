@@ -17,15 +17,15 @@ def shared_metadata(metadata: Metadata, *, with_clock: bool) -> str:
 
     The id of the run changes. Shared captures of one run still have one id, which differs from the recorded id.
     """
-    told = {key: value for key, value in json.loads(metadata.text).items() if key not in _OMITTED_KEYS}
+    document = {key: value for key, value in json.loads(metadata.text).items() if key not in _OMITTED_KEYS}
     argv = [word for word in metadata.argv if word != SHARED_MARK]
-    told["argv"] = [SHARED_MARK, *argv]
+    document["argv"] = [SHARED_MARK, *argv]
     if not with_clock:
-        told["started_unix_ns"] = told["started_clock_ns"] = 0
-    told["is_of_samples"] = metadata.foreign is not None and metadata.foreign.is_of_samples
+        document["started_unix_ns"] = document["started_clock_ns"] = 0
+    document["is_of_samples"] = metadata.foreign is not None and metadata.foreign.is_of_samples
     if metadata.launch is not None:
         launch: dict[str, Any] = {"arguments": metadata.launch.arguments, "packages": dict(metadata.launch.packages)}
         if metadata.launch.run:
             launch["run"] = hashlib.sha256(f"{SHARED_MARK} {metadata.launch.run}".encode()).hexdigest()[:32]
-        told["launcher"] = json.dumps(launch)
-    return json.dumps(told)
+        document["launcher"] = json.dumps(launch)
+    return json.dumps(document)

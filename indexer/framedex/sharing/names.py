@@ -76,7 +76,7 @@ _GLUE = re.compile(
 class NameReplacer:
     """Replaces private names. It expects redacted paths.
 
-    Functions and files outside of `packages` are hidden. None keeps these names.
+    Replaces the names of functions and files outside of `packages`. If `packages` is None, these names stay.
     """
 
     def __init__(self, packages: Collection[str] | None) -> None:
@@ -95,7 +95,7 @@ class NameReplacer:
         return sum(map(len, self._numbers.values()))
 
     def kept_names(self) -> Iterator[tuple[str, str]]:
-        """The private names that stayed, each after its kind."""
+        """Yield (kind, name) for each private name that stayed."""
         for kind in (_SOURCE, _FUNCTION, _ARGUMENT, _FILE):
             for name in self._kept_names[kind]:
                 yield kind, name
@@ -140,7 +140,7 @@ class NameReplacer:
             name = self.redact_python(function.name, module)
             return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
         if self._is_kept(module):
-            self._keep_name(_FUNCTION, function.name)
+            self._record_kept_name(_FUNCTION, function.name)
             return replace(function, unit="")
         name = self._redact_native(function, module)
         return replace(function, name=name, symbol=name if function.symbol else "", mangled="", unit="")
@@ -156,26 +156,26 @@ class NameReplacer:
         if self._is_public(path) or path in self._framedex_files or _PSEUDO_FILE.fullmatch(path):
             return path
         if not path.startswith("/"):
-            return self._numbered_name("file", path, "<file_{}>")
+            return self._number_name("file", path, "<file_{}>")
         if not self._is_kept(path):
             ending = re.search(r"\.(?:py|pyx|cc|cpp|cu|c|h|hpp|so)$", path)
-            return self._numbered_name("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
-        return self._keep_name(_FILE, path)
+            return self._number_name("file", path, f"/project/file_{{}}{ending[0] if ending else ''}")
+        return self._record_kept_name(_FILE, path)
 
-    def source(self, path: str) -> None:
+    def record_shared_source(self, path: str) -> None:
         """Register a file whose text is shared. `path` is its redacted path."""
-        self._keep_name(_SOURCE, self.redact_file(path))
+        self._record_kept_name(_SOURCE, self.redact_file(path))
 
     def redact_thread(self, name: str) -> str:
         """Redact the name of a thread."""
         plain = _THREAD_OF_FUNCTION.sub(r"\1", name)
-        return plain if _is_system_thread(plain) else self._numbered_name("thread", name)
+        return plain if _is_system_thread(plain) else self._number_name("thread", name)
 
     def redact_program(self, name: str) -> str:
         """Redact the name of a program, `jit_f` or `jit(f)`."""
         match = _PROGRAM.fullmatch(name)
         if match is None or (match[2] == "(") != (match[4] == ")"):
-            return name if name in _PLAIN_NAMES else self._numbered_name("program", name)
+            return name if name in _PLAIN_NAMES else self._number_name("program", name)
         return f"{match[1]}{match[2]}{self.redact_jitted_name(match[3])}{match[4]}"
 
     def redact_jitted_name(self, name: str) -> str:
@@ -185,12 +185,12 @@ class NameReplacer:
         is_public = name in self._public or harmless.is_jax_function(name)
         if is_public and name not in self._own:
             return name
-        return self._own_name(name) if name in self._own else self._numbered_name("function", name)
+        return self._redact_own_name(name) if name in self._own else self._number_name("function", name)
 
     def redact_operation(self, kind: str) -> str:
         """Redact the kind of an op of a program: of StableHLO, HLO or JAX."""
         is_public = not kind or harmless.is_op(kind) or harmless.is_jax_function(kind)
-        return kind if is_public else self._numbered_name("op", kind)
+        return kind if is_public else self._number_name("op", kind)
 
     def redact_scope(self, scope: str) -> str:
         """Redact a scope in the name of an op: `transpose(jvp(f))`; empty if a user named it."""
@@ -203,39 +203,39 @@ class NameReplacer:
         """Redact the name of an argument or result of a program: `params['w'].bias`."""
         match = _PARAMETER.fullmatch(name)
         if match is None:
-            return self._numbered_name("argument", name) if name else name
+            return self._number_name("argument", name) if name else name
         root = match[1]
         if root not in _ROOTS:
-            root = self._numbered_name("argument", root) if self._are_hidden else self._keep_name(_ARGUMENT, root)
+            root = self._number_name("argument", root) if self._are_hidden else self._record_kept_name(_ARGUMENT, root)
         return root + _STEP.sub(self._redact_step, match[2])
 
     def redact_target(self, name: str) -> str:
         """Redact the target of an `ffi_call`."""
         if not name or harmless.is_target(name):
             return name
-        return self._own_name(name) if name in self._own else self._numbered_name("target", name)
+        return self._redact_own_name(name) if name in self._own else self._number_name("target", name)
 
     def redact_axis(self, name: str) -> str:
         """Redact the name of a mesh axis."""
-        return self._numbered_name("axis", name)
+        return self._number_name("axis", name)
 
     def redact_name(self, kind: str, name: str) -> str:
         """Redact any other name that users choose."""
-        return self._numbered_name(kind, name) if name else name
+        return self._number_name(kind, name) if name else name
 
     def _redact_step(self, match: re.Match[str]) -> str:
         index, key, attribute = match.groups()
         if attribute:
-            return attribute if not self._are_hidden else f".{self._numbered_name('key', attribute)}"
-        return f"[{index}]" if index and not key else f"[{self._numbered_name('key', match[0])}]"
+            return attribute if not self._are_hidden else f".{self._number_name('key', attribute)}"
+        return f"[{index}]" if index and not key else f"[{self._number_name('key', match[0])}]"
 
     def _redact_native(self, function: SharedFunction, module: str) -> str:
         glue = _GLUE.match(function.name)
         if glue is not None and role_of(module, f"{glue[0]}<...>") is FrameRole.GLUE:
             return f"{glue[0]}<...>"
-        return self._numbered_name("function", function.name) if function.name else ""
+        return self._number_name("function", function.name) if function.name else ""
 
-    def _own_name(self, name: str) -> str:
+    def _redact_own_name(self, name: str) -> str:
         """Redact the name of a captured function whose file is unknown."""
         return self._redact_code(name, name in self._kept_functions or not self._are_hidden)
 
@@ -243,14 +243,14 @@ class NameReplacer:
         if name in _PLAIN_NAMES:
             return name
         if not is_kept or not _PYTHON_NAME.fullmatch(name):
-            return self._numbered_name("function", name)
-        return self._keep_name(_FUNCTION, name)
+            return self._number_name("function", name)
+        return self._record_kept_name(_FUNCTION, name)
 
-    def _numbered_name(self, kind: str, name: str, form: str = "") -> str:
+    def _number_name(self, kind: str, name: str, form: str = "") -> str:
         numbers = self._numbers[kind]
         return numbers.setdefault(name, (form or f"{kind}_{{}}").format(len(numbers)))
 
-    def _keep_name(self, kind: str, name: str) -> str:
+    def _record_kept_name(self, kind: str, name: str) -> str:
         self._kept_names[kind][name] = None
         return name
 

@@ -43,8 +43,8 @@ class IndexedNames:
             return self._shared.frames
         paths = RecordedPaths.from_capture(self._capture)
         foreign = self._capture.metadata.foreign
-        told = ImportedFrameConverter(paths, foreign.folders if foreign is not None else ())
-        return [self._records(frame, paths, told) for frame in self._capture.frames]
+        converter = ImportedFrameConverter(paths, foreign.folders if foreign is not None else ())
+        return [self._name_frame(frame, paths, converter) for frame in self._capture.frames]
 
     def handler(self, entry: int) -> HandlerRecord | None:
         """The FFI handler whose entry is a frame of the capture."""
@@ -59,10 +59,10 @@ class IndexedNames:
         return HandlerRecord(
             entry,
             None if signature is None else Signature(*map(tuple, json.loads(signature).values())),
-            None if implementation is None else _record(implementation, None, 0),
+            None if implementation is None else _build_record(implementation, None, 0),
         )
 
-    def _records(
+    def _name_frame(
         self, frame: NativeFrame | PythonFrame | ImportedFrame, paths: RecordedPaths, converter: ImportedFrameConverter
     ) -> tuple[FrameRecord, ...]:
         if isinstance(frame, PythonFrame):
@@ -73,13 +73,13 @@ class IndexedNames:
         named = self._native.get(frame)
         if named is None:
             return (build_unnamed_frame(binary, frame.offset, None),)
-        return tuple(_record(each, binary, frame.offset) for each in named)
+        return tuple(_build_record(each, binary, frame.offset) for each in named)
 
     def _binary(self, frame: NativeFrame) -> BinaryId:
         if frame.module < 0:
             return BinaryId("[outside every module]", "", "")
         module = self._capture.modules[frame.module]
-        return module.id._replace(path=to_storable(self._moves.now(module.path)))
+        return module.id._replace(path=to_storable(self._moves.current_path(module.path)))
 
     def _named_frames(self) -> Mapping[NativeFrame, list[NamedFrame]]:
         by_module: dict[int, list[NativeFrame]] = {}
@@ -93,7 +93,7 @@ class IndexedNames:
         return found
 
 
-def _record(named: NamedFrame, binary: BinaryId | None, offset: int) -> FrameRecord:
+def _build_record(named: NamedFrame, binary: BinaryId | None, offset: int) -> FrameRecord:
     function = FunctionRecord(
         *named[2:11],
         location=named.place,

@@ -53,20 +53,20 @@ class PathRedactor:
         real = dict.fromkeys(each.rstrip("/") for name in projects if name for each in (name, os.path.realpath(name)))
         self._projects = sorted((each for each in real if each.startswith("/")), key=len, reverse=True)
 
-    def plain(self, path: str) -> str:
+    def redact_absolute_path(self, path: str) -> str:
         """Redact an absolute path. A redacted path stays unchanged."""
-        return path if _REDACTED_PATH.match(path) else self._absolute(path)
+        return path if _REDACTED_PATH.match(path) else self._shorten(path)
 
-    def file(self, name: str) -> str:
-        """Redact the file name in a capture: an absolute path, or any name from another recorder."""
+    def redact_file(self, name: str) -> str:
+        """Redact a file name of a capture: an absolute path, or any name from another recorder."""
         if name.startswith("/"):
-            return self._absolute(name)
-        return name if _NAMED.fullmatch(name) else f"{ELSEWHERE}/{_relative(name)}"
+            return self._shorten(name)
+        return name if _NAMED.fullmatch(name) else f"{ELSEWHERE}/{_redact_relative(name)}"
 
-    def _absolute(self, path: str) -> str:
+    def _shorten(self, path: str) -> str:
         path = os.path.normpath(path)
         if is_system_file(path):
-            return _clean(path)
+            return _truncate_unsafe(path)
         for pattern, beginning in (
             (_INSTALLED, PYTHON),
             (_LIBRARY, PYTHON),
@@ -75,13 +75,13 @@ class PathRedactor:
             (_CPYTHON, f"{PYTHON}/python"),
         ):
             if match := pattern.fullmatch(path):
-                return beginning + _clean(match[1])
+                return beginning + _truncate_unsafe(match[1])
         for folder in self._projects:
             if path == folder:
                 return PROJECT
             if path.startswith(f"{folder}/"):
-                return PROJECT + _clean(path[len(folder) :])
-        return f"{ELSEWHERE}/{_clean(path.rstrip('/').rpartition('/')[2])}"
+                return PROJECT + _truncate_unsafe(path[len(folder) :])
+        return f"{ELSEWHERE}/{_truncate_unsafe(path.rstrip('/').rpartition('/')[2])}"
 
 
 def is_system_file(path: str) -> bool:
@@ -96,24 +96,24 @@ def is_interpreter(name: str) -> bool:
     return _INTERPRETER.fullmatch(name) is not None
 
 
-def name_of_file(name: str) -> str:
+def plain_file_name(name: str) -> str:
     """The file name in a path or URL, without query and other suffixes."""
-    return _clean(PureWindowsPath(name).name) if name else ""
+    return _truncate_unsafe(PureWindowsPath(name).name) if name else ""
 
 
-def _relative(name: str) -> str:
+def _redact_relative(name: str) -> str:
     if _SCHEME.match(name) is None:
-        return name_of_file(name)
+        return plain_file_name(name)
     if not name.lower().startswith(("http:", "https:", "file:")):
         return _UNKNOWN
     try:
-        found = name_of_file(urlsplit(name).path)
+        found = plain_file_name(urlsplit(name).path)
     except ValueError:
         return _UNKNOWN
     return found if _ENDING.search(found) else _UNKNOWN
 
 
-def _clean(path: str) -> str:
+def _truncate_unsafe(path: str) -> str:
     """Truncate each part of a path at its first unsafe character."""
     match = (_NAME.match(part) for part in path.split("/"))
     parts = [found[0].rstrip(" ([") if found else "" for found in match]

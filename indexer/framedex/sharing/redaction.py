@@ -1,7 +1,7 @@
 """Redacts the texts of a capture before they are shared, if the user asks for it.
 
-Redaction keeps values that are known to be harmless (`harmless.py`), and replaces all others. A field without a rule is
-removed. Then every text of the file passes `text`, which searches the remaining texts for secrets.
+Redaction keeps values that are known to be harmless (`harmless.py`), and replaces all others. It removes each field
+without a rule. Last, `redact_text` searches every remaining text for paths, mail addresses and secrets.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _DIGESTS = frozenset({"executable_fingerprint"})
 
 
 class Redaction:
-    """The redaction that changes nothing."""
+    """The default redaction, which changes nothing."""
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Redact any text of the file."""
         return text
 
-    def arguments(self, text: str) -> str:
+    def redact_arguments(self, text: str) -> str:
         """Redact the arguments of a call, as JSON."""
         return text
 
-    def object_type(self, name: str) -> str:
+    def redact_object_type(self, name: str) -> str:
         """Redact the type of a runtime object."""
         return name
 
-    def definitions(self, definitions: Definitions) -> Definitions:
+    def redact_definitions(self, definitions: Definitions) -> Definitions:
         """Redact the definitions that calls refer to."""
         return definitions
 
@@ -71,8 +71,8 @@ class Secrets:
 class Redactor(Redaction):
     """Removes everything that identifies a person or a machine, and all data of the program.
 
-    `projects` are the folders of the program. Names outside of `packages` are hidden. If `packages` is None, the names
-    of functions and files stay.
+    `projects` are the folders of the program. Names of functions and files outside of `packages` are replaced. If
+    `packages` is None, these names stay.
     """
 
     def __init__(self, secrets: Secrets, projects: Sequence[str], packages: Collection[str] | None) -> None:
@@ -80,9 +80,9 @@ class Redactor(Redaction):
         self._replacement = TextReplacer(secrets.salt)
         self._paths = PathRedactor(projects)
         self._names = NameReplacer(packages)
-        self._secrets = _pattern(secrets)
+        self._secrets = _build_secrets_pattern(secrets)
         self._ambiguous_paths: dict[str, str] = {}  # paths whose end is ambiguous in a text, with their redacted forms
-        self._known = lru_cache(1 << 16)(self._text)
+        self._redact_cached = lru_cache(1 << 16)(self._replace_private_parts)
         # Texts without their numbers that needed no replacement: arguments, and other texts.
         self._plain_arguments: set[str] = set()
         self._plain_texts: set[str] = set()
@@ -93,75 +93,75 @@ class Redactor(Redaction):
         return {**{kind: count for kind, count in self._replacement.counts.items() if count}, **hidden}
 
     def remaining_texts(self) -> Iterator[tuple[str, str]]:
-        """The texts that stayed and may be private, each after its kind."""
+        """Yield (kind, text) for each text that stayed and may be private."""
         yield from self._names.kept_names()
-        yield from ((f"looks like {kind}", text) for kind, text in self._suspects.found())
+        yield from ((f"looks like {kind}", text) for kind, text in self._suspects.collected())
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Redact any text of the file."""
-        if _shape(text) in self._plain_texts:
-            return self._without_secrets(text)  # a number may be a secret
-        return self._known(text)
+        if _remove_numbers(text) in self._plain_texts:
+            return self._redact_secrets(text)  # a number may be a secret
+        return self._redact_cached(text)
 
-    def arguments(self, text: str) -> str:
+    def redact_arguments(self, text: str) -> str:
         """Redact the arguments of a call. Numbers, shapes and addresses stay, under the field names of the API."""
-        shape = _shape(text)
+        shape = _remove_numbers(text)
         if shape in self._plain_arguments:
             return text
-        told = json.loads(text)
-        plain = json.dumps(self._argument("", told) if isinstance(told, dict) else {})
+        parsed = json.loads(text)
+        plain = json.dumps(self._redact_argument("", parsed) if isinstance(parsed, dict) else {})
         if plain == text:
             _add_shape(self._plain_arguments, shape)
         return plain
 
-    def object_type(self, name: str) -> str:
+    def redact_object_type(self, name: str) -> str:
         """Redact the type of a runtime object."""
         return name if harmless.is_object_type(name) else self._names.redact_name("object", name)
 
-    def definitions(self, definitions: Definitions) -> Definitions:
+    def redact_definitions(self, definitions: Definitions) -> Definitions:
         """Redact the definitions that calls refer to, by the rules of each field."""
         odd = [path for path in definitions.paths if path.startswith("/") and not _PATH.fullmatch(path)]
-        self._ambiguous_paths = {path: self._paths.file(path) for path in sorted(odd, key=len, reverse=True)}
-        self._known.cache_clear()
+        self._ambiguous_paths = {path: self._paths.redact_file(path) for path in sorted(odd, key=len, reverse=True)}
+        self._redact_cached.cache_clear()
         self._plain_texts.clear()
         return DefinitionRules(self._replacement, self._names, self._paths).redact(definitions)
 
-    def _text(self, text: str) -> str:
+    def _replace_private_parts(self, text: str) -> str:
         plain = text
         for path, instead in self._ambiguous_paths.items():
             plain = plain.replace(path, instead)
-        plain = _PATH.sub(self._path, plain)
+        plain = _PATH.sub(self._redact_path, plain)
         plain = _MAIL.sub(lambda _: self._replacement.remove("mail address"), plain)
-        plain = self._without_secrets(plain)
-        if not self._suspects.look(plain) and plain == text:
-            _add_shape(self._plain_texts, _shape(text))
+        plain = self._redact_secrets(plain)
+        if not self._suspects.collect(plain) and plain == text:
+            _add_shape(self._plain_texts, _remove_numbers(text))
         return plain
 
-    def _without_secrets(self, text: str) -> str:
+    def _redact_secrets(self, text: str) -> str:
         if self._secrets is None:
             return text
         return self._secrets.sub(lambda _: self._replacement.remove("name of a user, a host or a secret"), text)
 
-    def _path(self, match: re.Match[str]) -> str:
-        plain = self._paths.plain(match[0])
+    def _redact_path(self, match: re.Match[str]) -> str:
+        plain = self._paths.redact_absolute_path(match[0])
         self._replacement.counts["path"] += plain != match[0]
         return plain
 
-    def _argument(self, field: str, value: Any) -> Any:
+    def _redact_argument(self, field: str, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._argument(field, each) for each in value]
+            return [self._redact_argument(field, each) for each in value]
         if isinstance(value, dict):
-            return dict(self._member(name, each) for name, each in value.items())
-        return self._value(field, value) if isinstance(value, str) else value
+            return dict(self._redact_member(name, each) for name, each in value.items())
+        return self._redact_value(field, value) if isinstance(value, str) else value
 
-    def _member(self, name: str, value: Any) -> tuple[str, Any]:
+    def _redact_member(self, name: str, value: Any) -> tuple[str, Any]:
         if not harmless.is_field(name):
             return REDACTED, self._replacement.remove("argument")
-        return name, self._argument(name, value)
+        return name, self._redact_argument(name, value)
 
-    def _value(self, field: str, value: str) -> str:
+    def _redact_value(self, field: str, value: str) -> str:
         if not value or harmless.is_plain_value(field, value):
-            return self._replacement.site(value) if value and field == "site" else value
+            return self._replacement.redact_site_key(value) if value and field == "site" else value
         if field.endswith(".kept"):
             return self._redact_kept_file(value)
         if field in _DIGESTS and harmless.is_digest(value):
@@ -171,11 +171,11 @@ class Redactor(Redaction):
     def _redact_kept_file(self, value: str) -> str:
         """Redact the name of a kept file, or the reason why it was not kept."""
         if harmless.is_digest(value):
-            return self._replacement.kept_name(value)
+            return self._replacement.redact_kept_name(value)
         return value if harmless.is_reason(value) else _NOT_KEPT + self._replacement.remove("argument")
 
 
-def _shape(text: str) -> str:
+def _remove_numbers(text: str) -> str:
     """Remove numbers and addresses from a text, since millions of calls differ only in these."""
     return _NUMBER.sub("", text)
 
@@ -185,7 +185,7 @@ def _add_shape(shapes: set[str], shape: str) -> None:
         shapes.add(shape)
 
 
-def _pattern(secrets: Secrets) -> re.Pattern[str] | None:
+def _build_secrets_pattern(secrets: Secrets) -> re.Pattern[str] | None:
     """Compile the pattern of the secrets: names as whole words, values anywhere."""
     names = [rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])" for name in secrets.names if len(name) > 1]
     values = [re.escape(value) for value in secrets.values if len(value) > 3]

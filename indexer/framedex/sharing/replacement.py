@@ -33,11 +33,11 @@ class TextReplacer:
             return value
         return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8, key=self._salt).hexdigest()
 
-    def kept_name(self, value: str) -> str:
+    def redact_kept_name(self, value: str) -> str:
         """Redact the name of a kept program, options or note: a digest, and the size of the content."""
         size = _SIZE.search(value)
         return self.digest(value) + (size[0] if size else "")
 
-    def site(self, key: str) -> str:
+    def redact_site_key(self, key: str) -> str:
         """Redact the key of a site of an `ffi_call`."""
         return f"0x{self.digest(key)}" if key else key

@@ -20,7 +20,7 @@ _SECRET = re.compile(
 _COMMON = frozenset({"root", "localhost", "python", "jax"})  # too common to be secret
 
 
-def secrets_here(metadata: Metadata) -> Secrets:
+def collect_secrets(metadata: Metadata) -> Secrets:
     """Collect the user and host names of this machine and of the recording, and secret environment variables."""
     host, node = metadata.host or "", platform.node()
     names = {host, host.partition(".")[0], node, node.partition(".")[0], *_users(metadata)}

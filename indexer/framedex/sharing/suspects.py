@@ -1,4 +1,4 @@
-"""Lists texts that look private after redaction, for the user to check."""
+"""Collects the remaining texts that look private after redaction, for the user to check."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class SuspectCollector:
     def __init__(self) -> None:
         self._found: dict[str, dict[str, None]] = defaultdict(dict)
 
-    def look(self, text: str) -> bool:
-        """Search a text for suspects. Returns whether it has any."""
+    def collect(self, text: str) -> bool:
+        """Collect the suspects in a text. Returns whether it has any."""
         if "/" not in text and "." not in text and "\\" not in text and "@" not in text and len(text) < 10:
             return False
         has_some = False
@@ -44,8 +44,8 @@ class SuspectCollector:
                     self._found[kind][match[0][:_MAX_CHARACTERS]] = None
         return has_some
 
-    def found(self) -> Iterator[tuple[str, str]]:
-        """The suspects, each after the kind that it looks like."""
+    def collected(self) -> Iterator[tuple[str, str]]:
+        """Yield (kind, text) for each suspect; the kind says what it looks like."""
         for kind, texts in self._found.items():
             for text in texts:
                 yield kind, text

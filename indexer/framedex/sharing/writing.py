@@ -12,7 +12,7 @@ from framedex.ingest.recorded_files import RecordedSources
 from framedex.path_resolution.moved_files import FolderMoves
 from framedex.shared.archive import DEFINITIONS, ArchiveWriter
 from framedex.sharing.encoding import CALLS_AT_ONCE, CaptureEncoder
-from framedex.sharing.excerpts import SourceAmount, excerpts
+from framedex.sharing.excerpts import SourceAmount, collect_excerpts
 from framedex.sharing.naming import IndexedNames
 from framedex.sharing.redaction import Redaction
 
@@ -54,10 +54,10 @@ def share(
                     break
         definitions = encoder.definitions(contents.builds(), with_clock=with_clock)
         recorded = RecordedSources(stream.capture, FolderMoves()).source
-        texts = excerpts(definitions, contents, sources, recorded)
-        definitions = redaction.definitions(texts.definitions)
+        texts = collect_excerpts(definitions, contents, sources, recorded)
+        definitions = redaction.redact_definitions(texts.definitions)
         for member, text in texts.members.items():
-            writing.add(member, redaction.text(text).encode("utf-8", "surrogateescape"))
+            writing.add(member, redaction.redact_text(text).encode("utf-8", "surrogateescape"))
         writing.add(DEFINITIONS, encoder.encode_definitions(definitions))
         writing.finish({"sources": sources.value, "redacted": redaction.counts()})
     held = (

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from framedex.base.lazy import export_lazily
 
 if TYPE_CHECKING:
-    from framedex.sources.extraction import count_processors, extract_files, learn_macros, parse_file
+    from framedex.sources.extraction import count_processors, extract_files, find_macros, parse_file
     from framedex.sources.files import find_files, language_of
     from framedex.sources.matching import generated_scopes, match_generating_definition, match_symbol
     from framedex.sources.names import find_likely_files, short_name
@@ -29,9 +29,9 @@ __all__ = [
     "extract_files",
     "find_files",
     "find_likely_files",
+    "find_macros",
     "generated_scopes",
     "language_of",
-    "learn_macros",
     "match_generating_definition",
     "match_symbol",
     "parse_file",
@@ -41,7 +41,7 @@ __all__ = [
 __getattr__ = export_lazily(
     __name__,
     {
-        "extraction": ("extract_files", "learn_macros", "parse_file", "count_processors"),
+        "extraction": ("extract_files", "find_macros", "parse_file", "count_processors"),
         "files": ("find_files", "language_of"),
         "matching": ("generated_scopes", "match_symbol", "match_generating_definition"),
         "names": ("find_likely_files", "short_name"),

@@ -79,7 +79,7 @@ class CallerBody:
 
 
 Reaches = Callable[[WrittenCall, CallForm, int], int]
-"""How often the callee at a site calls the function, directly or within a number of hops; 0 if it never does."""
+"""The number of times that the callee at a site calls a function within a number of hops; 0 if it never does."""
 
 
 _BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
@@ -87,13 +87,13 @@ _HEADER_ALIAS = re.compile(
     r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
 )
-"""The functions that glibc's headers call in place of the written ones: `__isoc99_sscanf`, `__memcpy_chk`, `open64`."""
+"""The functions that glibc's headers substitute for the written ones: `__isoc99_sscanf`, `__memcpy_chk`, `open64`."""
 
 
-def written_call_of(symbol: str) -> CallForm | None:
+def call_form_of(symbol: str) -> CallForm | None:
     """The written form of calls to a function with this demangled name.
 
-    Returns None if calls cannot be searched for: lambdas, call operators, conversions and names in braces.
+    Returns None for functions whose calls cannot be searched: lambdas, call operators, conversions and names in braces.
     """
     name = parse_name(symbol)
     if not name.parts or name.key[-1] == LAMBDA:
@@ -128,9 +128,9 @@ def _without_basic(namespace: str, name: str) -> str:
 
 Candidate = tuple[str, Definition]
 
-_MAX_NAMESAKES = 12  # a name shared by more functions is not evidence
+_MAX_NAMESAKES = 12  # a name that more functions share is not evidence
 _MAX_MACROS = 256  # macros expanded for one name
-_MAX_BODY_LINES = 400  # lines; compilers inline no longer functions
+_MAX_BODY_LINES = 400  # lines; compilers inline only functions of at most this length
 _CALL_PATTERN = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
 _MACRO_WITHOUT_ARGUMENTS = re.compile(r"\b[A-Z]\w*\b(?!\s*\()")
 
@@ -151,7 +151,7 @@ def read_source(path: str) -> bytes:
 
 
 class FunctionBodies:
-    """The calls in source files. Caches all it reads, so use one object per task."""
+    """The calls in source files. Caches everything that it reads, so use one object per task."""
 
     def __init__(
         self,
@@ -209,13 +209,13 @@ class FunctionBodies:
     def _names_within(self, name: str, is_member: bool) -> _CalledNames:
         """The names called by functions and macros with this name.
 
-        Macro calls are expanded: they do not count as a hop.
+        Calls of macros are expanded and do not count as hops.
         """
         key = name, is_member
         if key not in self._names_by_body:
             called = dict.fromkeys(nested for body in self._find_bodies(name, is_member) for nested in body)
             macros = list(filter(is_macro, called))
-            for macro in islice(macros, _MAX_MACROS):  # they extend the list
+            for macro in islice(macros, _MAX_MACROS):  # expansions extend the list
                 nested = dict.fromkeys(
                     each for body in self._find_bodies(macro, False) for each in body if each not in called
                 )

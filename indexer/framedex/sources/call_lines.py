@@ -76,7 +76,7 @@ def find_line_range(caller: CallerBody, instruction: int, reaches: Reaches) -> t
 
 
 def _count_compiled(caller: CallerBody, callee: CallForm, instruction: int | None) -> int:
-    """Count how often this call appears in the machine code, whether written or from an inlined function.
+    """Count the occurrences of this call in the machine code, written or from an inlined function.
 
     Returns 0 if unknown: a call through a table of pointers may belong to another class with the same slot.
     """
@@ -164,9 +164,9 @@ class _Body:
         return callee.kind != "operator" and callee.name != ASSERTION.name
 
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
-        """The sites that construct an object of the callee's class and pass at most its number of parameters.
+        """The sites that construct an object of the callee's class with at most its number of parameters.
 
-        Fewer arguments fit because of defaults.
+        Calls may omit arguments with defaults.
         """
         return [
             site
@@ -263,7 +263,10 @@ class _Body:
         return [site for site in macros if any(self._reaches(site, form, MAX_HOPS) for form in forms)]
 
     def inlined_calls(self, callee: CallForm, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
-        """The calls of functions that were inlined here at least once and reach the callee; few hops with `direct`."""
+        """The calls of functions that were inlined here at least once and reach the callee.
+
+        With `direct` calls of the callee, only a few hops are followed.
+        """
         return tuple(self._inlined_calls_reaching(callee, 2 if direct else MAX_HOPS))
 
     def namesakes(self, callee: CallForm) -> list[WrittenCall]:

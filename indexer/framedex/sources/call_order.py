@@ -25,8 +25,8 @@ Weights = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]
 """Indices of written calls."""
 
-_MAX_CELLS = 1 << 20  # compiled calls times written calls; aligning more takes too long for one line
-_MAX_STEPS = 1 << 24  # edges between stretches times written calls: the 8-byte numbers in memory
+_MAX_CELLS = 1 << 20  # compiled calls times written calls; more would take too long for one line
+_MAX_STEPS = 1 << 24  # edges between basic blocks times written calls: the number of 8-byte scores in memory
 
 
 class CallAlignment:
@@ -37,32 +37,32 @@ class CallAlignment:
     ) -> None:
         """Align the compiled calls of `flow` with `written` calls.
 
-        `flow` lists each stretch after its predecessors. `weights` returns two arrays for a compiled call. The first
+        `flow` has each block after its predecessors. `weights` returns two arrays for a compiled call. The first
         has the scores of written calls that are this call. The second has the scores of written calls whose callee
         makes it. One written call of the second kind can match several compiled calls in a row.
         """
         self._before: dict[int, Weights] = {}
         self._after: dict[int, Weights] = {}
-        steps = sum(len(stretch.predecessors) + 1 for stretch in flow)
-        if sum(len(stretch.calls) for stretch in flow) * written > _MAX_CELLS or steps * written > _MAX_STEPS:
+        steps = sum(len(block.predecessors) + 1 for block in flow)
+        if sum(len(block.calls) for block in flow) * written > _MAX_CELLS or steps * written > _MAX_STEPS:
             return
         nothing = np.zeros(written + 1)
         ends: list[Weights] = []
-        for stretch in flow:
-            so_far = _merge_scores([ends[i] for i in stretch.predecessors], nothing)
-            for call in stretch.calls:
+        for block in flow:
+            so_far = _merge_scores([ends[i] for i in block.predecessors], nothing)
+            for call in block.calls:
                 self._before[call] = so_far
                 if (found := weights(call)) is not None:
                     so_far = _extend_scores(so_far, *found)
             ends.append(so_far)
         begins: list[list[Weights]] = [[] for _ in flow]
-        for stretch, later in zip(reversed(flow), reversed(begins), strict=True):
+        for block, later in zip(reversed(flow), reversed(begins), strict=True):
             so_far = _merge_scores(later, nothing)
-            for call in reversed(stretch.calls):
+            for call in reversed(block.calls):
                 self._after[call] = so_far
                 if (found := weights(call)) is not None:
                     so_far = _extend_scores(so_far[::-1], found[0][::-1], found[1][::-1])[::-1]
-            for i in stretch.predecessors:
+            for i in block.predecessors:
                 begins[i].append(so_far)
 
     def fit(self, call: int, site: int, is_repeated: bool) -> float:
@@ -95,26 +95,26 @@ def _extend_scores(scores: Weights, direct: Weights, through_callee: Weights) ->
 MAX_HOPS = 3
 """The maximum number of inlined functions between a written call and the callee."""
 
-_MAX_NEIGHBOURS = 40  # sites compared on each side of a candidate
+_MAX_NEIGHBOURS = 40  # calls to compare on each side of a candidate
 _NEIGHBOUR_DECAY = 0.85  # weight of each neighbour in the binary, relative to the next nearer one
 _WRITTEN_NEIGHBOUR_DECAY = 0.9
-_RARITY_POWER = (
-    0.5  # a name's weight falls with this power of its count: the order of many calls of one name counts too
-)
+# A name's weight falls with this power of its count, so that the order of many calls of one name counts too.
+_RARITY_POWER = 0.5
 _INLINED_WEIGHT = 1.0  # weight of a neighbour that was inlined or expanded from a macro
 _ALIGNMENT_WEIGHT = 2.0  # weight of the alignment of all calls, relative to the nearest calls
 _ORDER_WEIGHT = 0.1  # weight of the address order: only breaks ties
 _HOP_PENALTY = 0.3  # penalty for each inlined function between the written call and the callee
 _STRING_WEIGHT = 1.0  # weight of a string that is both written and passed: the same as a name used once
-_MIN_LITERAL_BYTES = 4  # of a literal that may match part of a string, because the preprocessor joins literals
+# The preprocessor joins literals, so one of at least this length may match part of a string.
+_MIN_LITERAL_BYTES = 4
 _NUMBER_WEIGHT = 0.25  # weight of a written number: added if it is passed, subtracted if not
 _ARITY_WEIGHT = 0.5
-_NOT_LAST_PENALTY = 1.0  # for a written call that is not last in its function, if the compiled call is a tail call
-_MIN_NEIGHBOUR_SCORE = 1.0  # minimum neighbour score for an implicit call: below it, two of three lines were wrong
-_SCORE_DIGITS = 9  # of a neighbour score: equal ones stay equal
-_MAX_COMPARED = 200  # candidates whose neighbours are compared, nearest in order
+_NOT_LAST_PENALTY = 1.0  # for a written call that is not the last of its function, if a tail call is compiled
+_MIN_NEIGHBOUR_SCORE = 1.0  # minimum neighbour score for an implicit call; below, two of three lines were wrong
+_SCORE_DIGITS = 9  # digits to which neighbour scores are rounded, so that equal scores stay equal
+_MAX_COMPARED = 200  # candidates whose neighbours are compared: those nearest in order
 _MAX_SAMPLE = 64  # compiled calls whose constants are collected
-_MAX_PAIRS = 400  # compiled times written calls of one callee; above it, each call is ranked separately
+_MAX_PAIRS = 400  # compiled calls times written calls of one callee; above this, each call is ranked separately
 
 
 def lines_of(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
@@ -228,7 +228,7 @@ class CallOrder:
         candidates: Sequence[WrittenCall],
         shares: Sequence[int],
     ) -> list[float]:
-        """Score each site for this instruction; `alike` has all compiled calls of the same callee.
+        """Score each site for this instruction; `same_callee` has all compiled calls of this callee.
 
         `shares` has the maximum number of these compiled calls for each site.
         """
@@ -279,7 +279,7 @@ class CallOrder:
     ) -> float:
         """The position of an instruction, in address order, among all shares of the candidates.
 
-        The position is relative to the calls in `alike`, or to all calls if the instruction is alone there.
+        The position is relative to the calls in `same_callee`, or to all calls if the instruction is alone there.
         """
         if len(same_callee) > 1:
             return (same_callee.index(instruction) + 0.5) / len(same_callee) * sum(shares)
@@ -289,7 +289,7 @@ class CallOrder:
         )
 
     def _score_neighbours(self, instruction: int, ends: Positions, begins: Positions) -> Weights:
-        """Score the calls around an instruction against written calls: those before each end, and after each begin."""
+        """Score the calls around an instruction against the written calls before `ends` and after `begins`."""
         preceding, following = self._caller.neighbours(instruction)
         steps = np.arange(_MAX_NEIGHBOURS)
         score = self._score_common_subsequences(preceding, ends[:, None] - 1 - steps)

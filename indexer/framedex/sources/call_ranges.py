@@ -1,7 +1,7 @@
-"""The range of lines of a call whose line is not known: between the calls that run before it and after it.
+"""The range of lines of a call without a known line: between the calls that run before it and after it.
 
-A call with a name that is written once bounds the calls around it. If there are several paths through the machine code,
-the weakest bound counts, because it holds on all paths. Paths that never return do not count.
+A call with a name that is written once bounds the calls around it. If several paths lead through the machine code, the
+weakest bound is used, because it holds on all paths. Paths that never return are ignored.
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class CallRanges:
         return begins, before
 
     def _bounds_after(self, flow: Sequence[BasicBlock], begins: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """Each compiled call with the bound before the loop that may restart after it, and the next written call.
+        """Each compiled call with the bound before the loop that the call may restart, and with the next written call.
 
         The condition and the increment of a loop are written before its body, but run after it. So calls between the
-        last bound in the body and the back edge may be either.
+        last bound in the body and the back edge may belong to the body or to the header.
         """
-        none_after = len(self._written)  # also the restart of a call that no loop follows
+        none_after = len(self._written)  # the default for a call that does not restart a loop
         bounds = [-1] * len(flow)
         restarts = [none_after] * len(flow)
         for number in reversed(range(len(flow))):

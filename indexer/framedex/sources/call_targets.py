@@ -41,14 +41,14 @@ class NamedDefinition:
 
 @dataclass(frozen=True, slots=True)
 class CallTargets:
-    """The possible definitions of a call; `is_sure`: no definition outside this list is possible."""
+    """The possible definitions of a call; `is_sure`: no other definition is possible."""
 
     definitions: Sequence[NamedDefinition]
     is_sure: bool
 
 
 class Namesakes:
-    """All definitions of one name in a language, indexed to resolve many calls: there may be thousands of both."""
+    """All definitions of one name in a language, indexed by their scopes: there may be thousands of each."""
 
     def __init__(self, definitions: Iterable[NamedDefinition], language: str) -> None:
         self._language = language
@@ -122,7 +122,7 @@ class Namesakes:
 
 
 def _select_nearest_copies(caller: NamedDefinition, definitions: Sequence[NamedDefinition]) -> list[NamedDefinition]:
-    """The definitions, one per copy: several trees may have the same package, installed and checked out."""
+    """The definitions without copies: several trees may have the same package, installed and checked out."""
     nearest: dict[tuple[str, tuple[str, ...]], NamedDefinition] = {}
     for each in definitions:
         known = nearest.setdefault(_copy_key(each), each)

@@ -3,9 +3,10 @@
 The extractor returns the name and position of each call. This module adds the evaluation order, the number of
 arguments and the line that a debugger reports. It reads them from the surrounding text, only for queried files.
 
-For a call over several lines, the line numbers in gcc's debug information differ from clang's. clang records the start
-of the callee's name. gcc records the opening parenthesis, or for a constructed object the end of its arguments. If the
-call is an argument, or another call is chained to its result, gcc often records the line of the other call.
+For a call that spans several lines, the line numbers of gcc's debug information differ from those of clang's. clang
+records the start of the callee's name. gcc records the opening parenthesis, or for a constructed object the end of its
+arguments. If the call is an argument, or another call is chained to its result, gcc often records the line of the other
+call.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls in a text. Calls in the arguments of a macro are on the line of the macro."""
     starts = line_starts(source)
-    # A macro may write several functions with the same lines: the last of them is the one with the calls.
+    # A macro may define several functions on the same lines: the last of them has the calls.
     ordered = sorted(definitions, key=lambda each: bool(each.calls))
     inside = {(each.line, each.end_line): each for each in ordered if each.line < len(starts)}
     calling = {span: each for span, each in inside.items() if each.calls or each.kind in _FUNCTIONS}
@@ -222,7 +223,7 @@ def _measure_call(source: bytes, offset: int, site: CallSite) -> tuple[int, int 
     end = offset + len(site.callee.encode())
     if site.kind in ("operator", "argument"):
         return offset, None
-    if site.kind == "variable" and (name := _WORD.match(source, offset)):  # the class is named before it
+    if site.kind == "variable" and (name := _WORD.match(source, offset)):  # the class name precedes the variable
         end = name.end()
     if match := _TEMPLATE_ARGUMENTS.match(source, end):
         end = match.end()
@@ -333,7 +334,7 @@ _CONSTRUCTING_KINDS = ("variable", "new")
 
 
 class GccLines:
-    """The gcc lines of the calls of one function. Call `lines` in the order in which the calls are written."""
+    """The gcc lines of the calls of one function. Call `lines` for the calls in the order of the source."""
 
     def __init__(self, source: bytes, starts: Sequence[int]) -> None:
         """`starts` has the offsets of the lines of the text."""
@@ -341,7 +342,7 @@ class GccLines:
         self._enclosing: list[tuple[int, tuple[int, ...]]] = []  # the ends and lines of the enclosing calls
 
     def lines(self, site: CallSite, begin: int, end: int) -> tuple[int, ...]:
-        """The possible lines of the call from offset `at` to `end`, most likely first."""
+        """The possible lines of the call from offset `begin` to `end`, most likely first."""
         while self._enclosing and self._enclosing[-1][0] <= begin:
             self._enclosing.pop()
         outer_lines = self._enclosing[-1][1] if self._enclosing else ()
@@ -354,7 +355,7 @@ class GccLines:
         else:
             opening = self._source.find(b"(", begin, end)
             own_lines = (self._line(opening if opening >= 0 else begin),)
-            if site.callee[:1].isupper():  # a type by its capital: construction may be on the line of its end
+            if site.callee[:1].isupper():  # maybe a type: gcc may record its last line
                 own_lines = tuple(dict.fromkeys((*own_lines, self._line(end - 1))))
         through = _ARROW.match(self._source, end)
         chained_line = (self._line(through.end()),) if through else ()

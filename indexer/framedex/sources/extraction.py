@@ -23,7 +23,7 @@ _LANGUAGES = {
 def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = None) -> Iterator[ExtractedFile]:
     """Yield the definitions of files in order of completion.
 
-    Never raises: `problems` lists the errors of a file. `macros` is the result of `learn_macros` for the tree.
+    Never raises: `problems` lists the errors of a file. `macros` is the result of `find_macros` for the tree.
     `threads` defaults to the number of processors.
     """
     languages = [language_of(Path(path)) or "cpp" for path in paths]
@@ -34,7 +34,7 @@ def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = 
         yield ExtractedFile(path, language, modified, size, content, errors, definitions, problems)
 
 
-def learn_macros(paths: Sequence[str], threads: int | None = None) -> str:
+def find_macros(paths: Sequence[str], threads: int | None = None) -> str:
     """The macros in these files that change how other source is parsed, as text, one per line."""
     return _extractor.learn_macros([os.fsencode(path) for path in paths], threads or count_processors())
 
@@ -58,7 +58,7 @@ def count_processors() -> int:
 
 @cache
 def _load_extractor() -> _extractor.Extractor:
-    import tree_sitter_cpp  # imported after the native part: installed only with it
+    import tree_sitter_cpp  # installed only with the native part, so imported after it
     import tree_sitter_python
 
     return _extractor.Extractor(tree_sitter_cpp.language(), tree_sitter_python.language())

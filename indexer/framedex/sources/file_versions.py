@@ -36,7 +36,7 @@ class FileChange:
     text: str = ""
 
     def old_line_text(self, line: int) -> str:
-        """A line of the old text, stripped; empty if there is none."""
+        """A line of the old text, stripped; empty if the text has no such line."""
         lines = _split_lines(self.text)
         found = lines[line - 1] if 0 < line <= len(lines) else ""
         return found.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -134,8 +134,8 @@ def _read_times(file: IO[bytes]) -> tuple[int, int]:
     return status.st_mtime_ns, status.st_size
 
 
-_GIT_TIMEOUT_S = 3.0  # seconds; in a large repository, git may search long for the commits of a file
-_MAX_COMMITS = 24  # commits of a file that are searched
+_GIT_TIMEOUT_S = 3.0  # seconds; in a large repository, git may search for the commits of a file for a long time
+_MAX_COMMITS = 24  # the maximum number of commits searched for one file
 _MAX_VERSION_BYTES = 16 << 20  # bytes
 
 

@@ -37,9 +37,9 @@ def find_files(
 ) -> Iterator[FoundFile]:
     """The source files below `root`, ordered by path, each real folder and file once, even if several links lead to it.
 
-    Paths are real paths. Unreadable folders are skipped and reported to `unreadable`. `may_follow` decides on each link
-    to a folder or source file, from its path and real target. A link to a folder above the link or above the root is
-    never followed: a link to `/` would add the whole machine.
+    Paths are real paths. Unreadable folders are skipped and reported to `unreadable`. `may_follow` decides whether to
+    follow a link to a folder or source file, from its path and real target. A link to a folder above the link or above
+    the root is never followed: a link to `/` would add the whole machine.
     """
     top = os.path.realpath(root)
     seen: set[tuple[int, int]] = set()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence
-from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, written_call_of
+from framedex.sources.bodies import BasicBlock, CallerBody, CallForm, FunctionBodies, UnnamedCallee, call_form_of
 from framedex.sources.call_lines import find_call_lines, find_line_range
 from framedex.sources.calls import Span
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # most runs do not need it
 _MAX_LOCATIONS = 8
 # A lambda as a function pointer, by GCC and by Clang; the functions that NB_MODULE and PYBIND11_MODULE register.
 _WRAPPER = compiled_on_use(r"(?:4_FUN|8__invoke)E|_ZL\d+(?:nanobind_\w+_exec|pybind11_exec_\w+)P7_object$")
-_MAX_CALLERS = 64  # cached functions: several frames of the same or other stacks share one
+_MAX_CALLERS = 64  # the number of cached functions: frames of several stacks share a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class FrameLines:
         index = next((i for i, call in enumerate(calls) if call.return_address == offset), None)
         answers = []
         target = calls[index].target if index is not None else 0
-        for callee in filter(None, map(written_call_of, self._find_callees(binary, target, callees))):
+        for callee in filter(None, map(call_form_of, self._find_callees(binary, target, callees))):
             how, lines = find_call_lines(caller, callee, index, bodies.reaches)
             if how is not None:
                 answers.append((how, lines))
@@ -118,10 +118,10 @@ class FrameLines:
         return {each.name for each in names if each is not None}
 
     def _find_callees(self, binary: Binary | None, target: int, callees: Sequence[str]) -> Sequence[str]:
-        """The possible callees of a call: its own target is more reliable than the next inner frame.
+        """The possible callees of a call. The target in the machine code is more reliable than the next inner frame.
 
         A function that ends in a tail call is replaced by the callee on the stack. If the linker folded identical
-        functions, any of them may be written.
+        functions, the source may call any of them.
         """
         if binary is None or not target:
             return callees
@@ -142,10 +142,10 @@ class FrameLines:
             written,
             [self._written_callee(binary, call) for call in code.calls],
             lambda i: (names(code.calls_before(i)), names(code.calls_after(i))),
-            code.numbers,
+            code.constants_before,
             frozenset(i for i, call in enumerate(code.calls) if call.return_address == 0),
-            lambda i: frozenset(filter(None, map(binary.text_at, code.addresses(i)))),
-            lambda: [BasicBlock(*block) for block in code.flow],
+            lambda i: frozenset(filter(None, map(binary.text_at, code.addresses_before(i)))),
+            lambda: [BasicBlock(*block) for block in code.control_flow],
             binary.compiler,
             code.endless_calls,
         )
@@ -159,7 +159,7 @@ class FrameLines:
         key = binary, target
         if key not in self._callees:
             symbol = binary.function_at(target)
-            self._callees[key] = written_call_of(symbol) if symbol else None
+            self._callees[key] = call_form_of(symbol) if symbol else None
         return self._callees[key]
 
 
@@ -177,7 +177,7 @@ def _written_names(bodies: FunctionBodies, path: str, span: Span) -> set[str]:
 
 
 def _merge_answers(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) -> LineEstimate | None:
-    """The lines from all answers, most frequent first: a return address has only one line."""
+    """The lines from all answers, most frequent first, because a return address has only one line."""
     counts = Counter(line for _, found in answers for line in dict.fromkeys(found))
     lines = tuple(line for line, _ in counts.most_common())
     if not lines:
@@ -187,12 +187,12 @@ def _merge_answers(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) 
     return LineEstimate(LocationEvidence.CANDIDATES if is_disputed else how, lines)
 
 
-def _narrow_lines(found: LineEstimate | None, between: tuple[int, int] | None) -> LineEstimate | None:
-    """Put the lines in the range before the others; without a line there, the range itself is the answer."""
-    if between is None:
+def _narrow_lines(found: LineEstimate | None, line_range: tuple[int, int] | None) -> LineEstimate | None:
+    """Put the lines in the range before the others; if no line is in the range, return the range itself."""
+    if line_range is None:
         return found
-    first, last = between
+    first, last = line_range
     inside = [line for line in found.lines if first <= line <= last] if found else []
     if found is None or not inside:
-        return LineEstimate(LocationEvidence.BETWEEN, between)
+        return LineEstimate(LocationEvidence.BETWEEN, line_range)
     return LineEstimate(found.how, tuple(dict.fromkeys((*inside, *found.lines))))

@@ -3,8 +3,8 @@
 Hooks, file system monitors and helpers that fetch missing objects are disabled. git takes no locks, writes nothing and
 never asks for a password. Filters cannot be disabled all at once, so a caller that lets git read files overrides them
 by name. Porcelain commands obey more configuration than can be listed: `git log` verifies signatures with a program of
-the folder's choice. So plumbing commands are used where they exist. Only `started` may use the network, with the given
-protocols, and only for a repository of our own.
+the folder's choice. So plumbing commands are used where they exist. Only `start_git` may use the network, with the
+given protocols, and only for a repository of our own.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _command(git: str, folder: Path, arguments: Sequence[str]) -> list[str | Pat
 
 
 def git_environment(overrides: Mapping[str, str], protocols: str = "", objects: Sequence[Path] = ()) -> dict[str, str]:
-    """The environment for git: no variable makes it change repository, prompt, lock, fetch or translate.
+    """The environment for git: no variable makes git use another repository, prompt, lock, fetch or translate.
 
     `overrides` is passed as environment variables: on the command line, a name ends at its first `=`.
     """

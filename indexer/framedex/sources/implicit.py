@@ -103,7 +103,7 @@ def find_implicit_calls(
     if definition.kind == "method" and definition.name.endswith(
         (f"{class_name}::{class_name}", f"{class_name}::~{class_name}")
     ):
-        # Members and bases. A constructor destroys the constructed ones if a later one throws.
+        # Members and bases. If the constructor of one throws, those already constructed are destroyed.
         yield ImpliedCall(end, definition.end_line, "destroy", UNKNOWN_DESTRUCTOR)
         yield ImpliedCall(end, definition.end_line, "argument", f"~{class_name}")
         if not definition.name.endswith(f"~{class_name}"):
@@ -234,7 +234,7 @@ class _Body:
 
 
 def destroys(site: WrittenCallLike, destructor: str) -> bool:
-    """Whether a written call destroys an object of the class of `destructor` (`~Foo`)."""
+    """Whether the call at a site destroys an object of the class of `destructor` (`~Foo`)."""
     if site.kind in ("call", "braces"):  # a temporary, destroyed at the end of its expression
         return site.callee == destructor[1:]
     return site.kind == "destroy" and site.callee == destructor

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-_MAX_DIFFLIB_PAIRS = 1 << 10  # pairs of lines: below it, difflib compares
-_MIN_LINE_LENGTH = 6  # characters: shorter lines (`else:`, `})`) are not matched out of order
+_MAX_DIFFLIB_PAIRS = 1 << 10  # pairs of lines; difflib compares ranges with fewer pairs
+_MIN_LINE_LENGTH = 6  # characters; shorter lines (`else:`, `})`) are not matched out of order
 _WINDOW_SIZES = (1, 3, 9)  # consecutive lines, tried in turn if single lines are not unique
 
 
@@ -51,22 +51,22 @@ class LineMap:
 
     def new_line(self, line: int) -> int | None:
         """The new number of an old line; None if it no longer exists."""
-        moved = self.forward(line)
+        moved = self.map_to_new(line)
         return None if moved.is_gone else moved.line
 
     def old_line(self, line: int) -> int | None:
         """The old number of a new line; None if it did not exist."""
-        moved = self.backward(line)
+        moved = self.map_to_old(line)
         return None if moved.is_gone else moved.line
 
-    def forward(self, line: int) -> MovedLine:
+    def map_to_new(self, line: int) -> MovedLine:
         """The position of an old line in the new text."""
         if line in self._moved:
             return MovedLine(self._moved[line], is_gone=False)
         found = _map_line(line, self._old, self._new, self._lengths, self._new_size)
         return MovedLine(found.line, found.is_gone or found.line in self._moved_back)
 
-    def backward(self, line: int) -> MovedLine:
+    def map_to_old(self, line: int) -> MovedLine:
         """The position of a new line in the old text; `is_gone`: it did not exist."""
         if line in self._moved_back:
             return MovedLine(self._moved_back[line], is_gone=False)
@@ -108,7 +108,7 @@ def _match_bodies(
 ) -> dict[int, int]:
     """Add the lines indented below uniquely matched lines, for functions that swapped places.
 
-    Their equal lines are otherwise matched with those of other functions. Inner functions have priority.
+    Otherwise their lines would be matched with equal lines of other functions. Inner functions have priority.
     """
     found = dict(moved)
     taken = set(moved.values())

@@ -2,7 +2,7 @@
 
 A symbol matches a definition with an equal path, ignoring template arguments, inline namespaces and ABI tags. This
 leaves overloads, and functions with the same name in other files. Each rule below narrows them further. A rule that
-would leave none is skipped. No guesses: if several remain, all are returned.
+would leave none is skipped. Nothing is guessed: if several definitions remain, all are returned.
 
 A generated function matches the message or record that it was generated from, by the names that protoc and mlir-tblgen
 choose.
@@ -28,7 +28,7 @@ def _find_no_classes(_: str) -> Collection[str]:
     return ()
 
 
-_MAX_CANDIDATES = 8  # candidates: a reader would not check more
+_MAX_CANDIDATES = 8  # candidates; nobody would check more
 
 
 ClassesNamed = Callable[[str], Collection[str]]
@@ -67,7 +67,7 @@ def match_symbol(
         classes = _order_candidates(
             symbol, _filter_by_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
         )
-        if classes or fitting:  # class not found: definitions with this name are not the implicit one
+        if classes or fitting:  # without the class, definitions with this name do not include the implicit function
             return (LocationEvidence.CLASS if len(classes) == 1 else LocationEvidence.CANDIDATES), classes[
                 :_MAX_CANDIDATES
             ] or _order_candidates(symbol, fitting)
@@ -77,7 +77,7 @@ def match_symbol(
         )
         kept = frozenset(fitting)
         possible = [each for each in possible if each[0] in kept]
-    if fitting and name.parameters is None:  # no parameters to tell overloads apart
+    if fitting and name.parameters is None:  # without parameters, overloads cannot be distinguished
         return _choose_candidates(
             _order_candidates(
                 symbol, [*_prefer_unit(symbol, fitting), *_find_implicit_class(symbol, name, key, candidates)]
@@ -98,8 +98,8 @@ def match_generating_definition(
 ) -> tuple[LocationEvidence | None, tuple[Candidate, ...]]:
     """Return the message or record that generated a function.
 
-    Returns `LocationEvidence.CLASS` with the only one, or `LocationEvidence.CANDIDATES` with several. `candidates` are
-    the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
+    Returns `LocationEvidence.CLASS` with the only match, or `LocationEvidence.CANDIDATES` with several. `candidates`
+    are the definitions in .proto and .td files with the names from `generated_scopes(symbol)`.
     """
     key = parse_name(symbol.symbol).key
     for scope in generated_scopes(symbol):
@@ -131,7 +131,7 @@ _GENERATING = ("message", "enum", "service", "record")
 
 
 def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
-    """The names of the possible messages and records of a generated function, innermost first."""
+    """The names of the messages and records that may have generated a function, innermost first."""
     return generator_names(parse_name(symbol.symbol).key)
 
 
@@ -232,7 +232,7 @@ def _has_parsed_path(name: str, key: tuple[str, ...]) -> bool:
 
 
 def _is_path_of(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
-    """Whether a definition's path is that of a symbol, where `ANY_SCOPE` matches any namespace."""
+    """Whether a definition has the path of a symbol; `ANY_SCOPE` matches any namespace."""
     if path == key or ANY_SCOPE not in path:
         return path == key
     return len(path) == len(key) and all(part in (ANY_SCOPE, own) for part, own in zip(path, key, strict=True))
@@ -243,7 +243,7 @@ def _strip_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
-    """Whether the symbol is a constructor, destructor or assignment that the compiler must have generated."""
+    """Whether the symbol must be a compiler-generated constructor, destructor or assignment."""
     if len(name.parts) < 2:
         return False
     class_name, own_name = name.parts[-2].text, name.parts[-1].text
@@ -345,14 +345,14 @@ _TEST_PATH = re.compile(
 _OTHER_PLATFORM_PATH = re.compile(r"(?:^|[/_.-])(?:win(?:32|64|dows)|macos|osx|darwin|msvc)(?=[/_.-])", re.I)
 
 
-def _select(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
-    return [c for c in candidates if holds(PurePosixPath(c[0]), c[1])]
+def _select(candidates: Sequence[Candidate], condition: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
+    return [c for c in candidates if condition(PurePosixPath(c[0]), c[1])]
 
 
 def _select_or_keep_all(
-    candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]
+    candidates: Sequence[Candidate], condition: Callable[[PurePosixPath, Definition], bool]
 ) -> list[Candidate]:
-    return _select(candidates, holds) or list(candidates)
+    return _select(candidates, condition) or list(candidates)
 
 
 def _parameters(name: Name) -> tuple[str, ...]:
@@ -390,12 +390,12 @@ _DEMANGLED_WORDS = {  # as written -> as a demangler prints it
 }
 _MAIN_TYPE = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
-_SCORE_TOLERANCE = 1e-6  # tolerance for sums of floats
+_SCORE_TOLERANCE = 1e-6  # tolerance for equal sums of floats
 _MAX_TEMPLATE_DEPTH = 8  # template arguments inside template arguments
 
 
 def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
-    """How much the types of a definition resemble the symbol's: 0 to 2 for each parameter."""
+    """The similarity of a definition's types to the symbol's types: 0 to 2 for each parameter."""
     score = 0.0
     for wanted, written in zip(parameters, _definition_parameters(definition) or (), strict=False):
         left, right = _significant_words(wanted), _significant_words(written.partition("=")[0])

@@ -24,7 +24,7 @@ def short_name(name: str) -> str:
     """The last component of a qualified or demangled C++ name or a Python qualname: the key of stored definitions.
 
     A lambda has the key of its enclosing function. Destructors and assignments, which may be implicit, have the key of
-    their class. So one lookup finds all candidates for `match`: `xla::Foo::~Foo()` -> `Foo`,
+    their class. So one lookup finds all candidates for `match_symbol`: `xla::Foo::~Foo()` -> `Foo`,
     `f(int)::$_4::operator()(char) const` -> `f`.
     """
     if _PLAIN.fullmatch(name) and not name.endswith("_exec") and _PYBIND11_MODULE not in name:
@@ -41,7 +41,7 @@ def key_of(name: Name) -> tuple[str, ...]:
 
 def _normalise_part(part: str) -> str:
     if part.startswith("operator ") and _CONVERSION.match(part):
-        return "operator type"  # a template has its parameter here in place of the type
+        return "operator type"  # for a template, this is a parameter instead of the type
     if part.startswith(_PYBIND11_MODULE):
         return f"pybind11_init_{part.removeprefix(_PYBIND11_MODULE)}"
     return f"{part}_impl" if _NANOBIND_MODULE.fullmatch(part) else part

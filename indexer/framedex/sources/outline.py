@@ -1,4 +1,4 @@
-"""Check a frame from a text against the file that it names: can the function have been at that line?
+"""Check whether the function of a frame in a text can have been at the line that the text names.
 
 A text names a line of the file that its program ran. The local file may be another version: then the line may be past
 its end, on a line without code, or inside another function. This check only finds contradictions. A line that moved
@@ -31,7 +31,7 @@ Known = tuple[int, int, bool, Sequence[Named]]
 
 _BYTES_PER_DEFINITION, _BYTES_PER_LINE = 400, 60  # bytes
 _MAX_LINES_ABOVE = 200  # lines searched for decorators
-_HEAD_LINES = 2  # lines above the name that compilers include: template head, attributes, return type
+_HEAD_LINES = 2  # lines above a function's name that belong to it: template head, attributes, return type
 _UNNAMED = compiled_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
 _NAME = compiled_on_use(r"[^\W\d]\w*|<lambda>|<module>")
 _STRING = compiled_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
@@ -41,7 +41,7 @@ _BODIES = frozenset(("function", "method"))
 
 
 class OutlineMatch(Enum):
-    """Whether a file agrees with a text that refers to it."""
+    """The result of a check: whether a file agrees with a text that refers to it."""
 
     FITS = auto()
     UNKNOWN = auto()
@@ -130,10 +130,10 @@ class Outline:
         return None if innermost is None else (innermost.definition.name, innermost.begin)
 
     def _check_python(self, function: str, line: int) -> OutlineMatch:
-        if line in self.non_executable_lines and line > 1:  # line 1 is the start of the module, even if silent
+        if line in self.non_executable_lines and line > 1:  # line 1 starts the module, even without code
             return OutlineMatch.CONTRADICTS
         path = _name_parts(function)
-        while path and _UNNAMED.fullmatch(path[-1]):  # it runs within its enclosing function
+        while path and _UNNAMED.fullmatch(path[-1]):  # a comprehension runs within its enclosing function
             path = path[:-1]
         path = path[-1:] if path[-1:] == ("<lambda>",) else path  # a lambda in a default value is outside its function
         if not path or not all(_NAME.fullmatch(part) for part in path):

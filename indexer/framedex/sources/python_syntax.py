@@ -2,8 +2,8 @@
 
 Loops are `for` and `while` statements. Other code evaluates an expression repeatedly.
 
-A loop is a statement of the program. A comprehension, generator expression or `map` also repeats calls, but within
-one statement. It is not a loop, and calls within it say nothing about the rounds of the enclosing loop.
+A loop is a statement of the program. A comprehension, generator expression or `map` also repeats calls, but within one
+statement. It is not a loop, and calls within it do not show the rounds of the enclosing loop.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def find_repeated_lines(content: bytes) -> frozenset[int]:
 
 
 def _build_scope(code: Iterable[Sequence[ast.stmt] | ast.Lambda]) -> Scope:
-    """All code with one name and first line, such as two lambdas."""
+    """The scope of all code objects with one name and first line, such as two lambdas."""
     parts: list[StatementPart] = []
     loops: list[SourceLoop] = []
     for each in code:
@@ -203,7 +203,7 @@ def _split_block(statements: Sequence[ast.stmt]) -> Iterator[StatementPart]:
 
 
 def _with_certainty(statements: Sequence[ast.stmt], *, is_certain: bool) -> Iterator[tuple[ast.stmt, bool]]:
-    """Each statement of a block, and whether each run of the scope reaches it: no `continue` is before it."""
+    """Each statement of a block, and whether each run of the block reaches it: no `continue` is before it."""
     for statement in statements:
         yield statement, is_certain
         is_certain = is_certain and not any(isinstance(each, ast.Continue) for each in _walk_scope([statement]))

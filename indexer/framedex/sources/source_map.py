@@ -1,7 +1,7 @@
 """Source maps: the definitions of one commit in a small file, for users without a checkout.
 
 docs/reference/source-maps.md specifies the format, version 1. A map is imported completely or rejected, in one
-transaction. Nothing in a map is trusted: malformed maps are rejected, and so are maps larger than any repository.
+transaction. Nothing in a map is trusted: malformed maps are rejected, and also maps larger than any repository.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def write_map(stream: IO[bytes], info: SourceMapInfo, files: Iterable[ExtractedF
 def read_map(path: Path) -> Iterator[tuple[SourceMapInfo, Iterator[ExtractedFile]]]:
     """A context manager that returns a map's information and its files, read on demand.
 
-    Raises SourceMapError if malformed, possibly after some files: callers must then discard those files.
+    Raises SourceMapError if the map is malformed, possibly after some files: callers must then discard these files.
     """
     try:
         with open_regular(path) as stream:
@@ -116,7 +116,7 @@ def _parse_files(path: Path, lines: Iterator[bytes]) -> Iterator[ExtractedFile]:
 
 def _check_end(counts: dict[str, Any], files: int, definitions: int, following: bytes | None) -> None:
     if counts != {"files": files, "definitions": definitions} or following is not None:
-        raise MalformedError("the end does not agree with what came before")
+        raise MalformedError("the totals at its end do not match its files")
 
 
 def _read_lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:
@@ -136,7 +136,7 @@ def _read_lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:
         if length > _MAX_LINE_BYTES:
             _raise_damaged(path, "a line is too long")
     if length:
-        _raise_damaged(path, "its last line is cut off")
+        _raise_damaged(path, "its last line is truncated")
 
 
 def _decompress(path: Path, stream: IO[bytes], data: bytes) -> Iterator[bytes]:
@@ -145,7 +145,7 @@ def _decompress(path: Path, stream: IO[bytes], data: bytes) -> Iterator[bytes]:
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY)
         while not decompressor.eof:
             if decompressor.needs_input and not data:
-                _raise_damaged(path, "it is cut off")
+                _raise_damaged(path, "it is truncated")
             piece = decompressor.decompress(data, _PIECE)
             total += len(piece)
             if total > _MAX_BYTES:
@@ -153,7 +153,7 @@ def _decompress(path: Path, stream: IO[bytes], data: bytes) -> Iterator[bytes]:
             yield piece
             data = stream.read(_PIECE) if decompressor.needs_input and not decompressor.eof else b""
         if decompressor.unused_data or stream.read(1):
-            _raise_damaged(path, "something follows its end")
+            _raise_damaged(path, "it has data after its end")
     except (lzma.LZMAError, EOFError) as error:
         _raise_damaged(path, str(error))
 
@@ -198,9 +198,9 @@ def decode_header(header: dict[str, Any]) -> SourceMapInfo:
     """The information in a map's first line. Raises MalformedError."""
     component, repository, commit = (header.get(key) for key in ("component", "repository", "commit"))
     dirty, tool = header.get("dirty"), header.get("tool")
-    _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is none")
-    _check(isinstance(commit, str) and _COMMIT.fullmatch(commit), "the commit is none")
-    _check(repository is None or is_address(repository), "the repository is no address")
+    _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is invalid")
+    _check(isinstance(commit, str) and _COMMIT.fullmatch(commit), "the commit is invalid")
+    _check(repository is None or is_address(repository), "the repository is not an address")
     _check(isinstance(dirty, bool) and isinstance(tool, str) and len(tool) < 100, "its header is incomplete")
     return SourceMapInfo(str(component), repository, str(commit), bool(dirty), str(tool))
 
@@ -229,10 +229,10 @@ def encode_file(file: ExtractedFile) -> list[object]:
         found = sorted(json.loads(sites), key=lambda site: site[:2]) if sites else []
         flags = CONST_FLAG * bool(is_const) | BROKEN_FLAG * bool(is_broken)
         row = (number(name), number(key), number(kind), number(parameters), line - before, end_line - line, flags)
-        _append(definitions, (*row, len(found)))
+        _append_row(definitions, (*row, len(found)))
         before = at = line
         for site_line, _, site_kind, callee, *written in found:
-            _append(calls, (site_line - at, number(site_kind), number(callee), number(*written or (None,))))
+            _append_row(calls, (site_line - at, number(site_kind), number(callee), number(*written or (None,))))
             at = site_line
     content = f"{file.content % (1 << 64):016x}"
     return [file.path, file.language, content, file.errors, list(strings), list(definitions), list(calls)]
@@ -240,15 +240,15 @@ def encode_file(file: ExtractedFile) -> list[object]:
 
 def decode_file(value: object) -> ExtractedFile:
     """Decode a file from its line. Time, size and columns are 0: no such file exists here. Raises MalformedError."""
-    _check(isinstance(value, list) and len(value) == 7, "it is no file")
+    _check(isinstance(value, list) and len(value) == 7, "it is not the entry of a file")
     assert isinstance(value, list)
     path, language, content, errors, strings, definitions, calls = value
-    _check(is_inside(path), "its path leads elsewhere")
+    _check(is_path_in_repository(path), "its path leads out of the repository")
     _check(language in _LANGUAGES if isinstance(language, str) else False, "its language is unknown")
-    _check(isinstance(content, str) and re.fullmatch(r"[0-9a-f]{16}", content), "its hash is none")
-    _check(type(errors) is int and 0 <= errors < _MAX_NUMBER, "its number of errors is none")
-    _check(isinstance(strings, list) and all(type(text) is str for text in strings), "its strings are none")
-    _check(_is_text("".join(strings)), "a string is no text")
+    _check(isinstance(content, str) and re.fullmatch(r"[0-9a-f]{16}", content), "its hash is invalid")
+    _check(type(errors) is int and 0 <= errors < _MAX_NUMBER, "its number of errors is invalid")
+    _check(isinstance(strings, list) and all(type(text) is str for text in strings), "its strings are malformed")
+    _check(_is_text("".join(strings)), "a string is not valid text")
     _check_columns(definitions, 8)
     _check_columns(calls, 4)
     rows = tuple(
@@ -259,7 +259,7 @@ def decode_file(value: object) -> ExtractedFile:
     return ExtractedFile(path, language, 0, 0, signed, errors, rows, ())
 
 
-def is_inside(path: object) -> bool:
+def is_path_in_repository(path: object) -> bool:
     """Whether this is a valid path of a source map: inside the repository."""
     return isinstance(path, str) and len(path) < 4096 and _is_text(path) and is_safe_relative_path(path)
 
@@ -270,7 +270,7 @@ def _decode_definitions(
     names, keys, kinds, parameters, _, lengths, flags, _ = columns
     _check(_are_in_range((*names, *keys, *kinds), 0, len(strings)), "a string is missing")
     _check(_are_in_range(parameters, -1, len(strings)), "a string is missing")
-    _check(_are_in_range(flags, 0, 4), "a definition is none")
+    _check(_are_in_range(flags, 0, 4), "a definition is malformed")
     lines = list(accumulate(columns[4]))
     ends = [line + length for line, length in zip(lines, lengths, strict=True)]
     _check(_are_in_range(lines, 1, _MAX_NUMBER) and _are_in_range(ends, 0, _MAX_NUMBER), "a line is none")
@@ -306,24 +306,26 @@ def _decode_calls(
 def _check_columns(columns: object, width: int) -> None:
     _check(isinstance(columns, list) and len(columns) == width, "a column is missing")
     assert isinstance(columns, list)
-    _check(all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns), "a column is short")
-    _check(all(set(map(type, column)) <= {int} for column in columns), "a number is none")
+    _check(
+        all(isinstance(column, list) and len(column) == len(columns[0]) for column in columns), "a column is too short"
+    )
+    _check(all(set(map(type, column)) <= {int} for column in columns), "a number is malformed")
     _check(all(_are_in_range(column, -_MAX_NUMBER, _MAX_NUMBER) for column in columns), "a number is too large")
 
 
-def _are_in_range(numbers: Sequence[int], low: int, end: int) -> bool:
-    return not numbers or (min(numbers) >= low and max(numbers) < end)
+def _are_in_range(numbers: Sequence[int], first: int, end: int) -> bool:
+    return not numbers or (first <= min(numbers) and max(numbers) < end)
 
 
 def _is_text(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
+    except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
 
 
-def _append(columns: Sequence[list[int]], row: Sequence[int]) -> None:
+def _append_row(columns: Sequence[list[int]], row: Sequence[int]) -> None:
     for column, value in zip(columns, row, strict=True):
         column.append(value)
 

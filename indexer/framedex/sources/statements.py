@@ -1,4 +1,4 @@
-"""The lines of statements: a frame has one line of its statement, and a reader may query any of them."""
+"""The lines of statements. A frame has only one line of its statement, but users may query any of the lines."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Statements:
         self._lock = Lock()
 
     def lines_of_statements(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:
-        """The lines (1-based) of the multi-line statements that include this line; empty if there are none.
+        """The lines (1-based) of the multi-line statements that include this line; empty if no statement does.
 
         Also empty for an unreadable file or a statement that cannot be parsed. `macros` returns the macros of the tree,
-        as `learn_macros` does.
+        as `find_macros` does.
         """
         cached = self._statements.get(file.path)
         if cached is None or cached[0] != file:

@@ -34,7 +34,7 @@ IGNORED_WORDS = frozenset(
         *("__restrict__", "volatile"),
     )
 )
-"""Words within a type that do not change its meaning."""
+"""Words in a type that do not change its meaning."""
 
 STANDARD_TYPEDEFS = {
     **dict.fromkeys(
@@ -67,7 +67,7 @@ STANDARD_CLASSES = CHARACTER_TYPEDEFS | frozenset(
 )
 
 
-_CACHE_SIZE = 1 << 14  # cached types: enough for a large library
+_CACHE_SIZE = 1 << 14  # the number of cached types, enough for a large library
 
 
 IMPOSSIBLE, UNKNOWN, SAME = 0.0, 1.0, 3.0
@@ -80,7 +80,7 @@ _ALIAS_TEMPLATE_SCORE = 0.5  # a template alias is rarer than a plain typedef
 _OTHER_SCOPE_SCORE = 2.75  # the scope may be an alias
 _REFERENCE_PENALTY = 0.4  # a typedef of a reference is rare
 _MAX_DEPTH = 32  # nested template arguments; deeper ones are not compared
-_LAYER_SCORE = 0.05  # added for each `const`, `*` or `&` around an unknown name: each is evidence
+_LAYER_SCORE = 0.05  # added for each equal `const`, `*` or `&` around an unknown name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class SymbolFacts:
     """Facts about a symbol other than its parameters.
 
     `is_class` returns whether a written type may mean a class. `arguments` has the template arguments of the function
-    and of its classes; `is_template`: there are some.
+    and of its classes; `is_template`: it is not empty.
     """
 
     is_class: Callable[[Type], bool]
@@ -123,7 +123,7 @@ class ParameterScore(NamedTuple):
 
 
 def score_parameters(wanted: Sequence[str], written: Sequence[str], known: SymbolFacts) -> ParameterScore | None:
-    """Return the score of written parameters against a symbol's; None if one cannot have the symbol's type."""
+    """Return the score of written parameters against those of a symbol; None if one cannot have the symbol's type."""
     comparison = _ParameterComparison(known)
     total = 0.0
     for i, (wanted_text, written_text) in enumerate(zip(wanted, written, strict=False)):
@@ -138,7 +138,7 @@ def score_parameters(wanted: Sequence[str], written: Sequence[str], known: Symbo
 
 
 def is_pack(parameter: str) -> bool:
-    """Whether a written parameter means any number of them: `Args&&... args`, or a macro."""
+    """Whether a written parameter stands for any number of parameters: `Args&&... args`, or a macro."""
     return ("..." in parameter and _is_pack(parameter)) or _MACRO_NAME.fullmatch(parameter) is not None
 
 
@@ -271,7 +271,7 @@ class _Parser:
         self._arguments: tuple[str, ...] | None = None
         self._layers: list[str] = []
         self._is_const = False
-        self._is_named = False  # the parameter's own name was seen
+        self._is_named = False  # whether the parameter's own name was parsed
         self._inner_layers: list[str] | None = None  # `&` of `char (&name)[3]`
         self._parameters: tuple[str, ...] | None = None  # of a function
         self._is_complete = False
@@ -282,7 +282,7 @@ class _Parser:
         for token in self._tokens():
             if self._is_complete:
                 break
-            if not self._take(token):
+            if not self._consume(token):
                 return _UNKNOWN
         if not self._words or self._words[0] in ("auto", "decltype"):
             return _UNKNOWN
@@ -305,11 +305,11 @@ class _Parser:
         if text[position:].strip():
             yield ""
 
-    def _take(self, token: str) -> bool:
+    def _consume(self, token: str) -> bool:
         """Consume a token; return whether it was understood."""
         first = token[:1]
         if token == "const":
-            return self._take_const()
+            return self._consume_const()
         if token in ("*", "&", "&&"):
             self._layers.append(token)
             return bool(self._words) and not self._is_named
@@ -322,19 +322,19 @@ class _Parser:
             self._arguments = split_parameters(token[1:-1])
             return bool(self._words) and not self._is_named
         if first == "(":
-            return self._take_group(token[1:-1].strip())
+            return self._consume_group(token[1:-1].strip())
         if first == "[":
-            return self._take_array()
-        return bool(first) and self._take_word(token)
+            return self._consume_array()
+        return bool(first) and self._consume_word(token)
 
-    def _take_const(self) -> bool:
+    def _consume_const(self) -> bool:
         if not self._layers:
             self._is_const = True
         elif self._layers[-1] == "*":
             self._layers.append("const")
         return True
 
-    def _take_word(self, word: str) -> bool:
+    def _consume_word(self, word: str) -> bool:
         if word in IGNORED_WORDS:
             return True
         if not self._words:
@@ -344,9 +344,9 @@ class _Parser:
             self._words.append(word)
             return True
         was_named, self._is_named = self._is_named, True
-        return not was_named  # a third word means that one is a macro
+        return not was_named  # with a third word, one of the words is a macro
 
-    def _take_group(self, inside: str) -> bool:
+    def _consume_group(self, inside: str) -> bool:
         """Consume `(*)`, `(&name)` or `(C::*)` of a declarator, or the parameters of a function."""
         if not self._words or self._words[0] == "decltype":
             return False
@@ -359,7 +359,7 @@ class _Parser:
         self._is_complete = True
         return True
 
-    def _take_array(self) -> bool:
+    def _consume_array(self) -> bool:
         # A parameter of array type is a pointer to its first element.
         self._layers += ["*"] if self._inner_layers is None else ["[]", *self._inner_layers]
         self._is_complete = True
@@ -425,14 +425,14 @@ def _find_closing(text: str, opened: int) -> int:
 
 
 _UNKNOWN = Type("")
-# Unclosed text is dropped to the end, and spaces are matched possessively, so that matching is linear.
+# Unclosed text is dropped up to the end, and spaces are matched possessively, so that matching takes linear time.
 _IGNORED_TEXT = compiled_on_use(r"/\*.*?(?:\*/|\Z)|\(anonymous namespace\)::|\[\[.*?(?:\]\]|\Z)|\[abi:\w+\]", re.DOTALL)
 _DEFAULT = compiled_on_use(r"(?<![=<>!])=(?!=)")
-_MACRO_NAME = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # the style of macro names, rarely of types
+_MACRO_NAME = compiled_on_use(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")  # capitals: the style of macro names, rarely of types
 _VALUE = compiled_on_use(r"-?\d|\(|true\b|false\b|'|&")
 _LOCAL_TYPE = compiled_on_use(
     r"\)(?: const)?::|[{'$]"
-)  # a lambda or a local class, whose name no other parameter can have
+)  # a lambda or a local class: no other parameter can have its type
 _INNER_DECLARATOR = compiled_on_use(
     r"(?=[*&]|\w[\w:]*::\*)((?:[\w:]+::)?\*)?(?: *+const\b)? *+(&&?)? *+(?:const\b)? *+\w*$"
 )

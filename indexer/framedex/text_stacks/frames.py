@@ -17,7 +17,7 @@ from framedex.model import Language
 from framedex.text_stacks.model import PartKind, StackFormat, TextFrame, TextLocation, TextPart
 
 
-def parts_of_match(number: int, match: re.Match[str], shift: int = 0) -> tuple[TextPart, ...]:
+def build_parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[TextPart, ...]:
     """Return the named groups of a match as parts, from left to right; columns are moved right by `shift`."""
     found = []
     for kind, group in _groups_of_kinds(match.re):
@@ -84,7 +84,7 @@ def find_source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
     return (start, len(head), tail) if start < len(head) else None
 
 
-def frame_of_match(
+def build_frame(
     form: StackFormat,
     number: int,
     match: re.Match[str],
@@ -102,7 +102,7 @@ def frame_of_match(
         match.start() + shift + len(text) - len(text.lstrip()),
         number,
         match.end() + shift,
-        parts_of_match(number, match, shift),
+        build_parts(number, match, shift),
         number=int(groups["number"]) if groups.get("number") else None,
         function=groups.get("function") or "",
         place=parse_location(groups.get("path"), groups.get("line"), groups.get("column")),
@@ -120,7 +120,7 @@ def add_location(frame: TextFrame, number: int, match: re.Match[str], shift: int
         frame,
         last_line=number,
         end=match.end() + shift,
-        parts=(*frame.parts, *parts_of_match(number, match, shift)),
+        parts=(*frame.parts, *build_parts(number, match, shift)),
         place=parse_location(groups.get("path"), groups.get("line"), groups.get("column")) or frame.place,
         module=groups.get("module") or frame.module,
     )

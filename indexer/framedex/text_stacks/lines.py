@@ -24,11 +24,11 @@ from framedex.text_stacks.readers.native_reports import KernelTraces, MinidumpSt
 from framedex.text_stacks.readers.numbered_frames import NumberedLines
 from framedex.text_stacks.readers.other_languages import (
     AtLineParser,
-    EuStackPairs,
-    GoPairs,
-    JuliaPairs,
+    EuStacks,
+    GoStacks,
+    JuliaStacks,
     JvmErrors,
-    RustPairs,
+    RustStacks,
     ScriptLines,
 )
 from framedex.text_stacks.readers.profilers import BpfMaps, PerfScript, PySpyJson, PySpyText
@@ -46,14 +46,14 @@ _READERS: tuple[type[Reader], ...] = (
     FileLines,
     AddressLines,
     MinidumpStacks,
-    EuStackPairs,
+    EuStacks,
     NumberedLines,
     PerfScript,
     BacktraceLines,
     ValgrindLines,
-    GoPairs,
-    RustPairs,
-    JuliaPairs,
+    GoStacks,
+    RustStacks,
+    JuliaStacks,
     SymbolLists,
     PySpyText,
     PySpyJson,
@@ -129,9 +129,10 @@ class ReaderSelection:
 
 
 class LineRole(NamedTuple):
-    """The role of a line in its stack. A line with neither `piece` nor `longer` belongs to the stack but adds no frame.
+    """The role of a line in its stack.
 
-    `begins`: the previous stack ended before this line. `longer` replaces the last frame.
+    `piece` is the parsed content of the line. `extended_frame` replaces the last frame. A line with neither belongs to
+    the stack, but adds nothing to a frame. `begins_stack`: the line begins a new stack.
     """
 
     piece: ParsedLine | None = None
@@ -158,7 +159,7 @@ class OpenStack(NamedTuple):
 
 
 class LineAssigner:
-    """Assigns the lines of one text to stacks. Of the open stack it keeps only the last frame."""
+    """Assigns the lines of one text to stacks. It keeps only the last frame of the open stack."""
 
     def __init__(self) -> None:
         self._reader: Reader | None = None  # the reader of the open stack
@@ -172,7 +173,7 @@ class LineAssigner:
 
     @property
     def state(self) -> OpenStack:
-        """The parser state beside the readers' own state. It can be set to an earlier value."""
+        """The state of the assigner, without the readers' own states. It can be restored by assignment."""
         return OpenStack(self._reader, self._last, self._source)
 
     @state.setter
@@ -180,9 +181,9 @@ class LineAssigner:
         self._reader, self._last, self._source = state
 
     def assign(self, candidates: Sequence[Reader], number: int, line: str) -> LineRole | None:
-        """Return the role of the next line, given the open stack and the readers `asked`; None if it is in no stack.
+        """Return the role of the next line, given the open stack; None if the line does not belong to a stack.
 
-        Nothing begins on a line without triggers, so `asked` may be empty for it.
+        `candidates` are the readers that may begin a stack on this line; empty for a line without triggers.
         """
         start = find_text_start(line) if line[:1] in PREFIX_START_CHARACTERS else 0
         line = line[: find_text_end(line, start)] if start else line
@@ -191,7 +192,7 @@ class LineAssigner:
             text = line[start:] if start else line
             if not text or text.isspace():
                 return BLANK
-            # A location on the previous line says nothing about this line.
+            # A plain location on the previous line does not affect this line.
             if type(current) is not LocationsInText:
                 meaning = self._assign_within_stack(current, candidates, number, line, start)
                 if meaning is not None:
@@ -257,7 +258,10 @@ class LineAssigner:
 
 
 def _parse_text_of_line(reader: Reader, number: int, line: str, start: int, is_in_stack: bool) -> ParsedLine | None:
-    """Return what a reader finds on a line from column `start` on. Locations may also be in the log prefix."""
+    """Return the content that a reader finds on a line from column `start` on.
+
+    Locations may also be in the log prefix.
+    """
     if not start or type(reader) is LocationsInText:
         return reader.parse_line(number, line, is_in_stack=is_in_stack)
     piece = reader.parse_line(number, line[start:], is_in_stack=is_in_stack)
@@ -286,7 +290,7 @@ def _begins_with_frame(piece: ParsedLine, line: str, start: int) -> bool:
 
 
 def _starts_another_stack(last: TextFrame | None, piece: ParsedLine) -> bool:
-    """Whether a frame is the first of another stack. backward-cpp counts down to 0, which continues the same stack."""
+    """Whether a frame number begins another stack. backward-cpp counts down to 0, which continues the same stack."""
     if last is None or not last.number or not piece.frames:
         return False
     number = piece.frames[0].number

@@ -170,8 +170,9 @@ class ParsedText:
 
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
-    """The content of one line in a format: `begins` and `ends` are titles of a stack that begins or ends on the line.
+    """The content of one line in a format.
 
+    `opening_title` is the title of a stack that begins on the line, `closing_title` that of one that ends on it.
     `depends_on_values`: the content depends on the values of numbers in the line, or on earlier tables. Then similar
     lines may have different content.
     """
@@ -189,7 +190,7 @@ class Reader(Protocol):
 
     @property
     def triggers(self) -> tuple[str, ...]:
-        """The strings that this reader needs: a text without any of them has no frames for it."""
+        """The strings that begin a frame of this reader's formats. A text without any of them has no such frames."""
 
     @property
     def is_rare(self) -> bool:

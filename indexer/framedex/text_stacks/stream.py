@@ -1,7 +1,7 @@
 """Annotate a log while it is written. The log's bytes pass unchanged and without delay.
 
-A note is placed at the end of a line, before its line break, and is decided when the line is complete. Later lines
-cannot change it (for example the aliases at the end of an MLIR module). Memory is bounded for any log.
+A note is added at the end of a line, before its line break, as soon as the line is complete. So it cannot use
+information from later lines, such as the aliases at the end of an MLIR module. Memory is bounded for any log.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _NoteInputs(NamedTuple):
     names: Spans
     paths: Spans
     depends_on_frame: bool = False
-    """Whether the note also depends on the previous frame, which this one calls."""
+    """Whether the note also depends on the previous frame, which is the callee of this one."""
 
 
 class NoteSource(Protocol):
@@ -86,18 +86,18 @@ class SkipRules(Protocol):
 
 
 class _LineFrames(NamedTuple):
-    """The frames begun or completed on a line, and whether similar lines give the same result."""
+    """The frames that begin or end on a line. `is_typical`: similar lines give similar frames."""
 
     frames: Sequence[TextFrame]
     is_typical: bool
     callee_frame: TextFrame | None = None
-    """The previous frame, which the first of `frames` calls."""
+    """The previous frame, if it is the callee of the first of `frames`."""
 
 
 class _FramesToNote(NamedTuple):
     """The frames to annotate on a line, as in `_LineFrames`, and what to cache.
 
-    `is_kept`: cache the note. `has_frame`: the last frame is now one of this line.
+    `is_cacheable`: the note may be cached. `has_frame`: the last frame of the stack is on this line.
     """
 
     frames: Sequence[TextFrame] = ()
@@ -107,7 +107,7 @@ class _FramesToNote(NamedTuple):
 
 
 class AnnotatedLog:
-    """Takes a log in blocks of any size and yields it with notes; one object per log.
+    """Annotates a log that arrives in blocks of any size; one object per log.
 
     The output does not depend on the block boundaries. An incomplete line is passed on unchanged, and parsed when its
     end arrives.
@@ -117,18 +117,18 @@ class AnnotatedLog:
         self,
         notes: NoteSource,
         releases: StatedReleases | None = None,
-        unnoted: SkipRules | None = None,
-        most_kept: int = _MAX_CACHE_BYTES,
+        skip_rules: SkipRules | None = None,
+        cache_bytes: int = _MAX_CACHE_BYTES,
     ) -> None:
-        """`releases` collects the releases that the log states. About `most_kept` bytes of lines are cached."""
-        self._skip_rules = unnoted
+        """`releases` collects the releases that the log states. About `cache_bytes` bytes of lines are cached."""
+        self._skip_rules = skip_rules
         self._releases = releases or StatedReleases()
-        self._max_cached = most_kept
+        self._max_cached = cache_bytes
         self._readers = create_readers()
         self._reader_choice = ReaderSelection(self._readers)
         self._places = self._readers[-1]
         self._scanner = scanner = line_scanner()
-        assert not isinstance(scanner, PlainScanner), "`_scanner` is there, and so is its scanner"
+        assert not isinstance(scanner, PlainScanner), "the native part is present, since `_scanner` was imported"
         self._source_notes = notes
         self._knows_names = False
         self._paths: set[str] = set()  # already checked for whether they resolve
@@ -214,7 +214,7 @@ class AnnotatedLog:
             if note:
                 pieces += text[shown:stop], note
                 shown = stop
-            if not self._knows_names and self._memory.names_met > _NAMES_BEFORE_LOADING:
+            if not self._knows_names and self._memory.names_seen > _NAMES_BEFORE_LOADING:
                 self._learn_names()
         self._skip_lines(text, counted, len(text))
         yield b"".join(pieces)
@@ -226,7 +226,7 @@ class AnnotatedLog:
     def _learn_names(self) -> None:
         names = self._skip_rules.names() if self._skip_rules is not None else None
         if names is not None:
-            self._memory.know_names(names)
+            self._memory.set_known_names(names)
             self._knows_names = True
             self._paths.clear()
 
@@ -237,7 +237,7 @@ class AnnotatedLog:
             if is_new and self._skip_rules is not None and self._skip_rules.depends_on_name(frame):
                 self._paths.add(path)
                 if self._skip_rules.is_unresolvable(path):
-                    self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
+                    self._memory.add_missing_path(path.encode("utf-8", "surrogateescape"))
 
     def _limit_cache(self) -> None:
         if self._memory.weight > self._max_cached or len(self._states) > _MAX_SITUATIONS:
@@ -247,7 +247,7 @@ class AnnotatedLog:
         self._states.catch_up(lambda number, line: self._parse_line(number, line, _displayed_text(line) or ""))
 
     def _parse_new_line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> _FramesToNote:
-        """Return the frames begun or completed on a line, and what to cache."""
+        """Return the frames that begin or end on a line, and whether their note may be cached."""
         text = _displayed_text(line)
         if text == "":
             return _FramesToNote()
@@ -276,7 +276,10 @@ class AnnotatedLog:
         return taken._replace(is_cacheable=True)
 
     def _is_parsed_like_form(self, before: ParserState, number: int, line: bytes, read: _LineFrames) -> bool:
-        """Whether another line of the same form is parsed like this one, so that the form can be the cache key."""
+        """Whether a line of the same form with other numbers is parsed in the same way.
+
+        Then the form is a cache key.
+        """
         sibling = _scanner.sibling_of(line)
         if sibling == line:
             return True
@@ -288,8 +291,8 @@ class AnnotatedLog:
         return is_alike and [*map(_frame_shape, other.frames)] == [*map(_frame_shape, read.frames)]
 
     def _find_note_spans(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _NoteInputs:
-        unnoted = self._skip_rules
-        possible = [frame for frame in frames if unnoted is None or unnoted.may_have_note(frame)]
+        skip_rules = self._skip_rules
+        possible = [frame for frame in frames if skip_rules is None or skip_rules.may_have_note(frame)]
         if not possible:
             return _NoteInputs([], [], [])
         parts = [part for frame in possible for part in frame.parts]
@@ -300,7 +303,7 @@ class AnnotatedLog:
             addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
             return _NoteInputs(_spans_between(addresses, len(line)), [], [], calls)
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXT_KINDS]
-        if unnoted is None or not all(map(unnoted.depends_on_name, possible)):
+        if skip_rules is None or not all(map(skip_rules.depends_on_name, possible)):
             return _NoteInputs(counted or [(0, len(line))], [], [], calls)
         native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
         names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
@@ -378,9 +381,10 @@ def _spans_between(parts: Iterable[TextPart], end: int) -> Spans:
 
 
 def _is_more_precise(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
-    """Whether a line locates its frame more precisely than the lines `before`.
+    """Whether a line locates its frame more precisely than the lines before it, which gave the frame `before`.
 
-    gdb wraps frames and puts the location, or the library, last. Only after all arguments may the name be all there is.
+    gdb wraps frames, and prints the location or the library last. A frame has neither only if its arguments end the
+    line.
     """
     if frame.format is StackFormat.GDB and not frame.place and not frame.module:
         return line.rstrip().endswith(")")
@@ -388,14 +392,14 @@ def _is_more_precise(frame: TextFrame, before: TextFrame | None, line: str) -> b
 
 
 class ParserState(NamedTuple):
-    """The complete parser state; `remembered` holds the state of the readers that have one."""
+    """The complete parser state: that of the line assigner, and that of each reader with a state."""
 
     state: OpenStack
     reader_states: tuple[object, ...]
 
 
 class ParserStates:
-    """Numbers the situations of one text, and restores them."""
+    """Assigns numbers to the parser states of one text, and restores states."""
 
     def __init__(self, memory: _scanner.LineMemory, lines: LineAssigner, readers: Sequence[Reader]) -> None:
         self._memory = memory
@@ -411,20 +415,23 @@ class ParserStates:
 
     @property
     def current(self) -> ParserState:
-        """The number of the current state of the readers."""
+        """The current parser state."""
         return ParserState(self._lines.state, tuple([values[name] for values, name in self._state_slots]))
 
     def restore(self, situation: ParserState) -> None:
-        """Restore the state of the readers with this number."""
+        """Restore a parser state."""
         self._lines.state = situation.state
         for (values, name), value in zip(self._state_slots, situation.reader_states, strict=True):
             values[name] = value
 
     def catch_up(self, read: Callable[[int, bytes], object]) -> None:
-        """Set the readers to the state that the replay reached. `read` parses a line, given its number."""
+        """Set the parser to the state that `LineMemory` has reached without it.
+
+        `read` parses a line, given its number.
+        """
         followed = self._memory.followed_frame
         if followed is not None:
-            # Equal situations may differ in their last frame, so parse the line of that frame again.
+            # States with equal numbers may differ in their last frame, so parse the line of that frame again.
             before, number, line = followed
             self.restore(self._known[before])
             read(number, line)
@@ -447,7 +454,7 @@ class ParserStates:
         return found
 
     def clear(self, number: int) -> None:
-        """Forget all situations except the current one."""
+        """Forget all states except the current one."""
         self._memory.clear()
         self._numbers.clear()
         self._known.clear()
@@ -455,9 +462,9 @@ class ParserStates:
 
 
 def situation_key(situation: ParserState) -> Hashable:
-    """Return a key that is equal for situations that parse lines in the same way.
+    """Return a key that is equal for parser states that parse lines in the same way.
 
-    Of the last frame only its shape (`outline`) counts.
+    It contains only the shape of the last frame (`frame_outline`).
     """
     reader, last, source = situation.state
     return reader, source, frame_outline(last) if last is not None else None, situation.reader_states

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _MAX_TEXT_LENGTH = 40  # characters of a text
 _MAX_ELEMENTS = 4  # elements of a list
 _MAX_BRIEF_VALUES = 3  # values of brief arguments
-_FFI = "ffi"  # the boundary whose values are already texts: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
+_FFI = "ffi"  # the boundary with values that are already texts: `f32[4,8], s32[]` and `eps=f32(1e-05), how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
-_NESTED_SIZE = ".struct_size"  # that of a client of another version; `check` judges it
-_KEPT = ".kept"  # the suffix of values that name files of the capture
+_NESTED_SIZE = ".struct_size"  # the size that a client of another version wrote; `check` judges it
+_KEPT = ".kept"  # the suffix of arguments whose value is the name of a file in the capture
 
 
 def call_text(call: CallRow) -> str:
@@ -145,7 +145,7 @@ def _format_array(arguments: dict[str, Any]) -> str | None:
 
 
 def array_type(arguments: dict[str, Any]) -> str | None:
-    """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None if there is none."""
+    """The type and dimensions of the array that the arguments describe, such as `F32[8,16]`; None without one."""
     kind, dims = arguments.get("type"), arguments.get("dims")
     if not isinstance(kind, str) or not isinstance(dims, list):
         return None

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from framedex.model import AnswerScope, CaptureRow, StopReasons, Trace
 
 UNNAMED_FRAMES = "its frames stay as module and offset."
-"""The end of every sentence about a binary that gives no names."""
+"""The end of every sentence about a binary without usable names."""
 
 _TRUNCATED = "The stack is deeper than the recorder follows: its outermost frames are missing."
 
 _NOT_MERGED = {
-    MergeOutcome.NO_HOST: "A run of Python frames has no interpreter frame on the native stack.",
-    MergeOutcome.COUNT_MISMATCH: "The native stack has an interpreter frame that no run of Python frames accounts for.",
-    MergeOutcome.HOST_MISMATCH: "Address and symbol disagree on which native frame runs a run of Python frames.",
+    MergeOutcome.NO_HOST: "Some Python frames have no interpreter frame on the native stack.",
+    MergeOutcome.COUNT_MISMATCH: "The native stack has an interpreter frame without matching Python frames.",
+    MergeOutcome.HOST_MISMATCH: "The address and the symbol of the interpreter lead to different native frames.",
     MergeOutcome.NOT_TOLD: "",
     MergeOutcome.MISSING: "The stack of this call is missing from the capture.",
-    MergeOutcome.UNKNOWN: "The stack was not merged, for a reason that this version does not know.",
+    MergeOutcome.UNKNOWN: "The stack was not merged, for a reason that is unknown to this version of framedex.",
 }
 
 # The meaning of each reason, and its remedy.
@@ -51,21 +51,21 @@ _STOP_TEXTS = {
 }
 
 
-def why_unmerged(trace: Trace) -> str | None:
+def unmerged_reason(trace: Trace) -> str | None:
     """The reason why a stack's native and Python frames are separate; None if they are merged."""
     if trace.outcome is MergeOutcome.MERGED:
         return None
     return " ".join(filter(None, [_TRUNCATED if trace.is_truncated else "", _NOT_MERGED[trace.outcome]]))
 
 
-def why_cut_off(trace: Trace) -> str | None:
+def truncation_reason(trace: Trace) -> str | None:
     """The reason why a merged stack lacks its outermost frames; None if it is complete."""
     return _TRUNCATED if trace.is_truncated and trace.outcome is MergeOutcome.MERGED else None
 
 
-def stopped_early(stops: StopReasons) -> str:
+def early_stop_text(stops: StopReasons) -> str:
     """The reason why a capture ends before its program did, the calls it lacks, and the remedy."""
-    why = " and ".join(_STOP_TEXTS[reason][0] for reason in stops.reasons) or "no file could be made"
+    why = " and ".join(_STOP_TEXTS[reason][0] for reason in stops.reasons) or "no file could be created"
     missing = []
     if stops.threads:
         calls = count(stops.missing_calls, "later call") if stops.missing_calls else "later calls"
@@ -96,10 +96,10 @@ def is_shared(metadata_text: str) -> bool:
 
 def all_problems(stops: StopReasons, problems: Iterable[str]) -> tuple[str, ...]:
     """All problems of a capture; an early stop comes first."""
-    return (*([stopped_early(stops)] if stops else []), *problems)
+    return (*([early_stop_text(stops)] if stops else []), *problems)
 
 
-def doubts(problems: Iterable[str]) -> list[str]:
+def data_problems(problems: Iterable[str]) -> list[str]:
     """The problems of a capture that make its data possibly wrong or incomplete.
 
     A missing binary costs frames their names, but no calls.
@@ -124,7 +124,7 @@ def device_answer_heading(answer: AnswerScope) -> str:
     chosen = [capture for capture in answer.captures if capture.id in answer.on_mock]
     if not chosen:
         return answer_heading(answer)
-    of_some = "" if len(chosen) == len(answer.captures) else f"{_noun(chosen).lower()} {_ids(chosen)} "
+    of_some = "" if len(chosen) == len(answer.captures) else f"{_capture_noun(chosen).lower()} {_format_ids(chosen)} "
     return f"{answer_heading(answer)}, {of_some}on the mock TPU; device times are its CPU's"
 
 
@@ -133,7 +133,7 @@ def _describe_captures(captures: Sequence[CaptureRow], quoted: Callable[[str], s
         return "No capture with calls"
     commands = dict.fromkeys(words.command_short(printable(capture.command)) for capture in captures)
     program = quoted(next(iter(commands))) if len(commands) == 1 else words.count(len(commands), "program")
-    return f"{_noun(captures)} {_ids(captures)} of {program}, {words.clock(captures[0].started)}"
+    return f"{_capture_noun(captures)} {_format_ids(captures)} of {program}, {words.clock(captures[0].started)}"
 
 
 def _describe_choice(answer: AnswerScope, remedy: str) -> str:
@@ -152,11 +152,11 @@ def _describe_choice(answer: AnswerScope, remedy: str) -> str:
     return f"{run}of {answer.among} the only one {having}"
 
 
-def _noun(captures: Sequence[CaptureRow]) -> str:
+def _capture_noun(captures: Sequence[CaptureRow]) -> str:
     return "Capture" if len(captures) == 1 else "Captures"
 
 
-def _ids(captures: Sequence[CaptureRow]) -> str:
+def _format_ids(captures: Sequence[CaptureRow]) -> str:
     ids = sorted(capture.id for capture in captures)
     if len(ids) > 2 and ids[-1] - ids[0] == len(ids) - 1:
         return f"{ids[0]} to {ids[-1]}"

@@ -117,8 +117,8 @@ def compiles_details(rows: Sequence[Compiles]) -> list[str]:
     return found
 
 
-def _subject(change: CompileChange) -> str:
-    """The differing item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
+def _format_subject(change: CompileChange) -> str:
+    """The changed item; an array argument has its name in the program: `x`, `params[0]["w"]`."""
     return change.parameter.replace("'", '"') or change.what
 
 
@@ -130,14 +130,14 @@ def reason_text_with_types(change: CompileChange) -> str:
 
 def change_text_with_advice(change: CompileChange) -> str:
     """A change and the advice that avoids it: `x was float32[4,8], [7,8]; pad or bucket dimension 0`."""
-    advice = _advice(change)
+    advice = _find_advice(change)
     return f"{change_text(change)}; {advice}" if advice else change_text(change)
 
 
-_OF_JAX = " of JAX"  # ends the names of functions that JAX creates, as framedex_native/ffi/trace_keys.py writes them
+_OF_JAX = " of JAX"  # the suffix that framedex_native/ffi/trace_keys.py adds to the names of functions that JAX creates
 
 
-def _advice(change: CompileChange) -> str:
+def _find_advice(change: CompileChange) -> str:
     if change.cause is ChangeCause.FUNCTION and any(
         value.partition(" #")[0].endswith(_OF_JAX) for value in change.values
     ):
@@ -246,7 +246,7 @@ def change_text(change: CompileChange) -> str:
     named = "" if change.cause in _CAUSES_WITHOUT_PREFIX else f"{change.cause.value}: "
     about = _CAUSE_PREFIXES.get(change.cause, named)
     verb = "were" if change.what == "constants" else "was"
-    return f"{about}{_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
+    return f"{about}{_format_subject(change)} {verb} {', '.join(values)}".replace(", ...,", ", ...")
 
 
 def _function_text(change: CompileChange) -> str:
@@ -262,7 +262,7 @@ def _function_text(change: CompileChange) -> str:
 
 def reason_text(change: CompileChange) -> str:
     """A change in a few words: `shape of x`."""
-    name = _subject(change)
+    name = _format_subject(change)
     if change.cause in _CAUSE_PREFIXES:
         return _CAUSE_PREFIXES[change.cause] + name
     if change.cause is ChangeCause.ARGUMENTS or change.cause.value == change.what:
@@ -276,7 +276,7 @@ def program_text(function: str, change: CompileChange) -> str:
     """A difference between two compilations of a function: `step: shape of x float32[8] -> float32[16]`."""
     if len(change.values) != 2:
         return f"{function}: {change_text(change) if change.values else reason_text(change)}"
-    what = f", {_subject(change)}" if change.cause is ChangeCause.CODE else ""
+    what = f", {_format_subject(change)}" if change.cause is ChangeCause.CODE else ""
     return f"{function}: {reason_text(change)}{what} {' -> '.join(change.values)}"
 
 

@@ -53,12 +53,12 @@ class LineMemoryOnDevice:
 
     @property
     def temporary_size(self) -> int:
-        """The size of the temporaries in bytes, with those that the line only has a share of."""
+        """The size of the temporaries in bytes, including those of which the line only has a share."""
         return sum(buffer.size for buffer in (*self.temporaries, *(buffer for buffer, _ in self.fused)))
 
     @property
     def outward(self) -> tuple[PythonLine, ...]:
-        """The lines that led to it, if known."""
+        """The lines that called this line, if known."""
         return self.memory.outward if self.memory else ()
 
     @property
@@ -84,7 +84,7 @@ def memory_by_line(devices: Iterable[DeviceMemory]) -> Iterator[LineMemoryOnDevi
 
 
 def _memory_inside(device: DeviceMemory, program: ProgramPeak) -> Iterator[LineMemoryOnDevice]:
-    """The buffers of a program by line: of those that compute them, then of all other lines of fusions."""
+    """The buffers of a program by line: first by the lines that compute them, then by the other lines of fusions."""
     for _, buffers in program.buffers_by_line():
         if certain := tuple(buffer for buffer in buffers if not buffer.is_near):
             yield LineMemoryOnDevice(device, temporaries=certain)
@@ -97,7 +97,7 @@ def _memory_inside(device: DeviceMemory, program: ProgramPeak) -> Iterator[LineM
 
 
 def transfers_kind(row: Transfers) -> str:
-    """Direction, implicit or explicit, and mechanism, which distinguish the rows of a line."""
+    """The kind of a transfer, which distinguishes the rows of a line: direction, implicit or not, and mechanism."""
     how = row.how or "not known how"
     return f"{row.direction.value}, {'implicit' if row.is_implicit else 'asked for'}, {how}"
 
@@ -150,7 +150,7 @@ def memory_text(rows: Sequence[LineMemoryOnDevice]) -> str:
         at_most = "at most " * (len(set(peaks)) > 1)
         if max(peaks):
             temporaries = max(each.temporaries for each in held)
-            runs = f", {words.size(temporaries)} of it temporaries of what it runs" if temporaries else ""
+            runs = f", {words.size(temporaries)} of it temporaries of programs" if temporaries else ""
             parts.append(f"holds {at_most}{words.size(max(peaks))} at the peak{of}{runs}")
         else:
             parts.append(f"holds at most {words.size(max(each.most for each in held))}, nothing at the peak{of}")
@@ -182,7 +182,7 @@ def memory_details(rows: Sequence[LineMemoryOnDevice]) -> list[str]:
             )
             if held.growth:
                 left = f"each of {held.rounds:,} rounds leaves {words.size(held.growth)}"
-                found.append(f"{name}: {left}: a leak, or what is meant to be kept")
+                found.append(f"{name}: {left}: a leak, unless the program needs them")
         program = row.device.program
         if row.temporaries and program is not None and len(program.over_time) > 1:
             found.append(f"{name}: temporaries of {program.function or 'the program'}: {schedule_chart(program)}")
@@ -227,7 +227,7 @@ def sparkline(points: Sequence[tuple[int, int]], width: int) -> str:
     column, alive = 0, 0
     for time, size in points:
         now = (time - first) * (width - 1) // max(last - first, 1)
-        for skipped in range(column, now + 1):  # the previous size holds until now
+        for skipped in range(column, now + 1):  # the previous size lasts until this time
             highest[skipped] = max(highest[skipped], alive)
         column, alive = now, size
         highest[now] = max(highest[now], size)
@@ -248,7 +248,7 @@ def saving_text(saving: MemorySaving) -> str:
 
 
 def temporaries_source(program: ProgramPeak) -> str:
-    """The source of the data about a program's buffers at its peak, and the error of an estimate."""
+    """The source of a program's buffers at its peak: the compiler, or an estimate with its error."""
     if program.is_exact:
         return "as the compiler placed them"
     difference = program.peak - program.temporaries
@@ -274,7 +274,7 @@ def device_name(device: DeviceMemory) -> str:
 
 
 def waits_kind(row: Waits) -> str:
-    """The reason for the wait and the thread, which distinguish the rows of a line."""
+    """The kind of a wait, which distinguishes the rows of a line: its reason and its thread."""
     return f"{row.how.value}, thread {row.thread}"
 
 

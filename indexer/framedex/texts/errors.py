@@ -9,7 +9,7 @@ from enum import IntEnum
 from framedex.base import words
 
 MAX_LINES = 12
-"""Lines to show of a message that is one of many."""
+"""The number of lines to show of one message among many."""
 
 _TRACEBACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s*File "(?P<path>.+)", line (?P<line>\d+)(?:, in (?P<function>.+))?')

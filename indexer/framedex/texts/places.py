@@ -1,4 +1,4 @@
-"""Labels of a source location: how its line is known, and what changed since it was recorded."""
+"""Labels of a source location: the evidence for its line, and the changes since it was recorded."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def release_labels(location: Location) -> list[str]:
     return ["nearest release"] * is_of_nearest_release(location.path)
 
 
-def caller_doubt(caller: StaticCaller) -> str:
-    """How uncertain a static caller is, as a suffix for other text; empty if it is certain."""
+def caller_uncertainty(caller: StaticCaller) -> str:
+    """The uncertainty of a static caller, as a suffix for other text; empty if the caller is certain."""
     if caller.one_of > 1:
         return f", one of {caller.one_of} that it may call"
     return "" if caller.is_sure else ", may call another of this name"

@@ -1,4 +1,4 @@
-"""The start of a process in words, for the command line and reports."""
+"""The start of a process as text, for the command line and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def startup_title(startup: Startup) -> str:
 
 
 def traced_line_text(line: TracedLine) -> str:
-    """The ops of a line: `2,640 ops`, or those of an unrolled loop, with advice.
+    """The number of ops of a line: `2,640 ops`. For an unrolled loop, advice follows.
 
     A round can add an op more than once, for example in a gradient: `repeats` is not always the number of rounds.
     """

@@ -59,7 +59,7 @@ from typing import TYPE_CHECKING
 from framedex.base.plaintext import printable
 from framedex.base.words import duration
 from framedex.model import Language, SectionKind
-from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.captures import truncation_reason, unmerged_reason
 from framedex.texts.places import location_labels, recorded_text_labels
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _OWN_TITLES = {
 
 def format_trace(trace: Trace) -> str:
     """The trace as a document with every frame, ending in a newline."""
-    return "\n".join([*_header(trace), *_sections(trace)]) + "\n"
+    return "\n".join([*_format_header(trace), *_format_sections(trace)]) + "\n"
 
 
 def section_title(section: Section) -> str:
@@ -97,10 +97,14 @@ def frame_labels(frame: FrameRow) -> list[str]:
 
 def recorded_labels(frame: FrameRow) -> list[str]:
     """The recorded text of a frame's line, if the line was changed or removed since."""
-    return recorded_text_labels(frame.location) if frame.location is not None and frame.stated is None else []
+    return (
+        recorded_text_labels(frame.location)
+        if frame.location is not None and frame.location_without_file is None
+        else []
+    )
 
 
-def _header(trace: Trace) -> Iterator[str]:
+def _format_header(trace: Trace) -> Iterator[str]:
     from framedex.texts.calls import error_headline, values_by_name
 
     call = trace.call
@@ -113,45 +117,45 @@ def _header(trace: Trace) -> Iterator[str]:
     yield f"capture: {printable(trace.capture.path)}"
     yield f"command: {printable(trace.capture.command)}"
     yield f"thread: {printable(call.thread)}"
-    if reason := why_unmerged(trace):
+    if reason := unmerged_reason(trace):
         yield f"unmerged: {reason}"
-    if reason := why_cut_off(trace):
+    if reason := truncation_reason(trace):
         yield f"cut off: {reason}"
     for dispatch in trace.dispatched:
         if dispatch.location is not None:
-            yield f"dispatched from: {_target(dispatch.location)} [{dispatch.how}]"
+            yield f"dispatched from: {_format_target(dispatch.location)} [{dispatch.how}]"
 
 
-def _sections(trace: Trace) -> Iterator[str]:
+def _format_sections(trace: Trace) -> Iterator[str]:
     for section in trace.sections():
         yield ""
         yield f"{section_title(section)}, most recent call last:"
-        yield from _frames(section.frames)
+        yield from _format_frames(section.frames)
 
 
-def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
+def _format_frames(frames: Sequence[FrameRow]) -> Iterator[str]:
     for number, frame in enumerate(frames, 1):
         mark = "P" if frame.function.language is Language.PYTHON else "N"
-        yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
+        yield f"{number:>3} {mark} {_format_function(frame)} {_format_place(frame)}"
         yield from (f"      {label}" for label in recorded_labels(frame))
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"
+                yield f"      or {_format_target(candidate)} [{', '.join(location_labels(candidate))}]"
 
 
-def _function(frame: FrameRow) -> str:
+def _format_function(frame: FrameRow) -> str:
     # The reader takes the first " at " before a path as the end of the name. No real name has one, a hostile one may.
     return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
 
 
-def _place(frame: FrameRow) -> str:
+def _format_place(frame: FrameRow) -> str:
     labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
-    if frame.stated is not None:
-        return f"at {printable(frame.stated)}{labels}"
+    if frame.location_without_file is not None:
+        return f"at {printable(frame.location_without_file)}{labels}"
     if frame.location is not None:
-        return f"at {_target(frame.location)}{labels}"
+        return f"at {_format_target(frame.location)}{labels}"
     return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
 
 
-def _target(location: Location) -> str:
+def _format_target(location: Location) -> str:
     return f"{printable(location.path)}:{location.line}"

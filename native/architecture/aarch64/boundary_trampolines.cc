@@ -2,8 +2,8 @@
 //
 // A trampoline puts its index into a register and jumps to the common part, which stores a Registers on the stack and
 // calls framedex_boundary_enter. The function itself is then entered by a jump, with the caller's stack and registers:
-// its stack arguments are in place, and the trampoline is no frame. x16 and x17 are free at the entry of a function.
-// The vector registers are stored as far as a `double` or a 128-bit vector uses them.
+// its stack arguments are in place, and the trampoline adds no frame. x16 and x17 are free at the entry of a function.
+// Of the vector registers, only the lower 128 bits are stored, which hold a `double` or a 128-bit vector.
 asm(R"(
     .pushsection .text
     .balign 16

@@ -8,29 +8,29 @@
 
 namespace framedex::architecture {
 
-// DWARF's numbers of registers.
+// DWARF's register numbers.
 constexpr uint64_t kDwarfFramePointer = 29;
 constexpr uint64_t kDwarfStackPointer = 31;
 constexpr uint64_t kDwarfReturnAddress = 30;
 
-// Returns where a frame's return address is stored, from the CFA: beside the caller's frame pointer, in a frame record.
+// Returns the offset of a frame's return address from the CFA. It is next to the caller's frame pointer.
 constexpr int64_t return_address_offset(int64_t saved_fp_offset) { return saved_fp_offset + 8; }
 
-// Returns a return address as code can be found at it: without a signature. `xpaclri` is a hint, which processors
-// without pointer authentication ignore.
+// Removes the signature from a return address, so that code can be looked up by it. Processors without pointer
+// authentication ignore the hint `xpaclri`.
 inline uintptr_t strip_return_address(uintptr_t stored) {
   register uintptr_t address asm("x30") = stored;
   asm("hint #7" : "+r"(address));
   return address;
 }
 
-// Returns the stack pointer of the caller of the function that this is inlined into.
+// Returns the stack pointer of the caller of the function into which this is inlined.
 [[gnu::always_inline]] inline uintptr_t callers_stack_pointer(const uintptr_t* /*frame*/) {
   return reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
 }
 
-// Whether the code at a return address, which has no unwind entry, ends a signal handler: the kernel's, which libgcc
-// recognises by its instructions. `copy` is recorder::copy_readable.
+// Whether a return address without an unwind entry is the kernel's code that returns from a signal handler. libgcc also
+// recognises that code by its instructions. `copy` is recorder::copy_readable.
 template <typename CopyReadable>
 bool is_signal_return(uintptr_t return_address, CopyReadable copy) {
   constexpr uint32_t kReturn[] = {0xD2801168, 0xD4000001};  // mov x8, #__NR_rt_sigreturn; svc #0
@@ -52,12 +52,12 @@ constexpr int kIntegerArguments = 8;
 constexpr const char* kIntegerArgumentNames[kIntegerArguments] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
 constexpr int kVectorArguments = 8;
 
-// The relocations of slots with a function's address.
+// The relocation types of slots that hold a function's address.
 constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT;
 constexpr uint32_t kGlobalData = R_AARCH64_GLOB_DAT;
 constexpr uint32_t kAbsolute = R_AARCH64_ABS64;
 
-// The version of the C library's oldest symbols.
+// The symbol version of the oldest C library on this architecture.
 constexpr const char* kOldestGlibc = "GLIBC_2.17";
 
 inline uintptr_t instruction_pointer(const mcontext_t& context) { return context.pc; }
@@ -70,15 +70,15 @@ uintptr_t return_address_at_entry(const mcontext_t& context, CopyReadable /*copy
   return context.regs[kDwarfReturnAddress];
 }
 
-// The word in a table from which a call took its function.
+// The slot of a table from which a call loaded its function.
 struct CalledSlot {
   uintptr_t address = 0;  // 0: unknown
-  size_t offset = 0;      // in the table; 0: unknown
+  size_t offset = 0;      // of the slot in the table; 0: unknown
 };
 
 // Finds the called slot, for `ldr function, [table, #offset]` shortly before `blr function`; unknown for other
-// instructions. The table's register may have changed since the load, so the address may be wrong: compare it with
-// those of tables. `copy` is recorder::copy_readable.
+// instructions. The table's register may have changed since the load, so the address may be wrong: compare it with the
+// addresses of known tables. `copy` is recorder::copy_readable.
 template <typename CopyReadable>
 CalledSlot called_slot(const mcontext_t& context, uintptr_t return_address, CopyReadable copy) {
   constexpr int kMostInstructions = 8;

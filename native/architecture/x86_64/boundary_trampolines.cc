@@ -2,8 +2,8 @@
 //
 // A trampoline pushes its index and jumps to the common part, which stores a Registers on the stack and calls
 // framedex_boundary_enter. The function itself is then entered by a jump, with the caller's stack and registers: its
-// stack arguments are in place, and the trampoline is no frame. The vector registers are stored as far as a `double`
-// or an __m128 uses them.
+// stack arguments are in place, and the trampoline adds no frame. Of the vector registers, only the lower 128 bits are
+// stored, which hold a `double` or an __m128.
 asm(R"(
     .pushsection .text
     .balign 16

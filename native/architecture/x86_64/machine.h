@@ -11,15 +11,15 @@
 
 namespace framedex::architecture {
 
-// DWARF's numbers of registers (figure 3.36).
+// DWARF's register numbers (figure 3.36).
 constexpr uint64_t kDwarfFramePointer = 6;
 constexpr uint64_t kDwarfStackPointer = 7;
 constexpr uint64_t kDwarfReturnAddress = 16;
 
-// Returns where a frame's return address is stored, from the CFA: `call` pushes it.
+// Returns the offset of a frame's return address from the CFA: `call` pushes the address.
 constexpr int64_t return_address_offset(int64_t /*saved_fp_offset*/) { return -8; }
 
-// Returns a return address as code can be found at it.
+// Returns the address unchanged: return addresses are not signed.
 inline uintptr_t strip_return_address(uintptr_t stored) { return stored; }
 
 // Returns the stack pointer of the caller of a function that has a frame pointer, `frame`.
@@ -27,7 +27,7 @@ inline uintptr_t strip_return_address(uintptr_t stored) { return stored; }
   return reinterpret_cast<uintptr_t>(frame + 2);
 }
 
-// Whether the code at a return address, which has no unwind entry, ends a signal handler: the C library's has an entry.
+// Whether a return address without an unwind entry returns from a signal handler: never, as the C library has an entry.
 template <typename CopyReadable>
 bool is_signal_return(uintptr_t /*return_address*/, CopyReadable /*copy*/) {
   return false;
@@ -42,12 +42,12 @@ constexpr int kIntegerArguments = 6;
 constexpr const char* kIntegerArgumentNames[kIntegerArguments] = {"rdi", "rsi", "rdx", "rcx", "r8", "r9"};
 constexpr int kVectorArguments = 8;
 
-// The relocations of slots with a function's address.
+// The relocation types of slots that hold a function's address.
 constexpr uint32_t kJumpSlot = R_X86_64_JUMP_SLOT;
 constexpr uint32_t kGlobalData = R_X86_64_GLOB_DAT;
 constexpr uint32_t kAbsolute = R_X86_64_64;
 
-// The version of the C library's oldest symbols.
+// The symbol version of the oldest C library on this architecture.
 constexpr const char* kOldestGlibc = "GLIBC_2.2.5";
 
 inline uintptr_t instruction_pointer(const mcontext_t& context) {
@@ -67,21 +67,21 @@ uintptr_t return_address_at_entry(const mcontext_t& context, CopyReadable copy) 
   return return_address;
 }
 
-// Returns the register with a number of the instruction encoding.
+// Returns the register with this number in the instruction encoding.
 inline uintptr_t register_of(const mcontext_t& context, unsigned number) {
   constexpr int kRegisters[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                 REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
   return static_cast<uintptr_t>(context.gregs[kRegisters[number]]);
 }
 
-// The word in a table from which a call took its function.
+// The slot of a table from which a call loaded its function.
 struct CalledSlot {
   uintptr_t address = 0;  // 0: unknown
-  size_t offset = 0;      // in the table; 0: unknown
+  size_t offset = 0;      // of the slot in the table; 0: unknown
 };
 
-// Finds the called slot, for `call *offset(register)` before the return address; unknown for other instructions. The
-// registers are those of the call.
+// Finds the called slot, for `call *offset(register)` before the return address; unknown for other instructions.
+// `context` has the registers at the call.
 template <typename CopyReadable>
 CalledSlot called_slot(const mcontext_t& context, uintptr_t return_address, CopyReadable copy) {
   constexpr size_t kLongest = 7;

@@ -1,4 +1,4 @@
-"""Counts what is compiled, by lines of the program, and says so at the end."""
+"""Counts the compilations of each line of the program, and prints the counts at exit."""
 
 import atexit
 import sys
@@ -17,6 +17,6 @@ def count(call):
 
 
 @atexit.register
-def tell():
+def print_counts():
     for (line, form), times in compiles.most_common():
         print(f"{times:3} x {line} ({form})", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Fault injection by line: what the line FAIL_LINE of the program (`train.py:12`) does with the device fails.
+"""Fault injection by line: device calls of the program's line FAIL_LINE (`train.py:12`) fail.
 
-FAIL_TIMES says how often (default: once), FAIL_CODE with which error (default: RESOURCE_EXHAUSTED).
+FAIL_TIMES is the number of failures (default: 1), FAIL_CODE the error code (default: RESOURCE_EXHAUSTED).
 """
 
 import os
@@ -9,7 +9,7 @@ from framedex_native.behaviour import on
 
 LINE = os.environ["FAIL_LINE"]
 CODE = os.environ.get("FAIL_CODE", "RESOURCE_EXHAUSTED")
-left = int(os.environ.get("FAIL_TIMES", "1"))
+remaining = int(os.environ.get("FAIL_TIMES", "1"))
 
 
 @on(
@@ -19,7 +19,7 @@ left = int(os.environ.get("FAIL_TIMES", "1"))
     "PJRT_Buffer_ToHostBuffer",
 )
 def fail(call):
-    global left
-    if left and str(call.line) == LINE:
-        left -= 1
-        call.fail(CODE, f"{call.function} fails on {LINE}, as fail_a_line.py was asked to")
+    global remaining
+    if remaining and str(call.line) == LINE:
+        remaining -= 1
+        call.fail(CODE, f"{call.function} fails on {LINE}: injected by fail_a_line.py")

@@ -1,16 +1,16 @@
-"""Logs transfers above a size: LOG_BYTES (default: a MiB), with the line that requested each."""
+"""Logs transfers of at least LOG_BYTES (default: 1 MiB), with the line that requested each."""
 
 import os
 import sys
 
 from framedex_native.behaviour import on
 
-SIZE = int(os.environ.get("LOG_BYTES", str(1 << 20)))
+MINIMUM = int(os.environ.get("LOG_BYTES", str(1 << 20)))
 
 
-def log(call, size, way):
-    if size >= SIZE:
-        print(f"{call.line or 'no line of Python'}: {size} bytes {way}", file=sys.stderr)
+def log(call, size, description):
+    if size >= MINIMUM:
+        print(f"{call.line or 'no line of Python'}: {size} bytes {description}", file=sys.stderr)
 
 
 @on("PJRT_Client_BufferFromHostBuffer")

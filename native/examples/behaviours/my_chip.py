@@ -1,4 +1,4 @@
-"""A fake chip with its own name, memory and attribute, and its own way to run a program."""
+"""A fictional chip with its own name, memory and attributes, and its own implementation of one program."""
 
 from framedex_native.behaviour import chip, runs
 

@@ -1,6 +1,6 @@
-"""A TPU with slow memory: what moves to a device, from it, or is read and written by a program takes its time.
+"""A TPU with slow memory: transfers, and programs that read and write it, take time in proportion to their bytes.
 
-HBM_BYTES_PER_SECOND is the bandwidth; default: 100 MB/s.
+HBM_BYTES_PER_SECOND is the bandwidth (default: 100 MB/s).
 """
 
 import os

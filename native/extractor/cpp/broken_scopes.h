@@ -17,8 +17,8 @@ struct BrokenScope {
   bool is_class;
 };
 
-// Returns the broken scopes of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a
-// `}` much later.
+// Returns the broken scopes of an error node. Its children include their tokens: `namespace`, a name, `{`, and perhaps
+// a `}` much later.
 std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
 
 }  // namespace framedex::extractor

@@ -37,17 +37,17 @@ bool is_conversion(std::string_view name) {
   return word != "new" && word != "delete" && word != "co_await";
 }
 
-// Returns the look-up key of a function. It also finds other members of its class that a compiler may generate.
-std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) {
+// Returns the look-up key of a function. Members of a class that a compiler may generate have the key of the class.
+std::string lookup_key(const std::vector<std::string>& path, const Scope& outer) {
   const std::string& name = path.back();
   if (name == "operator=") return path.size() > 1 ? path[path.size() - 2] : outer.lookup;
   if (name == kAnonymous) return outer.lookup;
-  if (is_conversion(name)) return "operator type";  // in a template the type is a parameter
+  if (is_conversion(name)) return "operator type";  // the same for all types, because a template's type varies
   return name[0] == '~' ? name.substr(1) : name;
 }
 
 // Returns the words of a macro's arguments: `Suite` and `Name` of `(Suite, Name)`.
-std::vector<std::string> words(std::string_view text) {
+std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> found;
   for (size_t i = 0; i < text.size();) {
     const size_t end = word_end(text, i);
@@ -58,7 +58,7 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 // Splits `a::b` into `a`, `b`.
-std::vector<std::string> parts(std::string_view path) {
+std::vector<std::string> path_parts(std::string_view path) {
   std::vector<std::string> found;
   for (size_t i = 0; i <= path.size();) {
     const size_t stop = std::min(path.find("::", i), path.size());
@@ -73,19 +73,20 @@ class CppExtraction {
   CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, const MacroTable& macros,
                 ScrubbedSource& scrubbed)
       : syntax_(syntax), source_(source), file_name_(file_name), macros_(macros), scrubbed_(scrubbed) {
-    // Ordered by start, the first at the back.
+    // Order by start, with the first scope at the back.
     for (MacroNamespace& found : scrubbed.namespaces) {
-      lost_.push_back({static_cast<uint32_t>(found.begin), static_cast<uint32_t>(found.end), found.path, false});
+      pending_scopes_.push_back(
+          {static_cast<uint32_t>(found.begin), static_cast<uint32_t>(found.end), found.path, false});
     }
-    std::reverse(lost_.begin(), lost_.end());
+    std::reverse(pending_scopes_.begin(), pending_scopes_.end());
     std::reverse(scrubbed.definitions.begin(), scrubbed.definitions.end());
   }
 
   Extraction run(TSNode root) &&;
 
  private:
-  bool take(TSNode node, Visit visit);
-  void arrive(uint32_t position);
+  bool process(TSNode node, Visit visit);
+  void update_scopes(uint32_t position);
   void add_namespace(TSNode node);
   void add_class(TSNode node);
   void add_lambda(TSNode node);
@@ -107,7 +108,7 @@ class CppExtraction {
   ScrubbedSource& scrubbed_;
   Extraction found_;
   Scopes scopes_;
-  std::vector<BrokenScope> lost_;  // scopes without a node that are not yet entered
+  std::vector<BrokenScope> pending_scopes_;  // scopes without a node that are not yet entered
   uint32_t friend_end_ = 0;
   int initializer_ = -1;
 };
@@ -116,16 +117,16 @@ Extraction CppExtraction::run(TSNode root) && {
   Walk walk(root);
   for (bool into = true; walk.advance(into);) {
     const Visit visit = syntax_.visit(walk.type());
-    into = visit == Visit::kPass || (visit != Visit::kSkip && take(walk.node(), visit));
+    into = visit == Visit::kPass || (visit != Visit::kSkip && process(walk.node(), visit));
   }
-  arrive(UINT32_MAX - 1);
-  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only missing tokens
+  update_scopes(UINT32_MAX - 1);
+  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // the only errors are missing tokens
   return std::move(found_);
 }
 
 // Processes a node. Returns whether to walk its children.
-bool CppExtraction::take(TSNode node, Visit visit) {
-  arrive(ts_node_start_byte(node));
+bool CppExtraction::process(TSNode node, Visit visit) {
+  update_scopes(ts_node_start_byte(node));
   switch (visit) {
     case Visit::kNamespace:
       add_namespace(node);
@@ -175,10 +176,10 @@ bool CppExtraction::take(TSNode node, Visit visit) {
 }
 
 // Opens and closes the scopes that begin or end before `position`.
-void CppExtraction::arrive(uint32_t position) {
-  while (!lost_.empty() && lost_.back().begin <= position) {
-    const BrokenScope scope = std::move(lost_.back());
-    lost_.pop_back();
+void CppExtraction::update_scopes(uint32_t position) {
+  while (!pending_scopes_.empty() && pending_scopes_.back().begin <= position) {
+    const BrokenScope scope = std::move(pending_scopes_.back());
+    pending_scopes_.pop_back();
     scopes_.leave(scope.begin);
     const size_t last = scope.name.rfind(':');
     const ScopeKind kind = scope.is_class ? ScopeKind::kClass : ScopeKind::kNamespace;
@@ -261,10 +262,10 @@ bool CppExtraction::add_function(TSNode node) {
   CppName name = name_of(syntax_, source_, declared.name);
   if (name.path.empty() || name.path.back().empty() || is_keyword(name.path.back())) return true;
   const bool is_friend = ts_node_start_byte(node) < friend_end_;
-  const Scope& outer = is_friend ? scopes_.around_classes() : scopes_.inner();
+  const Scope& outer = is_friend ? scopes_.innermost_non_class() : scopes_.inner();
   const bool is_in_class = outer.kind == ScopeKind::kClass;
   const bool is_of_macro =
-      name.path.size() == 1 && !is_in_class && is_shouted(name.path[0]) && is_null(child(node, syntax_.type));
+      name.path.size() == 1 && !is_in_class && is_all_caps(name.path[0]) && is_null(child(node, syntax_.type));
   if (is_of_macro) {
     add_module_function(name.path[0], node, declared.parameters);
     name.path = macro_path(name.path[0], declared.parameters);
@@ -272,7 +273,7 @@ bool CppExtraction::add_function(TSNode node) {
   std::string path = name.is_global ? "" : outer.path;
   for (const std::string& part : name.path) path = joined(std::move(path), part);
   const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
-  std::string lookup = lookup_of(name.path, outer);
+  std::string lookup = lookup_key(name.path, outer);
   // A macro's arguments are not the parameters of the function that it defines.
   const int definition = add(path, lookup, kind, node, is_of_macro ? TSNode{} : declared.parameters);
   found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
@@ -284,10 +285,10 @@ bool CppExtraction::add_function(TSNode node) {
 // returns a name that no symbol has.
 std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSNode parameters) const {
   const std::string text = is_null(parameters) ? "" : on_one_line(text_of(source_, parameters));
-  const std::vector<std::string> arguments = words(text);
+  const std::vector<std::string> arguments = words_of(text);
   if (text.size() > 2) {
     const std::string made = macros_.function(macro, std::string_view(text).substr(1, text.size() - 2));
-    if (!made.empty()) return parts(made);
+    if (!made.empty()) return path_parts(made);
   }
   if (macro.find("TEST") != std::string::npos && arguments.size() >= 2) {
     return {arguments[0] + "_" + arguments[1] + "_Test", "TestBody"};
@@ -302,7 +303,7 @@ std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSN
 // other function there.
 void CppExtraction::add_module_function(const std::string& macro, TSNode node, TSNode parameters) {
   if (macro != "NB_MODULE" && macro != "PYBIND11_MODULE") return;
-  const std::vector<std::string> arguments = words(is_null(parameters) ? "" : text_of(source_, parameters));
+  const std::vector<std::string> arguments = words_of(is_null(parameters) ? "" : text_of(source_, parameters));
   if (!arguments.empty()) add("PyInit_" + arguments[0], "PyInit_" + arguments[0], "function", node, {});
 }
 
@@ -322,10 +323,10 @@ bool CppExtraction::add_declaration(TSNode node) {
   const CppName name = name_of(syntax_, source_, declared.name);
   if (name.path.empty() || name.path.back().empty()) return true;
   const bool is_friend = ts_node_start_byte(node) < friend_end_;
-  const Scope& around = is_friend ? scopes_.around_classes() : outer;
+  const Scope& around = is_friend ? scopes_.innermost_non_class() : outer;
   std::string path = around.path;
   for (const std::string& part : name.path) path = joined(std::move(path), part);
-  const int definition = add(std::move(path), lookup_of(name.path, around), "declaration", node, declared.parameters);
+  const int definition = add(std::move(path), lookup_key(name.path, around), "declaration", node, declared.parameters);
   found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
   return true;
 }
@@ -367,8 +368,10 @@ void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
 void CppExtraction::add_error(TSNode node) {
   ++found_.errors;
   std::vector<BrokenScope> broken = broken_scopes(node, source_);
-  lost_.insert(lost_.end(), std::make_move_iterator(broken.rbegin()), std::make_move_iterator(broken.rend()));
-  std::stable_sort(lost_.begin(), lost_.end(), [](const auto& a, const auto& b) { return a.begin > b.begin; });
+  pending_scopes_.insert(pending_scopes_.end(), std::make_move_iterator(broken.rbegin()),
+                         std::make_move_iterator(broken.rend()));
+  std::stable_sort(pending_scopes_.begin(), pending_scopes_.end(),
+                   [](const auto& a, const auto& b) { return a.begin > b.begin; });
 }
 
 void CppExtraction::add_site(std::optional<CallSite> site) {

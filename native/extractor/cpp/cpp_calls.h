@@ -10,7 +10,7 @@
 
 namespace framedex::extractor {
 
-// Returns the call at a node of a C++ tree; nothing if it is certainly not a call.
+// Returns the call at a node of a C++ tree; nothing if the node is certainly not a call.
 std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind);

@@ -7,8 +7,8 @@
 
 namespace framedex::extractor {
 
-// Processes the #if ... #else ... #endif of a source. If each branch is complete, all stay. If they split a construct,
-// only one branch can be parsed, and the others are reported for blanking.
+// Processes the #if ... #else ... #endif of a source. If each branch is complete, all branches are kept. If they split
+// a construct, only one branch can be parsed, and the others are reported for blanking.
 class Conditionals {
  public:
   using Span = std::pair<size_t, size_t>;

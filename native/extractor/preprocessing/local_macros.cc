@@ -114,11 +114,11 @@ size_t after_pasting(std::string_view text, size_t at) {
 }
 
 // Returns whether a macro names a function or class after one of its arguments.
-bool makes_functions(const LocalMacro& macro) {
+bool defines_functions(const LocalMacro& macro) {
   const std::string_view body = macro.body;
   const std::string_view start = trimmed(body);
   const size_t name_end = word_end(start, 0);
-  const bool calls_macro = is_shouted(start.substr(0, name_end)) && start.substr(name_end, 1) == "(";
+  const bool calls_macro = is_all_caps(start.substr(0, name_end)) && start.substr(name_end, 1) == "(";
   if (!macro.is_long || (body.find('{') == std::string_view::npos && !calls_macro)) return false;
   for (std::string_view parameter : macro.parameters) {
     if (parameter.empty() || !is_word(parameter[0])) continue;
@@ -199,7 +199,7 @@ std::optional<std::pair<std::string_view, std::string_view>> call_on(std::string
   return std::pair(line.substr(0, name_end), arguments);
 }
 
-bool calls_something(std::string_view body) {
+bool contains_call(std::string_view body) {
   for (size_t at = body.find('('); at != std::string_view::npos; at = body.find('(', at + 1)) {
     if (at > 0 && is_word(body[at - 1])) return true;
   }
@@ -214,7 +214,7 @@ std::string expand_local_macros(std::string_view source) {
   for_each_line(
       source, [](size_t, size_t, uint32_t) {},
       [&](LocalMacro macro) {
-        is_needed |= makes_functions(macro);
+        is_needed |= defines_functions(macro);
         if (macro.is_long) macros[macro.name].push_back(std::move(macro));
       });
   if (!is_needed) return {};
@@ -227,7 +227,7 @@ std::string expand_local_macros(std::string_view source) {
         const auto call = call_on(source.substr(start, end - start));
         const auto found = call ? macros.find(call->first) : macros.end();
         if (found == macros.end() || calls >= kMaxCalls || text.size() > source.size() + kAllTogether) return;
-        if (std::none_of(found->second.begin(), found->second.end(), makes_functions)) return;
+        if (std::none_of(found->second.begin(), found->second.end(), defines_functions)) return;
         ++calls;
         text += source.substr(done, start - done);
         text += expansion(found->second, call->second, macros, kMaxExpansionDepth);
@@ -243,7 +243,7 @@ std::vector<Definition> calling_macros(std::string_view source) {
   for_each_line(
       source, [](size_t, size_t, uint32_t) {},
       [&](const LocalMacro& macro) {
-        if (!is_shouted(macro.name) || !calls_something(macro.body)) return;
+        if (!is_all_caps(macro.name) || !contains_call(macro.body)) return;
         Definition definition;
         definition.name = definition.lookup = macro.name;
         definition.kind = "macro";

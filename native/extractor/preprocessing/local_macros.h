@@ -8,7 +8,7 @@
 
 namespace framedex::extractor {
 
-// Expands macros that a file defines and calls itself. Without a preprocessor, a parser does not see the functions that
+// Expands macros that a file both defines and calls. Without a preprocessor, a parser does not see the functions that
 // such calls define:
 //
 //   #define RPC(m) Future<m##Response> Helper::m(m##Request request) { ... }

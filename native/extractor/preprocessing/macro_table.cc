@@ -71,7 +71,7 @@ const Names& attributes() {
 }
 
 bool is_attribute(std::string_view name) {
-  if (!is_shouted(name)) return attributes().count(name) > 0;
+  if (!is_all_caps(name)) return attributes().count(name) > 0;
   if (starts_with(name, "CU") || starts_with(name, "HIP")) return false;  // CUDA's and ROCm's enumerators
   for (size_t i = name.find('_'); i != std::string_view::npos; i = name.find('_', i + 1)) {
     const std::string_view ending = name.substr(i + 1);
@@ -82,7 +82,7 @@ bool is_attribute(std::string_view name) {
 }
 
 bool is_assignment(std::string_view name) {
-  return is_shouted(name) &&
+  return is_all_caps(name) &&
          (name.find("ASSIGN_OR") != std::string_view::npos || name.find("AND_ASSIGN") != std::string_view::npos);
 }
 
@@ -99,7 +99,7 @@ const Names& blank_calls() {
   return words;
 }
 
-size_t closing(std::string_view text, size_t opening) {
+size_t closing_bracket(std::string_view text, size_t opening) {
   int depth = 0;
   for (size_t i = opening; i < text.size(); ++i) {
     if (text[i] == '(' || text[i] == '[') ++depth;
@@ -116,11 +116,11 @@ bool is_blank(std::string_view body) {
     const std::string_view word = body.substr(i, end - i);
     if (word.empty()) {
       if (!starts_with(body.substr(i), "[[")) return false;
-      end = closing(body, i);
+      end = closing_bracket(body, i);
     } else if (blank_calls().count(word) > 0 || (is_attribute(word) && end < body.size() && body[end] == '(')) {
       end = skip_space(body, end);
       if (end >= body.size() || body[end] != '(') return false;
-      end = closing(body, end);
+      end = closing_bracket(body, end);
     } else if (blank_words().count(word) == 0 && !is_attribute(word)) {
       return false;
     }
@@ -130,8 +130,8 @@ bool is_blank(std::string_view body) {
   return true;
 }
 
-// Returns whether a macro's body is the head of a statement or declaration that can be omitted without breaking the
-// parse: `try`, `catch (e)`, `if (false)`, `template <typename T>`.
+// Returns whether a macro's body is the head of a statement or declaration, and the parse succeeds without it: `try`,
+// `catch (e)`, `if (false)`, `template <typename T>`.
 bool is_head(std::string_view body) {
   const size_t begin = skip_space(body, 0), end = word_end(body, begin);
   const std::string_view word = body.substr(begin, end - begin), rest = body.substr(skip_space(body, end));
@@ -141,7 +141,7 @@ bool is_head(std::string_view body) {
            rest.find_first_of(";{}") == std::string_view::npos;
   }
   if (rest.empty() || rest[0] != '(' || (word != "catch" && word != "if")) return false;
-  const size_t closed = closing(rest, 0);
+  const size_t closed = closing_bracket(rest, 0);
   if (closed == std::string_view::npos || skip_space(rest, closed) != rest.size()) return false;
   std::string inside = on_one_line(rest.substr(1, closed - 2));
   inside.erase(std::remove(inside.begin(), inside.end(), ' '), inside.end());
@@ -275,7 +275,7 @@ size_t opening_of(std::string_view text, size_t closing, char open, char close) 
 
 // Returns the name of the function whose head ends a body, `void $1$2::run() const`. If a body is only a macro call,
 // `OTHER($1, $2)`, returns all of it. Returns an empty text for any other body.
-std::string function_of(std::string_view body) {
+std::string function_in_head(std::string_view body) {
   const size_t last = body.find_last_of(";{}");
   if (last != std::string_view::npos && body[last] == '{') return {};
   std::string_view head = last == std::string_view::npos ? body : body.substr(last + 1);
@@ -311,7 +311,7 @@ std::string function_of(std::string_view body) {
   if (i == name_end) return {};
   const bool has_type = skip_space(head, 0) < i;
   if (has_type) return name;
-  if (!is_shouted(name)) return {};
+  if (!is_all_caps(name)) return {};
   return name + std::string(head.substr(opening, closing + 1 - opening));
 }
 
@@ -334,7 +334,7 @@ std::string_view without_attribute(std::string_view text) {
 }
 
 // Replaces `$1`, `$2` by arguments.
-std::string filled(std::string_view pattern, const std::vector<std::string>& arguments) {
+std::string fill_arguments(std::string_view pattern, const std::vector<std::string>& arguments) {
   std::string text;
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i] == '$' && i + 1 < pattern.size() && pattern[i + 1] >= '1' && pattern[i + 1] <= '9') {
@@ -349,7 +349,7 @@ std::string filled(std::string_view pattern, const std::vector<std::string>& arg
 
 // Matches `NAMESPACE_BEGIN` and `X_BEGIN_NAMESPACE` in a tree without their definitions.
 MacroEffect namespace_convention(std::string_view name) {
-  if (name.find("NAMESPACE") == std::string_view::npos || !is_shouted(name)) return MacroEffect::kNone;
+  if (name.find("NAMESPACE") == std::string_view::npos || !is_all_caps(name)) return MacroEffect::kNone;
   const auto has = [&](std::string_view word) {
     return ends_with(name, std::string("NAMESPACE_").append(word)) ||
            ends_with(name, std::string(word).append("_NAMESPACE"));
@@ -358,14 +358,14 @@ MacroEffect namespace_convention(std::string_view name) {
   return has("END") || has("CLOSE") ? MacroEffect::kCloseNamespace : MacroEffect::kNone;
 }
 
-// Returns whether a macro is only a name, perhaps a user-defined one, while the other changes the structure.
+// Returns whether `macro` is only a name, perhaps a user-defined one, while `other` changes the structure.
 bool is_weaker(const MacroTable::Macro& macro, const MacroTable::Macro& other) {
   return macro.effect >= MacroEffect::kFunction && other.effect != MacroEffect::kNone &&
          other.effect < MacroEffect::kFunction;
 }
 
-// Returns whether two definitions of a macro without parameters are different names. Then keeps the first of them: one
-// in capitals may be a macro itself.
+// Returns whether two definitions of a macro without parameters are different names. Keeps the name that comes first,
+// because a name in capitals may be a macro itself.
 bool merge_names(MacroTable::Macro& macro, const MacroTable::Macro& other) {
   if (macro.effect != MacroEffect::kName || other.effect != MacroEffect::kName || macro.path == other.path ||
       (macro.path + other.path).find('$') != std::string::npos) {
@@ -405,7 +405,7 @@ void MacroTable::learn(std::string_view source) {
 void MacroTable::learn_definition(std::string_view name, bool has_parameters, std::string_view parameters,
                                   std::string_view body) {
   Macro macro;
-  const bool may_name = is_shouted(name) && body.size() < kMaxFunctionLength;
+  const bool may_name = is_all_caps(name) && body.size() < kMaxFunctionLength;
   const std::string pattern = may_name && has_parameters ? pattern_of(body, parameters) : std::string(body);
   // An empty macro without parameters is an include guard or a switch, which declarations do not use.
   if (is_blank(body) || is_head(body)) {
@@ -417,14 +417,14 @@ void MacroTable::learn_definition(std::string_view name, bool has_parameters, st
   } else if (may_name && is_name(without_attribute(pattern))) {
     macro = {MacroEffect::kName, std::string(without_attribute(pattern))};
   } else if (may_name && has_parameters) {
-    macro.path = function_of(pattern);
+    macro.path = function_in_head(pattern);
     if (!macro.path.empty() && macro.path.size() < kMaxPatternLength) macro.effect = MacroEffect::kFunction;
   }
   // Elsewhere a name this short is a template parameter, unless the macro is explicitly an attribute.
   if (name.size() == kShortest && (macro.effect != MacroEffect::kBlank || body.empty())) macro = {};
   Votes& votes = votes_[std::string(name)];
   if (macro.effect == MacroEffect::kNone) {
-    // `} namespace b {`, for another build configuration, says nothing about the other definitions.
+    // `} namespace b {` belongs to another build configuration, and does not affect the other definitions.
     if (!is_unbalanced(body)) ++votes.ordinary;
   } else {
     ++votes.special;
@@ -464,8 +464,8 @@ bool MacroTable::is_special(const Votes& votes) {
   return votes.special + (is_structure ? 1 : 0) > votes.ordinary && votes.special > 0;
 }
 
-// Returns the learnt macro of a name.
-MacroTable::Macro MacroTable::chosen(std::string_view name) const {
+// Returns the macro that was learnt for a name.
+MacroTable::Macro MacroTable::learnt_macro(std::string_view name) const {
   const auto found = votes_.find(std::string(name));
   return found != votes_.end() && is_special(found->second) ? found->second.macro : Macro{};
 }
@@ -473,7 +473,7 @@ MacroTable::Macro MacroTable::chosen(std::string_view name) const {
 MacroTable::Macro MacroTable::find(std::string_view name) const {
   if (is_assignment(name)) return {MacroEffect::kAssign, {}};
   if (shapes_.test(shape(name))) {
-    Macro macro = chosen(name);
+    Macro macro = learnt_macro(name);
     macro.is_learnt = true;
     if (macro.effect != MacroEffect::kNone && macro.effect < MacroEffect::kFunction) return macro;
   }
@@ -485,7 +485,7 @@ MacroTable::Macro MacroTable::find(std::string_view name) const {
 }
 
 std::string MacroTable::function(std::string_view name, std::string_view arguments) const {
-  const Macro macro = chosen(name);
+  const Macro macro = learnt_macro(name);
   if (macro.effect != MacroEffect::kFunction) return {};
   const Macro made = expanded(macro, arguments_of(arguments));
   return is_name(made.path) ? made.path : std::string();
@@ -496,7 +496,7 @@ std::string MacroTable::path(const Macro& macro, std::string_view arguments) con
   std::string path;
   for (size_t i = 0; i <= macro.path.size();) {
     const size_t stop = std::min(macro.path.find("::", i), macro.path.size());
-    const std::string part = name(filled(macro.path.substr(i, stop - i), written));
+    const std::string part = name(fill_arguments(macro.path.substr(i, stop - i), written));
     if (!part.empty()) path += (path.empty() ? "" : "::") + part;
     i = stop + 2;
   }
@@ -504,7 +504,7 @@ std::string MacroTable::path(const Macro& macro, std::string_view arguments) con
 }
 
 std::string MacroTable::name(std::string_view word) const {
-  if (votes_.empty() || !is_shouted(word)) return std::string(word);
+  if (votes_.empty() || !is_all_caps(word)) return std::string(word);
   const Macro made = expanded({MacroEffect::kName, std::string(word)}, {});
   return is_scope(made.path) ? made.path : std::string(word);
 }
@@ -512,19 +512,19 @@ std::string MacroTable::name(std::string_view word) const {
 // Returns a macro with its arguments filled in and nested macros expanded. A macro that is only a call has the effect
 // of the called macro.
 MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std::string>& arguments) const {
-  std::string text = filled(macro.path, arguments);
+  std::string text = fill_arguments(macro.path, arguments);
   MacroEffect effect = macro.effect;
   for (int hop = 0; hop < kMaxAliasDepth && text.size() < kMaxPatternLength; ++hop) {
     std::string next;
     bool has_changed = false;
     for (size_t i = 0; i < text.size();) {
       const size_t end = word_end(text, i);
-      const Macro inner = end > i ? chosen(std::string_view(text).substr(i, end - i)) : Macro{};
+      const Macro inner = end > i ? learnt_macro(std::string_view(text).substr(i, end - i)) : Macro{};
       size_t after = end;
       std::vector<std::string> values;
       const size_t opening = skip_space(text, end);
       if (opening < text.size() && text[opening] == '(') {
-        const size_t closed = closing(text, opening);
+        const size_t closed = closing_bracket(text, opening);
         if (closed != std::string::npos && inner.effect != MacroEffect::kNone) {
           values = arguments_of(std::string_view(text).substr(opening + 1, closed - opening - 2));
           after = closed;
@@ -532,7 +532,7 @@ MacroTable::Macro MacroTable::expanded(const Macro& macro, const std::vector<std
       }
       const bool names = inner.effect == MacroEffect::kName || inner.effect == MacroEffect::kFunction;
       if (names || (i == 0 && after == text.size() && inner.effect == MacroEffect::kOpenNamespace)) {
-        next += filled(inner.path, values);
+        next += fill_arguments(inner.path, values);
         if (i == 0 && after == text.size()) effect = inner.effect;
         has_changed = true;
         i = after;
@@ -554,7 +554,7 @@ std::string MacroTable::serialize() const {
     Macro macro = votes.macro;
     for (int hop = 0; hop < kMaxAliasDepth && macro.effect == MacroEffect::kName;
          ++hop) {  // `#define A B`, B an attribute
-      const Macro named = chosen(macro.path);
+      const Macro named = learnt_macro(macro.path);
       if (named.effect == MacroEffect::kNone || named.effect == MacroEffect::kFunction) break;
       macro = named;
     }

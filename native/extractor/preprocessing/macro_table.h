@@ -9,7 +9,7 @@
 
 namespace framedex::extractor {
 
-// Part of a path in place of a name that a macro replaces by several: `#define NS a` here, `#define NS b` there. The
+// Stands in a path for a name that depends on the build: `#define NS a` in one file, `#define NS b` in another. The
 // Python part matches it with any name (`framedex.sources.names.ANY_SCOPE`).
 inline constexpr std::string_view kAnyScope = "*";
 
@@ -37,11 +37,11 @@ class MacroTable {
     bool is_learnt = false;  // learnt from its #define, not from its name
   };
 
-  // Learns the macros that `source` defines. If a name has several definitions, the most common effect wins.
+  // Adds the macros that `source` defines. If a name has several definitions, the most common effect wins.
   void learn(std::string_view source);
   void merge(const MacroTable& other);
 
-  // Finds the macro of an identifier. Cheap for names without a macro.
+  // Finds the macro with this name. Cheap for names without a macro.
   Macro find(std::string_view name) const;
 
   // Returns the name `a::b` for a macro call in place of a name: the macro's path with its arguments filled in. Macros
@@ -51,8 +51,8 @@ class MacroTable {
   // Returns the name of the function whose body follows a macro call, `a_b_Test::TestBody`; empty if unknown.
   std::string function(std::string_view name, std::string_view arguments) const;
 
-  // Returns a word in place of a namespace's name, or the name that a macro replaces it by; kAnyScope if that name
-  // depends on the build.
+  // Returns the name of a namespace whose name is this word: the word itself, or the name that a macro replaces it by.
+  // kAnyScope if that name depends on the build.
   std::string name(std::string_view word) const;
 
   bool empty() const { return votes_.empty(); }
@@ -70,11 +70,11 @@ class MacroTable {
   };
   void learn_definition(std::string_view name, bool has_parameters, std::string_view parameters, std::string_view body);
   static bool is_special(const Votes& votes);
-  Macro chosen(std::string_view name) const;
+  Macro learnt_macro(std::string_view name) const;
   Macro expanded(const Macro& macro, const std::vector<std::string>& arguments) const;
 
-  // Returns the bit index for a first letter and length. Most identifiers have no learnt macro of their shape and need
-  // no look-up.
+  // Returns the bit index for a first letter and length. No learnt macro has the shape of most identifiers, so these
+  // need no look-up.
   static size_t shape(std::string_view name);
 
   std::unordered_map<std::string, Votes> votes_;

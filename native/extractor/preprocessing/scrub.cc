@@ -31,7 +31,7 @@ bool is_builtin_type(std::string_view word) {
   return types.count(word) > 0;
 }
 
-// Returns whether a type may follow this word: a name in capitals after it is then a type.
+// Returns whether a type may follow this word, so that a name in capitals after it is a type.
 bool precedes_type(std::string_view word) {
   static const Words words = {"const",     "static",    "constexpr", "inline", "extern",    "virtual",      "explicit",
                               "mutable",   "volatile",  "typename",  "struct", "class",     "enum",         "union",
@@ -61,7 +61,7 @@ class Scrubber {
   size_t scrub_function_macro(size_t at, size_t name_end);
   size_t scrub_keyword(std::string_view name, size_t at);
   bool is_unknown_attribute(std::string_view name, size_t end) const;
-  bool is_access(size_t end) const;
+  bool is_access_specifier(size_t end) const;
   size_t scrub_mocked_method(size_t at, size_t opening);
   size_t flag(size_t at, size_t opening);
   size_t scrub_instantiation(size_t at, size_t after);
@@ -174,7 +174,7 @@ size_t Scrubber::step(size_t position) {
   return position + 1;
 }
 
-// Keeps only the quotes of a literal. Removes the prefix of a raw one, whose text may be long.
+// Keeps only the quotes of a literal, and removes the prefix of a raw one.
 size_t Scrubber::literal(size_t quote) {
   const size_t end = string_end(source_, quote);
   if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
@@ -244,8 +244,8 @@ size_t Scrubber::word(size_t position) {
     case MacroEffect::kNone:
       break;
   }
-  if (is_shouted(name)) {
-    if (is_access(end)) {
+  if (is_all_caps(name)) {
+    if (is_access_specifier(end)) {
       const size_t stop = skip_space(source_, end) + 1;
       blank(position, stop);
       last_ = ':';
@@ -304,7 +304,8 @@ size_t Scrubber::scrub_keyword(std::string_view name, size_t position) {
   return 0;
 }
 
-// Returns whether a name in capitals must be an attribute in its position: `void CUPTIAPI f(`, `GTEST_API_ int main(`.
+// Returns whether a name in capitals can only be an attribute at this position: `void CUPTIAPI f(`,
+// `GTEST_API_ int main(`.
 bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
   const size_t next = skip_space(source_, end);
   const std::string_view following = source_.substr(next, word_end(source_, next) - next);
@@ -315,14 +316,15 @@ bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
 }
 
 // Returns whether the name in capitals that ends here is an access specifier, `PRIVATE_UNLESS_TESTED:`.
-bool Scrubber::is_access(size_t end) const {
+bool Scrubber::is_access_specifier(size_t end) const {
   if (in_class_.empty() || !in_class_.back() || std::strchr(";{}:", last_) == nullptr) return false;
   const size_t colon = skip_space(source_, end);
   return at(colon) == ':' && at(colon + 1) != ':';
 }
 
-// Returns whether a name contains the word TEST: such macros define functions. `DOCTEST_MSVC_SUPPRESS` does not.
-bool is_of_test(std::string_view name) {
+// Returns whether a name contains the word TEST, and so is a macro that defines a function. `DOCTEST_MSVC_SUPPRESS` is
+// not.
+bool names_test_macro(std::string_view name) {
   for (size_t i = name.find("TEST"); i != std::string_view::npos; i = name.find("TEST", i + 1)) {
     if (i == 0 || name[i - 1] == '_') return true;
   }
@@ -334,7 +336,7 @@ bool is_of_test(std::string_view name) {
 size_t Scrubber::scrub_line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
-  if (is_of_test(name) || name.find("MODULE") != std::string_view::npos ||
+  if (names_test_macro(name) || name.find("MODULE") != std::string_view::npos ||
       name.find("BENCHMARK") != std::string_view::npos || name == "MOCK_METHOD") {
     return 0;
   }
@@ -513,8 +515,8 @@ void Scrubber::scrub_moved_capture(size_t position) {
   result_.text[end + 1] = ' ';
 }
 
-// Returns the end of the list around a position: its closing bracket, or a `;` or `,` if `stops` contains it. npos if
-// none is near.
+// Returns the end of the list around a position: the closing bracket, or a `;` or `,` if `stops` contains it. npos if
+// there is no end nearby.
 size_t list_end(std::string_view source, size_t position, std::string_view stops) {
   int depth = 0;
   const size_t limit = std::min(source.size(), position + 1000);

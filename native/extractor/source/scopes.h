@@ -35,7 +35,7 @@ class Scopes {
   void leave(uint32_t position) {
     while (open_.size() > 1 && open_.back().end <= position) open_.pop_back();
   }
-  // Enters a scope. If its path is too long, paths inside it omit it.
+  // Enters a scope. If its path is too long, paths inside this scope omit its name.
   void enter(Scope scope) {
     if (scope.end > open_.back().end) scope.end = open_.back().end;
     if (scope.path.size() > kMaxPathLength) scope.path = open_.back().path;
@@ -44,8 +44,8 @@ class Scopes {
   }
   const Scope& inner() const { return open_.back(); }
 
-  // Returns the innermost open scope that is not a class: friend functions defined in a class belong to it.
-  const Scope& around_classes() const {
+  // Returns the innermost open scope that is not a class. Friend functions defined in a class belong to that scope.
+  const Scope& innermost_non_class() const {
     size_t i = open_.size() - 1;
     while (i > 0 && open_[i].kind == ScopeKind::kClass) --i;
     return open_[i];

@@ -20,7 +20,7 @@ size_t quoted_end(std::string_view text, size_t quote) {
   return at < text.size() && text[at] == mark ? at + 1 : (at < text.size() ? at : text.size());
 }
 
-bool is_gap_or_literal(char c) { return is_space(c) || c == '/' || c == '"'; }
+bool is_space_or_literal(char c) { return is_space(c) || c == '/' || c == '"'; }
 
 }  // namespace
 
@@ -40,7 +40,7 @@ std::string collapsed(std::string_view text) {
 }
 
 std::string on_one_line(std::string_view text) {
-  if (std::none_of(text.begin(), text.end(), is_gap_or_literal)) return std::string(text);
+  if (std::none_of(text.begin(), text.end(), is_space_or_literal)) return std::string(text);
   std::string line;
   line.reserve(text.size());
   bool gap = false;

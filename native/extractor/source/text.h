@@ -24,7 +24,7 @@ inline bool ends_with(std::string_view text, std::string_view suffix) {
 }
 
 // Returns whether a name is LIKE_THIS: capitals, digits and underscores, beginning with a capital.
-inline bool is_shouted(std::string_view name) {
+inline bool is_all_caps(std::string_view name) {
   if (name.empty() || !is_upper(name[0])) return false;
   for (char c : name) {
     if (!is_upper(c) && !is_digit(c) && c != '_') return false;

@@ -1,4 +1,4 @@
-/* What tree-sitter's core is compiled to allocate with (arena.cc), in place of pointers to functions. C. */
+/* The allocation functions of tree-sitter's core (arena.cc), called directly instead of through pointers. C header. */
 #pragma once
 
 #include <stddef.h>

@@ -5,8 +5,8 @@
 
 namespace framedex::extractor {
 
-// Memory for the parse of one file, freed as a whole. tree-sitter allocates and frees millions of small nodes. Here
-// that is a pop and a push, and trees need not be freed.
+// Memory for the parse of one file, freed as a whole. tree-sitter allocates and frees millions of small nodes. In an
+// arena, each costs a pop or a push on a free list, and trees need not be freed.
 //
 // Not thread-safe. `use` makes it tree-sitter's memory on the current thread; without an arena, tree-sitter uses
 // malloc.

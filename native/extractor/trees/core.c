@@ -1,11 +1,11 @@
-/* tree-sitter's core, whole, with memory and a way down the parser's stack of ours. */
+/* The whole of tree-sitter's core, with our own allocator and a faster function to pop the parser's stack. */
 #include "extractor/trees/allocation.h"
 
 #include "stack.c"
 
-/* Takes `count` subtrees, and the extras among them, off a version of the stack, like ts_stack_pop_count: where only one
- * way leads down, as nearly everywhere, without the lists that it keeps of all ways. */
-static StackSliceArray pop_count(Stack* self, StackVersion version, uint32_t count) {
+/* Pops `count` subtrees, and the extras among them, off a version of the stack, like ts_stack_pop_count. If only one path
+ * leads down the stack, which is the usual case, it needs no lists of paths. */
+static StackSliceArray pop_count_without_lists(Stack* self, StackVersion version, uint32_t count) {
   uint32_t size = 0;
   StackNode* node = array_get(&self->heads, version)->node;
   for (uint32_t popped = 0; popped < count; ++size) {
@@ -27,7 +27,7 @@ static StackSliceArray pop_count(Stack* self, StackVersion version, uint32_t cou
   return self->slices;
 }
 
-#define ts_stack_pop_count pop_count
+#define ts_stack_pop_count pop_count_without_lists
 #include "parser.c"
 #undef ts_stack_pop_count
 

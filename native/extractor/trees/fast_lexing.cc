@@ -16,7 +16,7 @@ bool is_blank(int32_t c) { return c == ' ' || c == '\n' || c == '\t'; }
 bool begins_word(int32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_ascii_word(int32_t c) { return begins_word(c) || (c >= '0' && c <= '9'); }
 
-// Returns whether a byte ends a word for certain: it is not part of a literal's prefix, a universal character name or a
+// Returns whether a byte certainly ends a word: it cannot belong to a literal's prefix, a universal character name or a
 // non-ASCII letter.
 bool ends_word(unsigned char c) { return c < 0x80 && c != '"' && c != '\'' && c != '\\' && c != '$' && c != '\0'; }
 
@@ -110,14 +110,14 @@ void advance(TSLexer* lexer, bool skip) {
   if (skip) self->token_start_position = self->current_position;
 }
 
-// Marks the token's end at the lexer's position; the text is one range.
+// Marks the token's end at the lexer's position. Valid only for text of a single range.
 void mark_end(TSLexer* lexer) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
   self->token_end_position = self->current_position;
 }
 
-// Returns a key for everything that the generated lexer can have read. It stopped at or before byte `looked_at` of
-// `text`. `blank` is the blank before the text, if any.
+// Returns a key for all input that the generated lexer can have read. It read at most up to byte `looked_at` of `text`.
+// `blank` is the blank before the text, if any.
 uint64_t short_key(TSStateId state, char blank, const char* text, size_t looked_at) {
   uint64_t key = uint64_t{state} << 48 | uint64_t{static_cast<unsigned char>(blank)} << 40 | uint64_t{looked_at} << 32;
   for (size_t i = 0; i < looked_at; ++i) key |= uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;

@@ -16,11 +16,11 @@
 namespace framedex::extractor {
 
 // Lexes white space, identifiers, keywords and punctuation (most of any source) at the speed of a loop over bytes. A
-// grammar's generated lexer needs a call for every character, and a search in Unicode tables for most.
+// grammar's generated lexer needs a function call for every character, and a search in Unicode tables for most of them.
 //
-// The result is the same as the generated lexer's. For white space, each lexer state was tried on examples when the
-// grammar was loaded. For a word and for a token of one or two characters, the generated lexer has already lexed the
-// same text in the same state. The generated lexer handles all other input.
+// The result is always that of the generated lexer. For white space, each lexer state was tried on examples when the
+// grammar was loaded. A word or a token of one or two characters is looked up among earlier results of the generated
+// lexer in the same state. The generated lexer handles all other input.
 class FastLexing {
  public:
   explicit FastLexing(const TSLanguage& language);
@@ -36,7 +36,7 @@ class FastLexing {
 
   bool skips_blanks(TSStateId state) const;
 
-  // Each takes a lexer positioned before any blanks, and the position of the token after them.
+  // These functions take a lexer that is positioned before any blanks, and the position of the token after the blanks.
   bool lex_word(Lexer* lexer, TSStateId state, size_t word) const;
   bool lex_short_token(Lexer* lexer, TSStateId state, size_t token) const;
   bool lex_generated(Lexer* lexer, TSStateId state, size_t token) const;

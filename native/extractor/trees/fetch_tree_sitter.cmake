@@ -1,6 +1,6 @@
-# The core of tree-sitter, from the source distribution of its Python package: pip is what brings everything else here,
-# through whatever mirror and proxy it is set up for. Sets TREE_SITTER_CORE to the folder of lib.c's `include` and `src`,
-# and TREE_SITTER_LICENSE to the licence that goes with what is built of it.
+# Downloads tree-sitter's core, in the source distribution of its Python package. pip downloads all other dependencies
+# too, and uses the user's mirror and proxy. Sets TREE_SITTER_CORE to the folder with lib.c's `include` and `src`, and
+# TREE_SITTER_LICENSE to the licence file to ship with the compiled code.
 set(TREE_SITTER_VERSION 0.26.1)
 set(TREE_SITTER_SHA256 9919cbaf02d17fa9a4cd0e6da496aecf901b758e6eacf122eee393e3ef08aacd)
 set(FRAMEDEX_TREE_SITTER "" CACHE PATH "The unpacked source distribution of tree-sitter, where it cannot be downloaded")

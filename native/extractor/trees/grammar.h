@@ -10,8 +10,8 @@ namespace framedex::extractor {
 
 class FastLexing;
 
-// A tree-sitter language from a grammar wheel, with its parse table unpacked. In the wheel, most states' rows are lists
-// to be searched, which takes a fifth of the time of parsing C++. Rows are unpacked at first use.
+// A tree-sitter language from a grammar wheel, with its parse table unpacked. In the wheel, the rows of most states are
+// lists, and searching them takes a fifth of the time of parsing C++. Rows are unpacked at first use.
 //
 // Throws std::runtime_error for a grammar that this version of tree-sitter cannot run.
 class Grammar {

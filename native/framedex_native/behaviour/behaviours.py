@@ -17,7 +17,7 @@ from .dispatching import DispatchedCall
 Implementation = Callable[..., object]
 
 _lock = threading.RLock()
-_standing: dict[int, tuple[Behaviour, ...]] = {}
+_attached: dict[int, tuple[Behaviour, ...]] = {}
 _collecting: list[tuple[int, list[Behaviour]]] = []  # with the id of the thread that runs the block
 _by_number: list[Function] = []
 
@@ -45,8 +45,8 @@ class Behaviour:
     def remove(self) -> None:
         """Detach the behaviour from all functions. Calls that it already handles continue."""
         with _lock:
-            for number, standing in list(_standing.items()):
-                _set_standing(number, tuple(each for each in standing if each is not self))
+            for number, attached in list(_attached.items()):
+                _set_attached(number, tuple(each for each in attached if each is not self))
 
     def __repr__(self) -> str:
         return f"<behaviour {self.name} ({self.place})>"
@@ -62,14 +62,14 @@ def on(*patterns: str) -> Callable[[Implementation | Behaviour], Behaviour]:
     """
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
         raise TypeError('name the functions: @on("PJRT_Client_Compile")')
-    chosen = {function.number: function for pattern in patterns for function in matching(pattern)}
+    functions_by_number = {function.number: function for pattern in patterns for function in matching(pattern)}
 
-    def put(function: Implementation | Behaviour) -> Behaviour:
+    def attach(function: Implementation | Behaviour) -> Behaviour:
         behaviour = function if isinstance(function, Behaviour) else Behaviour(check_implementation(function))
-        attach_to_functions(behaviour, chosen)
+        attach_to_functions(behaviour, functions_by_number)
         return behaviour
 
-    return put
+    return attach
 
 
 @contextmanager
@@ -91,7 +91,7 @@ def collect_attached() -> Iterator[list[Behaviour]]:
 
 def dispatch(number: int, address: int) -> None:
     """Run the behaviours of a function on a call. The layer calls this."""
-    behaviours = _standing.get(number, ())
+    behaviours = _attached.get(number, ())
     if behaviours:
         opened = layer.layer()
         DispatchedCall(_by_number[number], layer.Call(opened, address), behaviours).answer()
@@ -104,17 +104,17 @@ def attach_to_functions(behaviour: Behaviour, numbers: Iterable[int]) -> None:
             _by_number.extend(functions().values())
             layer.layer().set_dispatcher(dispatch)
         for number in numbers:
-            _set_standing(number, (*_standing.get(number, ()), behaviour))
+            _set_attached(number, (*_attached.get(number, ()), behaviour))
         own = [found for thread, found in _collecting if thread == threading.get_ident()]
         for found in own or [found for _, found in _collecting]:
             if behaviour not in found:
                 found.append(behaviour)
 
 
-def _set_standing(number: int, behaviours: tuple[Behaviour, ...]) -> None:
-    if bool(behaviours) != bool(_standing.get(number)):
+def _set_attached(number: int, behaviours: tuple[Behaviour, ...]) -> None:
+    if bool(behaviours) != bool(_attached.get(number)):
         layer.layer().watch(number, bool(behaviours))
-    _standing[number] = behaviours
+    _attached[number] = behaviours
 
 
 def check_implementation(function: Any) -> Implementation:
@@ -122,7 +122,7 @@ def check_implementation(function: Any) -> Implementation:
     name = getattr(function, "__qualname__", repr(function))
     if not callable(function):
         raise TypeError(f"{name} is not callable: @on(...) decorates a function")
-    if _only_begins(function) or _only_begins(type(function).__call__):
+    if _is_coroutine_or_generator(function) or _is_coroutine_or_generator(type(function).__call__):
         raise TypeError(f"{name} is a coroutine or a generator: a behaviour must be a plain function")
     try:
         inspect.signature(function).bind(None)
@@ -134,7 +134,7 @@ def check_implementation(function: Any) -> Implementation:
     return implementation
 
 
-def _only_begins(function: object) -> bool:
+def _is_coroutine_or_generator(function: object) -> bool:
     """Whether calling the function only creates a coroutine or a generator, without running its body."""
     kinds = inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction
     return any(is_kind(function) for is_kind in kinds)

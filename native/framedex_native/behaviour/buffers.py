@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from .asking import ask
 from .element_types import array_bytes, dtype_of, is_smaller_than_a_byte
 from .errors import Failed
 from .events import await_event
 from .handles import Handle
 from .objects import client_of
+from .table_calls import call_table
 
 if TYPE_CHECKING:
     import numpy
@@ -27,17 +27,19 @@ def array_of(buffer: Handle, device: Handle) -> numpy.ndarray[Any, Any]:
     import numpy
 
     element, dims = (
-        ask("PJRT_Buffer_ElementType", buffer=buffer).type,
-        ask("PJRT_Buffer_Dimensions", buffer=buffer).dims,
+        call_table("PJRT_Buffer_ElementType", buffer=buffer).type,
+        call_table("PJRT_Buffer_Dimensions", buffer=buffer).dims,
     )
     dtype = dtype_of(element)
-    await_event(ask("PJRT_Buffer_ReadyEvent", buffer=buffer).event)
+    await_event(call_table("PJRT_Buffer_ReadyEvent", buffer=buffer).event)
     size = array_bytes(element, dims)
     if not size:
         return numpy.zeros(dims, dtype)
     data: Any
     if _is_dense(buffer, len(dims), element) and _is_of_this_process(buffer, device):
-        data = (ctypes.c_char * size).from_address(ask("PJRT_Buffer_UnsafePointer", buffer=buffer).buffer_pointer)
+        data = (ctypes.c_char * size).from_address(
+            call_table("PJRT_Buffer_UnsafePointer", buffer=buffer).buffer_pointer
+        )
     else:
         data = _copy(buffer, len(dims))
     array = numpy.frombuffer(data, dtype, count=size // dtype.itemsize).reshape(dims)
@@ -50,7 +52,7 @@ def buffer_of(array: numpy.ndarray[Any, Any], element: str, device: Handle, memo
     import numpy
 
     dense = numpy.ascontiguousarray(array)
-    made = ask(
+    created = call_table(
         "PJRT_Client_BufferFromHostBuffer",
         client=client_of(device),
         data=dense.ctypes.data,
@@ -60,8 +62,8 @@ def buffer_of(array: numpy.ndarray[Any, Any], element: str, device: Handle, memo
         device=device,
         memory=memory,
     )
-    await_event(made.done_with_host_buffer)
-    buffer: Handle = made.buffer
+    await_event(created.done_with_host_buffer)
+    buffer: Handle = created.buffer
     return buffer
 
 
@@ -70,7 +72,7 @@ def _is_dense(buffer: Handle, rank: int, element: str) -> bool:
     if is_smaller_than_a_byte(element):
         return False
     try:
-        layout = ask("PJRT_Buffer_GetMemoryLayout", buffer=buffer).layout
+        layout = call_table("PJRT_Buffer_GetMemoryLayout", buffer=buffer).layout
     except Failed:  # some plug-ins do not implement it
         return rank < 2
     tiled = layout.get("tiled")
@@ -80,11 +82,11 @@ def _is_dense(buffer: Handle, rank: int, element: str) -> bool:
 def _copy(buffer: Handle, rank: int) -> bytearray:
     """Copy the buffer's elements in row-major order, with whole bytes for each element."""
     layout = {"type": "Tiled", "tiled": {"minor_to_major": _row_major(rank)}}
-    size = ask("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout).dst_size
+    size = call_table("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout).dst_size
     data = bytearray(size)
     target = ctypes.addressof(ctypes.c_char.from_buffer(data))
-    asked = ask("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout, dst=target, dst_size=size)
-    await_event(asked.event)
+    copied = call_table("PJRT_Buffer_ToHostBuffer", src=buffer, host_layout=layout, dst=target, dst_size=size)
+    await_event(copied.event)
     return data
 
 
@@ -94,7 +96,7 @@ def _row_major(rank: int) -> tuple[int, ...]:
 
 def _is_of_this_process(buffer: Handle, device: Handle) -> bool:
     """Whether the CPU can read the buffer in place. The mock's device memory is process memory too."""
-    if ask("PJRT_Buffer_IsOnCpu", buffer=buffer).is_on_cpu:
+    if call_table("PJRT_Buffer_IsOnCpu", buffer=buffer).is_on_cpu:
         return True
-    version: str = ask("PJRT_Client_PlatformVersion", client=client_of(device)).platform_version
+    version: str = call_table("PJRT_Client_PlatformVersion", client=client_of(device)).platform_version
     return version.startswith(_MOCK)

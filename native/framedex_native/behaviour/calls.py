@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Call:
     """A call of a runtime function, valid until its behaviour returns.
 
-    A behaviour that neither runs, fails nor sets `result` only watches: the next behaviour or the runtime then handles
-    the call. Using the call after its behaviour has returned raises RuntimeError.
+    A behaviour that neither runs nor fails the call, and does not set `result`, only watches: the next behaviour or the
+    runtime then handles the call. Using the call after its behaviour has returned raises RuntimeError.
     """
 
     def __init__(self, dispatched: DispatchedCall, depth: int) -> None:
@@ -43,8 +43,8 @@ class Call:
     @property
     def arguments(self) -> Arguments:
         """The inputs by name, as attributes or items. `dict(call.arguments)` outlives the call."""
-        self._must_last()
-        return Arguments(self._function.arguments, self._dispatched.address, self._must_last)
+        self._check_alive()
+        return Arguments(self._function.arguments, self._dispatched.address, self._check_alive)
 
     @property
     def line(self) -> lines.Line | None:
@@ -60,7 +60,7 @@ class Call:
 
         Raises Failed if that fails, RuntimeError if the call already has a result.
         """
-        self._must_last()
+        self._check_alive()
         if self.is_over:
             raise RuntimeError(f"{self.function} was already run or answered")
         self._has_run = True
@@ -77,7 +77,7 @@ class Call:
         The outputs of an earlier `run` are released. Raises ValueError for an unknown code. Raises TypeError if the
         message is not a str or the function cannot fail.
         """
-        self._must_last()
+        self._check_alive()
         if not self._function.returns_error:
             raise TypeError(f"{self.function} cannot fail: it does not return an error")
         raise Failed(code, text)
@@ -94,7 +94,7 @@ class Call:
         output, to answer the call without running it. After `run`, that replaces the outputs of the run. Raises
         ValueError or TypeError for values that the function cannot return.
         """
-        self._must_last()
+        self._check_alive()
         if not self.is_over:
             raise RuntimeError(f"{self.function} has no result yet: run the call or set call.result")
         if not self.has_outputs:
@@ -103,10 +103,10 @@ class Call:
 
     @result.setter
     def result(self, value: Any) -> None:
-        self._must_last()
+        self._check_alive()
         struct, address = self._function.arguments, self._dispatched.address
         values = self._by_name(value, output_names(struct, address))
-        self._dispatched.check(values)
+        self._dispatched.check_row_lengths(values)
         if not self.has_outputs:
             values = self._dispatched.with_ready_events(values)
             clear_outputs(struct, address)
@@ -131,7 +131,7 @@ class Call:
 
     def wants(self, output: str) -> bool:
         """Whether the caller passed memory for this optional output."""
-        self._must_last()
+        self._check_alive()
         return self._dispatched.wants(output)
 
     def end(self) -> None:
@@ -146,9 +146,9 @@ class Call:
         return self._dispatched.function
 
     def _outputs(self) -> Outputs:
-        return self._dispatched.outputs(self._must_last)
+        return self._dispatched.outputs(self._check_alive)
 
-    def _must_last(self) -> None:
+    def _check_alive(self) -> None:
         if self._has_ended:
             raise RuntimeError(f"the call of {self.function} has ended: copy values before the behaviour returns")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .abi import ALLOCATE, functions
-from .asking import ask
 from .behaviours import Behaviour, attach_to_functions
 from .calls import Call
 from .handles import Handle
 from .objects import addressable_devices
+from .table_calls import call_table
 
 _KIND = "PJRT_DeviceDescription_Kind"
 _ATTRIBUTES = "PJRT_DeviceDescription_Attributes", "PJRT_Device_GetAttributes"  # JAX calls the second one
@@ -25,7 +25,7 @@ def chip(
 ) -> Behaviour:
     """Present all devices as chips with this kind, this much memory in bytes and these additional attributes.
 
-    `memory` becomes the limit in the statistics and of the mock's allocator. Over a plug-in only the statistics change.
+    `memory` becomes the limit in the statistics and of the mock's allocator. With a plug-in only the statistics change.
     Raises ValueError if no change is requested or `memory` is not positive. Raises TypeError for a kind or an attribute
     that no device can have.
     """
@@ -41,10 +41,10 @@ def chip(
                 f"the attribute {name!r} cannot be {value!r}: JAX aborts on values other than UTF-8 strings,"
                 " 64-bit integers and sequences of them"
             )
-    made = _Chip(kind, memory, dict(attributes or {}))
+    behaviour = _Chip(kind, memory, dict(attributes or {}))
     changed = {_KIND: kind, _STATISTICS: memory, ALLOCATE: memory, **dict.fromkeys(_ATTRIBUTES, attributes or memory)}
-    attach_to_functions(made, [functions()[name].number for name, value in changed.items() if value is not None])
-    return made
+    attach_to_functions(behaviour, [functions()[name].number for name, value in changed.items() if value is not None])
+    return behaviour
 
 
 class _Chip(Behaviour):
@@ -65,17 +65,17 @@ class _Chip(Behaviour):
         elif call.function == _STATISTICS and self._memory is not None:
             call.result = _lower_memory_limit(call.run(), self._memory)
         elif call.function == ALLOCATE and self._memory is not None:
-            self._check(call, self._memory)
+            self._check_allocation(call, self._memory)
 
     def _add_own_attributes(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         limit = {_LIMIT_ATTRIBUTE: self._memory} if self._memory and _LIMIT_ATTRIBUTE in attributes else {}
         return {**attributes, **limit, **self._attributes}
 
-    def _check(self, call: Call, limit: int) -> None:
+    def _check_allocation(self, call: Call, limit: int) -> None:
         """Fail an allocation that exceeds the chip's memory."""
         number, wanted = call.arguments.device, call.arguments.bytes
         devices = addressable_devices()
-        in_use = sum(ask(_STATISTICS, device=each).bytes_in_use for each in devices if _number(each) == number)
+        in_use = sum(call_table(_STATISTICS, device=each).bytes_in_use for each in devices if _number(each) == number)
         if in_use + wanted > limit:
             call.fail(
                 "RESOURCE_EXHAUSTED",
@@ -103,11 +103,11 @@ def _is_text(value: object) -> bool:
 def _lower_memory_limit(statistics: Mapping[str, Any], limit: int) -> dict[str, int]:
     """Lower the memory limit in a device's statistics, without adding statistics that the plug-in lacks."""
     free = max(limit - statistics["bytes_in_use"], 0)
-    told = {"bytes_limit": limit, "bytes_reservable_limit": limit, "largest_free_block_bytes": free}
-    return {name: value for name, value in told.items() if name in statistics}
+    limits = {"bytes_limit": limit, "bytes_reservable_limit": limit, "largest_free_block_bytes": free}
+    return {name: value for name, value in limits.items() if name in statistics}
 
 
 def _number(device: Handle) -> int:
     """The number that identifies a device to the mock's allocator."""
-    number: int = ask("PJRT_Device_LocalHardwareId", device=device).local_hardware_id
+    number: int = call_table("PJRT_Device_LocalHardwareId", device=device).local_hardware_id
     return number

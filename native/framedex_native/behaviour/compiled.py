@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from framedex_native.ffi import protobuf
 from framedex_native.ffi.donations import donations
 
-from .asking import ask
 from .element_types import dtype_of
 from .errors import Failed
 from .handles import Handle
+from .table_calls import call_table
 
 if TYPE_CHECKING:
     import numpy
@@ -41,22 +41,22 @@ class Result:
 def name_of(loaded: Handle) -> str:
     """The name of a loaded program, such as `jit_f`. Raises Failed."""
     with _executable_of(loaded) as executable:
-        name: str = ask("PJRT_Executable_Name", executable=executable).executable_name
+        name: str = call_table("PJRT_Executable_Name", executable=executable).executable_name
         return name
 
 
 def count_of_results(loaded: Handle) -> int:
     """The number of results that a loaded program has on each device. Raises Failed."""
     with _executable_of(loaded) as executable:
-        count: int = ask("PJRT_Executable_NumOutputs", executable=executable).num_outputs
+        count: int = call_table("PJRT_Executable_NumOutputs", executable=executable).num_outputs
         return count
 
 
 def results_of(loaded: Handle) -> tuple[Result, ...]:
     """The results of a loaded program. Raises Failed if the plug-in does not report them."""
     with _executable_of(loaded) as executable:
-        elements = ask("PJRT_Executable_OutputElementTypes", executable=executable).output_types
-        dims = ask("PJRT_Executable_OutputDimensions", executable=executable).dims
+        elements = call_table("PJRT_Executable_OutputElementTypes", executable=executable).output_types
+        dims = call_table("PJRT_Executable_OutputDimensions", executable=executable).dims
         kinds = _memory_kinds(executable) or ("",) * len(elements)
         return tuple(map(Result, elements, dims, kinds))
 
@@ -65,9 +65,11 @@ def donated_parameters(loaded: Handle) -> frozenset[int]:
     """The numbers of the parameters that a loaded program donates, from its compiled module."""
     with _executable_of(loaded) as executable:
         try:
-            asked = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={}).program
-            room = bytes(asked.code_size)
-            program = ask("PJRT_Executable_OptimizedProgram", executable=executable, program={"code": room}).program
+            queried = call_table("PJRT_Executable_OptimizedProgram", executable=executable, program={}).program
+            room = bytes(queried.code_size)
+            program = call_table(
+                "PJRT_Executable_OptimizedProgram", executable=executable, program={"code": room}
+            ).program
         except Failed:  # plug-ins without this function do not donate
             return frozenset()
         modules = [program.code] if program.format == _HLO else []
@@ -78,16 +80,16 @@ def donated_parameters(loaded: Handle) -> frozenset[int]:
 
 @contextmanager
 def _executable_of(loaded: Handle) -> Iterator[Handle]:
-    executable = ask("PJRT_LoadedExecutable_GetExecutable", loaded_executable=loaded).executable
+    executable = call_table("PJRT_LoadedExecutable_GetExecutable", loaded_executable=loaded).executable
     try:
         yield executable
     finally:
-        ask("PJRT_Executable_Destroy", executable=executable)
+        call_table("PJRT_Executable_Destroy", executable=executable)
 
 
 def _memory_kinds(executable: Handle) -> tuple[str, ...]:
     try:
-        kinds: tuple[str, ...] = ask("PJRT_Executable_OutputMemoryKinds", executable=executable).memory_kinds
+        kinds: tuple[str, ...] = call_table("PJRT_Executable_OutputMemoryKinds", executable=executable).memory_kinds
     except Failed:  # some plug-ins have only one kind of memory
         return ()
     return kinds

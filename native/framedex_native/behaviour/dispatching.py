@@ -72,12 +72,12 @@ class DispatchedCall:
         elif call.failure is not None and not call.is_answered:
             raise call.failure  # the behaviour caught the failure and set no result
 
-    def outputs(self, must_last: Callable[[], None]) -> Outputs:
-        """The outputs now in the struct. `must_last` raises once the call has ended."""
-        return Outputs(self.function.arguments, self.address, must_last, self._count_of_results)
+    def outputs(self, check_alive: Callable[[], None]) -> Outputs:
+        """The outputs now in the struct. `check_alive` raises once the call has ended."""
+        return Outputs(self.function.arguments, self.address, check_alive, self._count_of_results)
 
-    def check(self, values: Mapping[str, Any]) -> None:
-        """Raises ValueError for a wrong number of result buffers, which no struct contains."""
+    def check_row_lengths(self, values: Mapping[str, Any]) -> None:
+        """Raise ValueError for a wrong number of result buffers, which no struct contains."""
         fields = self.function.arguments.fields
         for name in values:
             if name in fields and fields[name].kind == "rows":
@@ -156,7 +156,7 @@ def _format_failure(behaviour: Behaviour, error: BaseException) -> str:
         trace = trace.tb_next
     text = "".join(traceback.format_exception(type(error), error, trace)).rstrip()
     try:
-        said = str(error)
+        message = str(error)
     except Exception:
-        said = "<it has no text>"
-    return f"the behaviour {behaviour.name} ({behaviour.place}) raised {type(error).__name__}: {said}\n{text}"
+        message = "<it has no text>"
+    return f"the behaviour {behaviour.name} ({behaviour.place}) raised {type(error).__name__}: {message}\n{text}"

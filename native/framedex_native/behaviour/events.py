@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from .asking import ask
 from .errors import Failed
 from .handles import Handle
+from .table_calls import call_table
 
 
 def await_event(event: Handle) -> None:
     """Wait for an event and destroy it. Raises Failed with the event's error."""
     try:
-        ask("PJRT_Event_Await", event=event)
+        call_table("PJRT_Event_Await", event=event)
     finally:
-        ask("PJRT_Event_Destroy", event=event)
+        call_table("PJRT_Event_Destroy", event=event)
 
 
 def ready_event(buffer: Handle | None = None) -> Handle:
@@ -22,11 +22,11 @@ def ready_event(buffer: Handle | None = None) -> Handle:
     """
     event: Handle
     try:
-        event = ask("PJRT_Event_Create").event
+        event = call_table("PJRT_Event_Create").event
     except Failed:
         if buffer is None:
             raise
-        event = ask("PJRT_Buffer_ReadyEvent", buffer=buffer).event
+        event = call_table("PJRT_Buffer_ReadyEvent", buffer=buffer).event
         return event
-    ask("PJRT_Event_Set", event=event, error_code="OK")
+    call_table("PJRT_Event_Set", event=event, error_code="OK")
     return event

@@ -63,7 +63,7 @@ class Layer:
         self._set_dispatcher.argtypes = (ctypes.py_object,)
         self._set_dispatcher.restype = None
         self._watch = _function(library, "watch", None, ctypes.c_size_t, ctypes.c_int)
-        self._ask = _function(library, "ask", _CallStruct, ctypes.c_size_t, ctypes.c_void_p)
+        self._call_function = _function(library, "ask", _CallStruct, ctypes.c_size_t, ctypes.c_void_p)
         self._clients = _function(library, "clients", ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t)
 
     def set_dispatcher(self, dispatch: Callable[[int, int], None]) -> None:
@@ -74,9 +74,9 @@ class Layer:
         """Start or stop dispatching calls of a function."""
         self._watch(function, is_wanted)
 
-    def ask(self, function: int, arguments: int) -> Failure | None:
+    def call_function(self, function: int, arguments: int) -> Failure | None:
         """Call a function of the underlying table with the argument struct at this address."""
-        return failure_of(self._ask(function, arguments))
+        return failure_of(self._call_function(function, arguments))
 
     def clients(self) -> tuple[int, ...]:
         """The addresses of the live clients."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import layer
-from .asking import ask
 from .handles import Handle
+from .table_calls import call_table
 
 # The functions that destroy objects which the caller owns, with the argument that takes the object. Topologies are
 # missing because a client owns some of them.
@@ -38,15 +38,17 @@ def addressable_devices() -> tuple[Handle, ...]:
 
 def devices_of(loaded: Handle) -> tuple[Handle, ...]:
     """The devices of this process on which a loaded program runs. Raises Failed."""
-    devices: tuple[Handle, ...] = ask("PJRT_LoadedExecutable_AddressableDevices", executable=loaded).addressable_devices
+    devices: tuple[Handle, ...] = call_table(
+        "PJRT_LoadedExecutable_AddressableDevices", executable=loaded
+    ).addressable_devices
     return devices
 
 
 def memory_of(device: Handle, kind: str) -> Handle | None:
     """A device's memory of this kind; None for the default kind or an unknown one. Raises Failed."""
-    if not kind or _kind(ask("PJRT_Device_DefaultMemory", device=device).memory) == kind:
+    if not kind or _kind(call_table("PJRT_Device_DefaultMemory", device=device).memory) == kind:
         return None
-    memories: tuple[Handle, ...] = ask("PJRT_Device_AddressableMemories", device=device).memories
+    memories: tuple[Handle, ...] = call_table("PJRT_Device_AddressableMemories", device=device).memories
     return next((each for each in memories if _kind(each) == kind), None)
 
 
@@ -67,7 +69,7 @@ def release(objects: Iterable[Handle | None]) -> None:
     for each in objects:
         if each is not None and each.type in _ENDED_BY:
             function, argument = _ENDED_BY[each.type]
-            ask(function, **{argument: each})
+            call_table(function, **{argument: each})
 
 
 def _clients() -> list[Handle]:
@@ -75,10 +77,10 @@ def _clients() -> list[Handle]:
 
 
 def _devices(client: Handle) -> tuple[Handle, ...]:
-    devices: tuple[Handle, ...] = ask("PJRT_Client_AddressableDevices", client=client).addressable_devices
+    devices: tuple[Handle, ...] = call_table("PJRT_Client_AddressableDevices", client=client).addressable_devices
     return devices
 
 
 def _kind(memory: Handle) -> str:
-    kind: str = ask("PJRT_Memory_Kind", memory=memory).kind
+    kind: str = call_table("PJRT_Memory_Kind", memory=memory).kind
     return kind

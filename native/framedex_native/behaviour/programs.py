@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .abi import functions
-from .asking import ask
 from .behaviours import Behaviour, Implementation, attach_to_functions, check_implementation
 from .buffers import array_of, buffer_of
 from .calls import Call
@@ -17,6 +16,7 @@ from .compiled import Result, donated_parameters, name_of, results_of
 from .handles import Handle
 from .lines import Line
 from .objects import devices_of, memory_of, release
+from .table_calls import call_table
 
 if TYPE_CHECKING:
     import numpy
@@ -34,13 +34,13 @@ def runs(*patterns: str) -> Callable[[Implementation], Behaviour]:
     if not patterns or not all(isinstance(pattern, str) for pattern in patterns):
         raise TypeError('@runs needs program names: @runs("jit_f")')
 
-    def put(function: Implementation) -> Behaviour:
+    def attach(function: Implementation) -> Behaviour:
         check_implementation(function)
         behaviour = _ProgramBehaviour(function, patterns)
         attach_to_functions(behaviour, [functions()[_EXECUTE].number])
         return behaviour
 
-    return put
+    return attach
 
 
 class _ProgramBehaviour(Behaviour):
@@ -183,30 +183,30 @@ class Execution:
         return arrays
 
     def finish(self) -> None:
-        """Hand the outputs that were set to the program. Raises ValueError if some devices have none."""
-        given = [shard.replacement_outputs for shard in self.shards]
-        if not any(each is not None for each in given):
+        """Replace the program's results by the outputs that were set. Raises ValueError if some devices have none."""
+        outputs_by_device = [shard.replacement_outputs for shard in self.shards]
+        if not any(each is not None for each in outputs_by_device):
             return
-        if not self.call.has_outputs and None in given:
+        if not self.call.has_outputs and None in outputs_by_device:
             raise ValueError(f"outputs of {self.name} are set on some devices only: set all of them or run it first")
-        made: dict[int, list[Handle]] = {}
+        created: dict[int, list[Handle]] = {}
         try:
-            for device, arrays in enumerate(given):
+            for device, arrays in enumerate(outputs_by_device):
                 if arrays is not None:
-                    made[device] = self._buffers(device, arrays)
+                    created[device] = self._buffers(device, arrays)
         except BaseException:
-            release(buffer for buffers in made.values() for buffer in buffers)
+            release(buffer for buffers in created.values() for buffer in buffers)
             raise
         if self.call.has_outputs:
-            self._replace(made)
+            self._replace(created)
         else:
-            self._answer(made)
+            self._answer(created)
 
     @property
     def _only_shard(self) -> Shard:
         if len(self.shards) != 1:
             raise RuntimeError(
-                f"{self.name} runs not on one device but on {len(self.shards)}: use `shards`, one for each"
+                f"{self.name} runs on {len(self.shards)} devices: use the inputs and outputs of each of its `shards`"
             )
         return self.shards[0]
 
@@ -218,28 +218,28 @@ class Execution:
     def _buffers(self, index: int, arrays: tuple[Array, ...]) -> list[Handle]:
         """Create buffers for the arrays on the device of this index."""
         device = self._device(index)
-        made: list[Handle] = []
+        created: list[Handle] = []
         try:
             for array, result in zip(arrays, self.results, strict=True):
-                made.append(buffer_of(array, result.element, device, memory_of(device, result.memory_kind)))
+                created.append(buffer_of(array, result.element, device, memory_of(device, result.memory_kind)))
         except BaseException:
-            release(made)
+            release(created)
             raise
-        return made
+        return created
 
-    def _replace(self, made: dict[int, list[Handle]]) -> None:
-        """Replace the program's result buffers by these, and destroy the program's."""
+    def _replace(self, created: dict[int, list[Handle]]) -> None:
+        """Replace the program's result buffers by `created`, and destroy the replaced ones."""
         before = self.call.result.output_lists
-        self.call.result = {"output_lists": [made.get(device, row) for device, row in enumerate(before)]}
-        release(buffer for device in made for buffer in before[device])
+        self.call.result = {"output_lists": [created.get(device, row) for device, row in enumerate(before)]}
+        release(buffer for device in created for buffer in before[device])
 
-    def _answer(self, made: dict[int, list[Handle]]) -> None:
-        """Return these buffers to the caller, and delete the arguments that the program would have consumed."""
-        result = {"output_lists": [made[device] for device in range(len(self.shards))]}
+    def _answer(self, created: dict[int, list[Handle]]) -> None:
+        """Return the `created` buffers to the caller, and delete the arguments that the program would have consumed."""
+        result = {"output_lists": [created[device] for device in range(len(self.shards))]}
         options = self.call.arguments.options
-        kept = options.non_donatable_input_indices if options else ()
-        donated = donated_parameters(self._loaded).difference(kept)
+        kept_parameters = options.non_donatable_input_indices if options else ()
+        donated = donated_parameters(self._loaded).difference(kept_parameters)
         self.call.result = result
         for row in self._rows:
             for parameter in donated:
-                ask("PJRT_Buffer_Delete", buffer=row[parameter])
+                call_table("PJRT_Buffer_Delete", buffer=row[parameter])

@@ -22,13 +22,13 @@ def _all(field: Field) -> bool:
 class Fields(Mapping[str, Any]):
     """Selected members of a struct, by name or as attributes, without members unknown to the struct's writer."""
 
-    __slots__ = ("_address", "_chosen", "_struct")
+    __slots__ = ("_address", "_is_chosen", "_struct")
 
-    def __init__(self, struct: Struct, address: int, chosen: Callable[[Field], bool] = _all) -> None:
-        """Select members of the struct at `address`. `chosen` raises once they may not be read."""
+    def __init__(self, struct: Struct, address: int, is_chosen: Callable[[Field], bool] = _all) -> None:
+        """Select members of the struct at `address`. `is_chosen` raises once the members can no longer be read."""
         self._struct = struct
         self._address = address
-        self._chosen = chosen
+        self._is_chosen = is_chosen
 
     def __getitem__(self, name: str) -> Any:
         field = self._struct.fields.get(name)
@@ -58,7 +58,7 @@ class Fields(Mapping[str, Any]):
         return read(self._struct, field, self._address)
 
     def _is_available(self, field: Field) -> bool:
-        return self._chosen(field) and is_known(self._struct, field, self._address)
+        return self._is_chosen(field) and is_known(self._struct, field, self._address)
 
 
 class CopiedFields(Mapping[str, Any]):
@@ -68,7 +68,7 @@ class CopiedFields(Mapping[str, Any]):
 
     def __init__(self, members: Mapping[str, Any]) -> None:
         """Copy the values of all members."""
-        self._members = {name: kept(each) for name, each in members.items()}
+        self._members = {name: copy_value(each) for name, each in members.items()}
 
     def __getitem__(self, name: str) -> Any:
         return self._members[name]
@@ -91,11 +91,11 @@ class CopiedFields(Mapping[str, Any]):
         return repr(self._members)
 
 
-def kept(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """Copy a value, so that it no longer reads from a struct."""
     if isinstance(value, Fields):
         return CopiedFields(value)
-    return tuple(kept(each) for each in value) if isinstance(value, tuple) else value
+    return tuple(copy_value(each) for each in value) if isinstance(value, tuple) else value
 
 
 def is_known(struct: Struct, field: Field, address: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from . import memory
 from .abi import Field, Struct
 from .element_types import array_bytes
-from .reading import Fields, is_known, kept, read, rows
+from .reading import Fields, copy_value, is_known, read, rows
 
 _BYTES = "bytes"
 _HIDDEN = ("_is_set", "_deleter")
@@ -19,17 +19,17 @@ class Arguments(Fields):
 
     __slots__ = ()
 
-    def __init__(self, struct: Struct, address: int, must_last: Callable[[], None]) -> None:
-        """The inputs in the struct at `address`. `must_last` raises once the call has ended."""
+    def __init__(self, struct: Struct, address: int, check_alive: Callable[[], None]) -> None:
+        """The inputs in the struct at `address`. `check_alive` raises once the call has ended."""
 
-        def chosen(field: Field) -> bool:
-            must_last()
+        def is_available(field: Field) -> bool:
+            check_alive()
             return field.is_input
 
-        super().__init__(struct, address, chosen)
+        super().__init__(struct, address, is_available)
 
     def _value(self, field: Field) -> Any:
-        return kept(super()._value(field))
+        return copy_value(super()._value(field))
 
     def __getitem__(self, name: str) -> Any:
         if name == _BYTES and self._struct.array:
@@ -49,16 +49,16 @@ class Outputs(Fields):
     __slots__ = ("_results",)
 
     def __init__(
-        self, struct: Struct, address: int, must_last: Callable[[], None], results: Callable[[], int] = lambda: 0
+        self, struct: Struct, address: int, check_alive: Callable[[], None], results: Callable[[], int] = lambda: 0
     ) -> None:
-        """The outputs in the struct at `address`. `must_last` raises once the call has ended.
+        """The outputs in the struct at `address`. `check_alive` raises once the call has ended.
 
         `results` returns the program's number of results, if result buffers are an output.
         """
         self._results = results
 
-        def chosen(field: Field) -> bool:
-            must_last()
+        def is_available(field: Field) -> bool:
+            check_alive()
             is_set = struct.fields.get(f"{field.name}_is_set")
             return (
                 field.is_output
@@ -66,11 +66,11 @@ class Outputs(Fields):
                 and (is_set is None or (is_known(struct, is_set, address) and read(struct, is_set, address)))
             )
 
-        super().__init__(struct, address, chosen)
+        super().__init__(struct, address, is_available)
 
     def _value(self, field: Field) -> Any:
         if field.kind != "rows":
-            return kept(super()._value(field))
+            return copy_value(super()._value(field))
         target = memory.number(memory.ADDRESS, self._address + field.offset)
         count = read(self._struct, self._struct.fields[field.count[0]], self._address)
         return rows(field.element_type, target, count, self._results())

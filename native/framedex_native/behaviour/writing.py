@@ -115,8 +115,8 @@ def _write_pointee(field: Field, where: int, value: Any, keeper: MemoryOwner, *,
     if field.is_output and not is_ours:
         yield from _nested_members(struct, memory.number(ADDRESS, where), value, keeper, is_ours=False)
         return
-    made = keeper.address(_block(struct, value, keeper)) if value is not None else 0
-    yield where, memory.pack(ADDRESS, [made])
+    pointer = keeper.address(_block(struct, value, keeper)) if value is not None else 0
+    yield where, memory.pack(ADDRESS, [pointer])
 
 
 def _block(struct: Struct, value: Any, keeper: MemoryOwner) -> bytes:

@@ -26,10 +26,10 @@ from .cells import name_timed_code, note_cells
 from .importing import after_import, stop_awaiting
 from .library import Library
 from .notes import ProgramNotes, note_compilations, note_traces
-from .phases import Phases, follow_backends, follow_imports, follow_jax
-from .programs import Programs, follow_programs
-from .registrations import Registrations, follow_registrations
-from .sites import Sites, follow_calls
+from .phases import Phases, record_jax_phases, time_backends, time_imports
+from .programs import Programs, observe_programs
+from .registrations import Registrations, wrap_registrations
+from .sites import Sites, attach_sites
 from .stacks import UserFrames
 
 __all__ = ["install", "install_notes"]
@@ -57,19 +57,19 @@ def install_notes(*, is_early: bool = False) -> None:
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         phases, notes = Phases(is_early=is_early), ProgramNotes()
-        imports = follow_imports(phases) if "jax._src.compiler" not in sys.modules else None
+        imports = time_imports(phases) if "jax._src.compiler" not in sys.modules else None
         noting: dict[str, Callable[[ModuleType], None]] = {
-            "jax._src.monitoring": lambda monitoring: follow_jax(phases, monitoring, imports),
-            "jax._src.xla_bridge": lambda xla_bridge: follow_backends(phases, xla_bridge),
+            "jax._src.monitoring": lambda monitoring: record_jax_phases(phases, monitoring, imports),
+            "jax._src.xla_bridge": lambda xla_bridge: time_backends(phases, xla_bridge),
             "jax._src.cache_key": lambda cache_key: note_cache_keys(cache_key, notes),
             "jax._src.compiler": lambda compiler: _note_compilations(compiler, notes, phases),
             "jax._src.pjit": note_traces,
-            _IPYTHON: _follow_cells,
+            _IPYTHON: _report_cells,
         }
         after_import({name: _silently(action) for name, action in noting.items()})
 
 
-def _follow_cells(compilerop: ModuleType) -> None:
+def _report_cells(compilerop: ModuleType) -> None:
     name_timed_code(compilerop)
     note_cells(compilerop)
 
@@ -111,8 +111,8 @@ def _trace_registrations(xla_client: ModuleType) -> None:
     assert xla_client.__file__ is not None
     state = _TracingState(Path(xla_client.__file__).parent)
     setattr(xla_client, _MARK, state)
-    follow_registrations(xla_client, state.registrations)
-    follow_programs(xla_client.Client, state.programs)
+    wrap_registrations(xla_client, state.registrations)
+    observe_programs(xla_client.Client, state.programs)
 
 
 def _trace_calls(ffi: Any) -> None:
@@ -121,7 +121,7 @@ def _trace_calls(ffi: Any) -> None:
         return
     setattr(ffi, _MARK, state)
     _hide_own_frames()
-    follow_calls(ffi, ffi.mlir, state.sites)
+    attach_sites(ffi, ffi.mlir, state.sites)
 
 
 def _hide_own_frames() -> None:

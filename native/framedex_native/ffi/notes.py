@@ -1,4 +1,4 @@
-"""Facts that JAX knows of a compiled program and the program lacks.
+"""Facts about a compiled program that JAX knows and the program itself does not contain.
 
 They are weak types, static arguments, unused arguments, and donated arguments, whether or not a result can reuse their
 memory. They are read where JAX creates the options of a compilation, right before the compilation. The thread carries

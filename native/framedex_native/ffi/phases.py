@@ -98,7 +98,7 @@ class Phases:
         return frames
 
 
-def follow_imports(phases: Phases) -> ImportTimer | None:
+def time_imports(phases: Phases) -> ImportTimer | None:
     """Time imports from now on; None if another copy of this package does, or if this Python imports differently."""
     bootstrap: Any = sys.modules["_frozen_importlib"]
     lock = getattr(bootstrap, "_ModuleLockManager", None)
@@ -158,7 +158,7 @@ class ImportTimer:
         return _ModuleLockManager
 
 
-def follow_jax(phases: Phases, monitoring: ModuleType, imports: ImportTimer | None) -> None:
+def record_jax_phases(phases: Phases, monitoring: ModuleType, imports: ImportTimer | None) -> None:
     """Record the phases that JAX reports to `jax._src.monitoring`, and stop timing imports after a compilation."""
     if hasattr(monitoring, _MARK) or monitoring.__file__ is None:
         return
@@ -210,7 +210,7 @@ def _replace(monitoring: Any, name: str, wrap: Any) -> None:
             setattr(module, name, wrapped)
 
 
-def follow_backends(phases: Phases, xla_bridge: Any) -> None:
+def time_backends(phases: Phases, xla_bridge: Any) -> None:
     """Time the first start of JAX's backends, during which `jax._src.xla_bridge` holds a lock."""
     lock = getattr(xla_bridge, "_backend_lock", None)
     if lock is None or isinstance(lock, _TimedLock) or getattr(xla_bridge, "_backends", None) != {}:

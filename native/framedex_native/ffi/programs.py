@@ -34,7 +34,7 @@ _CALLBACK = re.compile(r'\bframedex_callback = "([^"]*)"')
 _MLIR_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|[-\w.+]+ : )')
 
 
-def follow_programs(client_type: Any, programs: Programs) -> None:
+def observe_programs(client_type: Any, programs: Programs) -> None:
     """Observe every program that a client (`jaxlib.xla_client.Client`) compiles or loads."""
     for method in _LOADING_METHODS:
         load = getattr(client_type, method, None)

@@ -98,7 +98,7 @@ def _address(capsule: Any) -> int:
     return address
 
 
-def follow_registrations(xla_client: Any, registrations: Registrations) -> None:
+def wrap_registrations(xla_client: Any, registrations: Registrations) -> None:
     """Wrap all registrations through `jaxlib.xla_client` from now on."""
     _note_lines(xla_client, registrations)
     register_handler = xla_client.register_custom_call_handler

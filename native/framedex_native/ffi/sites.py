@@ -77,7 +77,7 @@ class Sites:
         return self._lines.get(site, f"site {site} of another process")
 
 
-def follow_calls(ffi: Any, mlir: Any, sites: Sites) -> None:
+def attach_sites(ffi: Any, mlir: Any, sites: Sites) -> None:
     """Make every `ffi_call` of `jax._src.ffi` carry its site into its custom call."""
     _add_sites(ffi, sites)
     _lower_with_sites(ffi, mlir)

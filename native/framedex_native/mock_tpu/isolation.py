@@ -1,4 +1,4 @@
-"""Hides the mock's own use of JAX from the program: its settings do not apply, and its listeners hear nothing."""
+"""Isolates the mock's own use of JAX from the program: the program's settings and listeners do not apply to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _thread = threading.local()
 
 
 class _Listeners(UserList[Callable[..., None]]):
-    """JAX's list of the listeners of one kind. None is called on a thread that is isolated."""
+    """JAX's list of the listeners of one kind. It appears empty on an isolated thread."""
 
     def __init__(self, known: list[Callable[..., None]]) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class _Listeners(UserList[Callable[..., None]]):
 
 @contextmanager
 def isolated() -> Iterator[None]:
-    """A context for this thread in which JAX works with the mock's settings, unheard."""
+    """A context in which JAX on this thread uses the mock's settings and calls no listeners."""
     for name in _LISTENERS:
         known: Any = getattr(monitoring, name, None)  # clear_event_listeners() replaces the lists
         if known is not None and not isinstance(known, _Listeners):

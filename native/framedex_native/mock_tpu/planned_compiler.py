@@ -20,7 +20,7 @@ _PLUGIN = "framedex_plan_compiler"
 _WITHOUT_VM = {
     "TPU_SKIP_MDS_QUERY": "1",
     "TPU_WORKER_HOSTNAMES": "localhost",
-    "TPU_ACCELERATOR_TYPE": "v5litepod-4",  # of no effect on the topologies that programs are compiled for
+    "TPU_ACCELERATOR_TYPE": "v5litepod-4",  # has no effect on the topologies that programs are compiled for
 }
 # A client of a v4 has one device for each chip; a topology has two unless it names this configuration.
 _TOPOLOGY_OPTIONS = {"v4": {"chip_config_name": "megacore"}}

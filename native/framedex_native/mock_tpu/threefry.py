@@ -49,16 +49,16 @@ def _is_unrolled(function: func.FuncOp) -> bool:
         return False
     if not all(map(_is_of_words, (*inputs, *results))):
         return False
-    return all(_evaluate(function, given) == answer for given, answer in _KNOWN_ANSWERS.items())
+    return all(_evaluate(function, arguments) == answer for arguments, answer in _KNOWN_ANSWERS.items())
 
 
 def _is_of_words(tensor: ir.Type) -> bool:
     return isinstance(tensor, ir.RankedTensorType) and str(tensor.element_type) == "ui32"
 
 
-def _evaluate(function: func.FuncOp, given: Sequence[int]) -> list[int] | None:
+def _evaluate(function: func.FuncOp, arguments: Sequence[int]) -> list[int] | None:
     """Evaluate an elementwise function on one element of each argument; None if it is not elementwise."""
-    values: dict[ir.Value[Any], int] = dict(zip(function.arguments, given, strict=True))
+    values: dict[ir.Value[Any], int] = dict(zip(function.arguments, arguments, strict=True))
     for operation in (entry.operation for entry in function.entry_block.operations):
         operands = [values[operand] for operand in operation.operands]
         if operation.name == "func.return":

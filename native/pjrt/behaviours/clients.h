@@ -7,10 +7,11 @@
 
 namespace framedex::behaviours {
 
-// Puts functions that track clients into `table`, a copy of the plug-in's. Entries that the plug-in lacks stay null.
+// Puts functions that track clients into `table`, a copy of the plug-in's table. Entries that the plug-in lacks stay
+// null.
 void add_client_functions(PJRT_Api& table, const PJRT_Api& plugin);
 
 // Writes living clients to `clients`, at most `room`. Returns their total number.
-size_t living_clients(PJRT_Client** clients, size_t room);
+size_t live_clients(PJRT_Client** clients, size_t room);
 
 }  // namespace framedex::behaviours

@@ -18,7 +18,7 @@ std::atomic<bool> is_closed{false};
 std::atomic<int> under_way{0};
 std::atomic<python::Object*> dispatcher{nullptr};  // never released: any thread may be using it
 
-const mock::ProcessOwner& made_here() {
+const mock::ProcessOwner& set_in_this_process() {
   static const mock::ProcessOwner here;
   return here;
 }
@@ -26,12 +26,13 @@ const mock::ProcessOwner& made_here() {
 }  // namespace
 
 void set_dispatcher(python::Object* callable) {
-  made_here();
+  set_in_this_process();
   dispatcher.store(python::share(callable).release(), std::memory_order_release);
 }
 
 bool can_dispatch() {
-  return !is_closed && dispatcher.load(std::memory_order_acquire) != nullptr && made_here() && python::is_usable();
+  return !is_closed && dispatcher.load(std::memory_order_acquire) != nullptr && set_in_this_process() &&
+         python::is_usable();
 }
 
 DispatchEntry::DispatchEntry() {

@@ -8,12 +8,12 @@
 
 namespace framedex::behaviours {
 
-// Sets the callable `dispatch(function: int, call: int) -> None`; `call` is the WatchedCall's address. With the GIL.
+// Sets the callable `dispatch(function: int, call: int) -> None`; `call` is the WatchedCall's address. Needs the GIL.
 void set_dispatcher(mock::python::Object* callable);
 // Returns whether a dispatcher is set, in this process, and its interpreter can be entered.
 bool can_dispatch();
-// Marks a thread that is about to run behaviours, from before it requests the GIL. Python ends threads that still wait
-// for the GIL at its end, so close() waits a while for them. False if there is no dispatcher, or not any more.
+// Marks a thread that is about to run behaviours, from before it requests the GIL. When Python exits, it ends threads
+// that still wait for the GIL, so close() waits a while for them. False if there is no dispatcher (any more).
 class DispatchEntry {
  public:
   DispatchEntry();
@@ -25,9 +25,9 @@ class DispatchEntry {
  private:
   bool is_open_;
 };
-// Runs the dispatcher, with the GIL and a DispatchEntry. If it raises, the call fails with that exception.
+// Runs the dispatcher. Needs the GIL and a DispatchEntry. If the dispatcher raises, the call fails with that exception.
 void dispatch(WatchedCall& call);
-// Called before Python ends: lets no more threads enter, and waits a while for those that have entered.
+// Called before Python exits: stops threads from entering, and waits a while for those that have entered.
 void close();
 
 }  // namespace framedex::behaviours

@@ -11,29 +11,29 @@ struct OwnError : PJRT_Error {
   Failure failure;
 };
 
-// The living errors of behaviours. An older plug-in's errors have no function table to recognise them by.
+// The live errors of behaviours. An older plug-in's errors have no function table to recognise them by.
 struct LiveErrors {
   std::mutex mutex;
   std::unordered_set<const PJRT_Error*> errors;
   std::atomic<size_t> count{0};
 };
 
-LiveErrors& living() {
+LiveErrors& live() {
   static auto* const errors = new LiveErrors;  // never destroyed: errors are read until the process ends
   return *errors;
 }
 
 const OwnError* own(const PJRT_Error* error) {
-  if (living().count.load(std::memory_order_acquire) == 0) return nullptr;
-  std::lock_guard lock(living().mutex);
-  return living().errors.count(error) == 0 ? nullptr : static_cast<const OwnError*>(error);
+  if (live().count.load(std::memory_order_acquire) == 0) return nullptr;
+  std::lock_guard lock(live().mutex);
+  return live().errors.count(error) == 0 ? nullptr : static_cast<const OwnError*>(error);
 }
 
 void destroy(PJRT_Error* error) {
   {
-    std::lock_guard lock(living().mutex);
-    living().errors.erase(error);
-    living().count.store(living().errors.size(), std::memory_order_release);
+    std::lock_guard lock(live().mutex);
+    live().errors.erase(error);
+    live().count.store(live().errors.size(), std::memory_order_release);
   }
   delete static_cast<OwnError*>(error);
 }
@@ -64,9 +64,9 @@ PJRT_Error* make_error(const Failure& failure) {
   auto* error = new OwnError;
   error->vtable = &kErrorFunctions;
   error->failure = failure;
-  std::lock_guard lock(living().mutex);
-  living().errors.insert(error);
-  living().count.store(living().errors.size(), std::memory_order_release);
+  std::lock_guard lock(live().mutex);
+  live().errors.insert(error);
+  live().count.store(live().errors.size(), std::memory_order_release);
   return error;
 }
 

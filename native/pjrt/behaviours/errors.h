@@ -1,4 +1,4 @@
-// Errors created by behaviours. They live beside the plug-in's own errors; the plug-in never sees them.
+// Errors that behaviours create. Clients get them like the plug-in's own errors; the plug-in never sees them.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct Failure {
 
 PJRT_Error* make_error(const Failure& failure);
 
-// Reads an error of either origin; for the plug-in's own errors it calls `plugin`. Does not destroy it.
+// Reads an error of a behaviour or, by calls of `plugin`, of the plug-in. Does not destroy the error.
 Failure read_error(const PJRT_Api& plugin, PJRT_Error* error);
 void destroy_error(const PJRT_Api& plugin, PJRT_Error* error);
 
-// Puts error functions into `table`, a copy of the plug-in's. They handle errors of behaviours and forward others to
-// the plug-in. Entries that the plug-in lacks stay null.
+// Puts error functions into `table`, a copy of the plug-in's table. They handle errors of behaviours and forward others
+// to the plug-in. Entries that the plug-in lacks stay null.
 void add_error_functions(PJRT_Api& table, const PJRT_Api& plugin);
 
 }  // namespace framedex::behaviours

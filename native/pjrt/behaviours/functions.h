@@ -8,7 +8,8 @@
 
 namespace framedex::behaviours {
 
-// Any function of the table. Each takes its own argument struct. If `returns_error` is false, it returns nothing.
+// Any function of the table. Each takes its own argument struct. If `returns_error` is false, the function returns
+// void.
 using Entry = PJRT_Error* (*)(void* arguments);
 
 struct Function {

@@ -20,7 +20,7 @@ namespace {
 namespace python = mock::python;
 using Work = std::shared_ptr<WatchedCall>;
 
-// Keeps a free thread at all times: work that finds none gets a new one.
+// Keeps a free thread at all times: if all threads are busy, new work starts a thread.
 class HelperThreads {
  public:
   void run(Work work) {
@@ -62,31 +62,31 @@ HelperThreads& helpers() {
   return *all;
 }
 
-constexpr char kLeftOut[] = "the GIL was held elsewhere";
+constexpr char kLeftOut[] = "another thread held the GIL";
 constexpr char kAbandoned[] = "it took longer than the caller could wait";
 
-// Prints on stderr once, and records every time.
-void tell(size_t function, const char* outcome, const char* message, const WatchedCall& call) {
-  static std::atomic<bool> is_told{false};
+// Records that a behaviour did not complete. Prints a warning on stderr the first time.
+void report(size_t function, const char* outcome, const char* message, const WatchedCall& call) {
+  static std::atomic<bool> is_reported{false};
   auto [name, place] = call.running();
   record_trouble(name, place, function, outcome, message);
-  if (is_told.exchange(true)) return;
-  std::fprintf(stderr, "framedex: a behaviour on %s was %s: %s. The call went on without it, and others may, too.\n",
+  if (is_reported.exchange(true)) return;
+  std::fprintf(stderr, "framedex: a behaviour on %s was %s: %s. This call continued without it, as may later calls.\n",
                name_of(function), outcome, message);
 }
 
 }  // namespace
 
-PJRT_Error* with_helper(size_t function, void* arguments, size_t size) {
+PJRT_Error* run_on_helper(size_t function, void* arguments, size_t size) {
   Work work = size > 0 ? std::make_shared<WatchedCall>(function, arguments, size, &call_default)
                        : std::make_shared<WatchedCall>(function, arguments, &call_default, false);
   helpers().run(work);
   switch (work->wait()) {
     case WatchedCall::WaitResult::kLeftOut:
-      tell(function, "left out", kLeftOut, *work);
+      report(function, "left out", kLeftOut, *work);
       return call_default(function, arguments);
     case WatchedCall::WaitResult::kAbandoned:
-      tell(function, "abandoned", kAbandoned, *work);
+      report(function, "abandoned", kAbandoned, *work);
       return work->take_default(arguments);
     case WatchedCall::WaitResult::kDone:
       break;

@@ -25,7 +25,7 @@ std::string library_path() {
   return library.dli_fname;
 }
 
-// Returns an empty text, or why the files cannot be run. With the GIL.
+// Runs the files. Returns an error message, or an empty text for success. Needs the GIL.
 std::string load(const std::string& files) {
   std::string library = library_path();
   std::string folder = library.substr(0, library.rfind('/') + 1) + "behaviour/loading";

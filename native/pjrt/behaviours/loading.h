@@ -5,8 +5,8 @@
 
 namespace framedex::behaviours {
 
-// Runs the files, once per process; other threads wait. Returns an empty text, or why they cannot be run. Calls that
-// the files themselves make meanwhile bypass behaviours.
+// Runs the files, once per process; other threads wait. Returns an error message, or an empty text for success. Calls
+// that the files make while they are loaded bypass behaviours.
 std::string load_from_environment();
 
 }  // namespace framedex::behaviours

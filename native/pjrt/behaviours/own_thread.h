@@ -5,7 +5,7 @@
 
 namespace framedex::behaviours {
 
-// Runs `work` on a new thread, until the process ends. The thread blocks signals, which are for the program's threads.
+// Runs `work` on a new thread. The thread blocks signals, so that the program's own threads receive them.
 void start_own_thread(std::function<void()> work);
 
 }  // namespace framedex::behaviours

@@ -12,9 +12,9 @@ namespace {
 
 struct Tables {
   std::mutex mutex;
-  std::atomic<const PJRT_Api*> below{nullptr};
+  std::atomic<const PJRT_Api*> table_below{nullptr};
   const PJRT_Api* plugin = nullptr;
-  PJRT_Api* handed_out = nullptr;
+  PJRT_Api* returned_table = nullptr;
   std::vector<std::atomic<bool>> watched = std::vector<std::atomic<bool>>(kFunctions.size() + 1);
 };
 
@@ -36,33 +36,33 @@ void put(PJRT_Api& table, size_t function) {
 
 }  // namespace
 
-const PJRT_Api* layered(const PJRT_Api* plugin) {
+const PJRT_Api* add_behaviour_layer(const PJRT_Api* plugin) {
   Tables& all = tables();
   std::lock_guard lock(all.mutex);
-  if (all.plugin != nullptr) return plugin == all.plugin ? all.handed_out : plugin;
+  if (all.plugin != nullptr) return plugin == all.plugin ? all.returned_table : plugin;
   all.plugin = plugin;
   auto* defaults = pjrt::copy_of(plugin, plugin->struct_size);
   add_error_functions(*defaults, *plugin);
   add_client_functions(*defaults, *plugin);
-  all.below = defaults;
-  all.handed_out = pjrt::copy_of(defaults, defaults->struct_size);
-  for (size_t function = 0; function < kFunctions.size(); ++function) put(*all.handed_out, function);
-  return all.handed_out;
+  all.table_below = defaults;
+  all.returned_table = pjrt::copy_of(defaults, defaults->struct_size);
+  for (size_t function = 0; function < kFunctions.size(); ++function) put(*all.returned_table, function);
+  return all.returned_table;
 }
 
-const PJRT_Api* below() { return tables().below.load(std::memory_order_acquire); }
+const PJRT_Api* table_below() { return tables().table_below.load(std::memory_order_acquire); }
 
 void watch(size_t function, bool is_wanted) {
   Tables& all = tables();
   std::lock_guard lock(all.mutex);
   all.watched[function] = is_wanted;
-  if (all.handed_out != nullptr && function < kFunctions.size()) put(*all.handed_out, function);
+  if (all.returned_table != nullptr && function < kFunctions.size()) put(*all.returned_table, function);
 }
 
 bool is_watched(size_t function) { return tables().watched[function].load(std::memory_order_relaxed); }
 
 Entry default_of(size_t function) {
-  const PJRT_Api* table = below();
+  const PJRT_Api* table = table_below();
   return table == nullptr ? nullptr : entry(const_cast<PJRT_Api&>(*table), function);
 }
 

@@ -10,18 +10,18 @@
 namespace framedex::behaviours {
 
 // Returns a table around `plugin`, the finished mock or a checked plug-in. Only watched functions are replaced; the
-// others cost and record the same as without behaviours. There is one layer per process: another plug-in is returned
-// unchanged.
-const PJRT_Api* layered(const PJRT_Api* plugin);
+// others have the same cost and the same records as without behaviours. There is one layer per process: another plug-in
+// is returned unchanged.
+const PJRT_Api* add_behaviour_layer(const PJRT_Api* plugin);
 
-// Returns the table below the layer; nullptr before layered(). It handles errors of behaviours.
-const PJRT_Api* below();
+// Returns the table below the layer; nullptr before add_behaviour_layer(). It handles errors of behaviours.
+const PJRT_Api* table_below();
 
-// Sets whether a function of the table runs behaviours first. Can be called before layered().
+// Sets whether a function of the table runs behaviours first. Can be called before add_behaviour_layer().
 void watch(size_t function, bool is_wanted);
 bool is_watched(size_t function);
 
-// Returns the default of a function of the table; nullptr if the plug-in has none.
+// Returns the default, which is the plug-in's own function; nullptr if the plug-in lacks the function.
 Entry default_of(size_t function);
 // Calls the default. Also returns nullptr if the function returns nothing.
 PJRT_Error* call_default(size_t function, void* arguments);

@@ -28,7 +28,7 @@ std::chrono::duration<double> patience() {
 }
 
 // Prints the Python stacks of all threads on stderr, even if the program has replaced `sys.stderr`. Waits for the GIL.
-void show_stacks() {
+void print_stacks() {
   if (!python::is_usable()) return;
   python::Gil gil;
   python::Reference module = python::loaded_module("faulthandler");
@@ -54,30 +54,30 @@ class SlowBehaviourMonitor {
  private:
   struct RunningBehaviour {
     Clock::time_point since;
-    bool is_told;
+    bool is_reported;
   };
 
   void serve() {
     const std::chrono::duration<double> limit = patience();
     while (true) {
       std::this_thread::sleep_for(limit / 4);
-      if (tell(limit)) show_stacks();
+      if (report(limit)) print_stacks();
     }
   }
 
-  bool tell(std::chrono::duration<double> limit) {
-    bool is_told = false;
+  bool report(std::chrono::duration<double> limit) {
+    bool is_reported = false;
     std::lock_guard lock(mutex_);
     for (auto& [call, running] : running_) {
       if (call->is_in_default()) running.since = Clock::now();  // the runtime's time does not count as the behaviour's
-      if (running.is_told || Clock::now() - running.since < limit) continue;
+      if (running.is_reported || Clock::now() - running.since < limit) continue;
       auto [name, place] = call->running();
       std::fprintf(stderr, "framedex: the behaviour %s (%s) on %s has not ended for %g s. The Python stacks now:\n",
                    name.c_str(), place.c_str(), name_of(call->function()), limit.count());
       record_trouble(name, place, call->function(), "hung", "the Python stacks are on stderr");
-      running.is_told = is_told = true;
+      running.is_reported = is_reported = true;
     }
-    return is_told;
+    return is_reported;
   }
 
   std::mutex mutex_;

@@ -16,16 +16,16 @@ namespace {
 namespace python = mock::python;
 
 // A busy holder of the GIL yields it every 5 ms. A holder that does not yield for this long may be waiting for a lock
-// of this function's caller.
-constexpr std::chrono::milliseconds kPatienceForGil{200};
-constexpr std::chrono::seconds kPatienceForBehaviours{1};
+// that the caller of this function holds.
+constexpr std::chrono::milliseconds kGilTimeout{200};
+constexpr std::chrono::seconds kBehaviourTimeout{1};
 
 thread_local bool is_inside = false;
-thread_local unsigned long on_behalf_of = 0;
+thread_local unsigned long represented_thread = 0;
 
-unsigned long calling_thread() { return on_behalf_of != 0 ? on_behalf_of : pthread_self(); }
+unsigned long calling_thread() { return represented_thread != 0 ? represented_thread : pthread_self(); }
 
-constexpr char kGivenUp[] = "the caller has gone on without this behaviour";
+constexpr char kGivenUp[] = "the caller has continued without this behaviour";
 
 }  // namespace
 
@@ -35,8 +35,8 @@ RuntimeScope::RuntimeScope() : before_(std::exchange(is_inside, false)) {}
 RuntimeScope::~RuntimeScope() { is_inside = before_; }
 bool inside_behaviour() { return is_inside; }
 
-ProxyCallScope::ProxyCallScope(unsigned long thread) { on_behalf_of = thread; }
-ProxyCallScope::~ProxyCallScope() { on_behalf_of = 0; }
+ProxyCallScope::ProxyCallScope(unsigned long thread) { represented_thread = thread; }
+ProxyCallScope::~ProxyCallScope() { represented_thread = 0; }
 
 WatchedCall::WatchedCall(size_t function, void* arguments, Default answer, bool caller_has_gil)
     : function_(function),
@@ -64,8 +64,8 @@ std::optional<Failure> WatchedCall::run() {
     has_run_ = true;
   }
   std::optional<Failure> failure;
-  if (default_error_ != nullptr) failure = read_error(*below(), default_error_);
-  // End the default before this thread waits for the GIL again: the caller waits for defaults.
+  if (default_error_ != nullptr) failure = read_error(*table_below(), default_error_);
+  // End the default before this thread waits for the GIL again, because the caller waits until all defaults end.
   end_default();
   return failure;
 }
@@ -78,8 +78,8 @@ std::optional<Failure> ask(size_t function, void* arguments) {
     error = call_default(function, arguments);
   }
   if (error == nullptr) return std::nullopt;
-  Failure failure = read_error(*below(), error);
-  destroy_error(*below(), error);
+  Failure failure = read_error(*table_below(), error);
+  destroy_error(*table_below(), error);
   return failure;
 }
 
@@ -92,19 +92,19 @@ bool WatchedCall::is_abandoned() const {
 
 bool WatchedCall::is_in_default() const {
   std::lock_guard lock(mutex_);
-  return defaults_under_way_ > 0;
+  return running_defaults_ > 0;
 }
 
 bool WatchedCall::begin_default() {
   std::lock_guard lock(mutex_);
   if (state_ == State::kGivenUp) return false;
-  ++defaults_under_way_;
+  ++running_defaults_;
   return true;
 }
 
 void WatchedCall::end_default() {
   std::lock_guard lock(mutex_);
-  --defaults_under_way_;
+  --running_defaults_;
   ++defaults_ended_;
   changed_.notify_all();
 }
@@ -157,7 +157,7 @@ PJRT_Error* WatchedCall::settle(void* arguments) {
 PJRT_Error* WatchedCall::take_error() {
   PJRT_Error* error = std::exchange(default_error_, nullptr);
   if (!failure_ && !is_answered_) return error;
-  destroy_error(*below(), error);
+  destroy_error(*table_below(), error);
   return failure_ ? make_error(*failure_) : nullptr;
 }
 
@@ -178,7 +178,7 @@ void WatchedCall::finish() {
 WatchedCall::WaitResult WatchedCall::wait() {
   auto is_done = [this] { return state_ == State::kDone; };
   std::unique_lock lock(mutex_);
-  if (!changed_.wait_for(lock, kPatienceForGil, [this] { return state_ != State::kWaiting; })) {
+  if (!changed_.wait_for(lock, kGilTimeout, [this] { return state_ != State::kWaiting; })) {
     state_ = State::kGivenUp;
     return WaitResult::kLeftOut;
   }
@@ -186,11 +186,11 @@ WatchedCall::WaitResult WatchedCall::wait() {
   if (copy_.empty()) changed_.wait(lock, is_done);
   int defaults_seen = 0;
   do {
-    // Wait for a default as long as without behaviours; its time does not count as theirs.
-    changed_.wait(lock, [&] { return is_done() || defaults_under_way_ == 0; });
+    // A running default is waited for without a timeout: its time does not count as the behaviours' time.
+    changed_.wait(lock, [&] { return is_done() || running_defaults_ == 0; });
     defaults_seen = defaults_ended_;
-    if (changed_.wait_for(lock, kPatienceForBehaviours, is_done)) return WaitResult::kDone;
-  } while (defaults_under_way_ > 0 || defaults_ended_ != defaults_seen);
+    if (changed_.wait_for(lock, kBehaviourTimeout, is_done)) return WaitResult::kDone;
+  } while (running_defaults_ > 0 || defaults_ended_ != defaults_seen);
   state_ = State::kGivenUp;
   return WaitResult::kAbandoned;
 }

@@ -17,8 +17,8 @@ namespace framedex::behaviours {
 // Runs a function without behaviours.
 using Default = PJRT_Error* (*)(size_t function, void* arguments);
 
-// While this exists, calls of this thread are a behaviour's own and go to the default. A RuntimeScope within it
-// reverses that.
+// During the lifetime of this object, calls of this thread are made by a behaviour, and go to the default function. A
+// RuntimeScope inside it reverses that.
 class BehaviourScope {
  public:
   BehaviourScope();
@@ -37,15 +37,14 @@ class RuntimeScope {
 };
 bool inside_behaviour();
 
-// While this exists, this thread makes calls on behalf of another thread, which waits for it.
+// During the lifetime of this object, this thread makes calls on behalf of another thread, which waits for it.
 class ProxyCallScope {
  public:
   explicit ProxyCallScope(unsigned long thread);
   ~ProxyCallScope();
 };
 
-// Calls the default of any function of the table with a behaviour's own arguments, without the GIL. Returns nothing for
-// success.
+// Calls the default of any function of the table for a behaviour, without the GIL. Returns nothing for success.
 std::optional<Failure> ask(size_t function, void* arguments);
 
 class WatchedCall {
@@ -73,33 +72,33 @@ class WatchedCall {
   void end(const std::string& outcome, const Failure& failure);
   // Whether a default is running for a behaviour.
   bool is_in_default() const;
-  // Returns the name and place of the running behaviour, empty if there is none.
+  // Returns the name and the source line of the running behaviour; empty if none is running.
   std::pair<std::string, std::string> running() const;
 
   // ---- For the caller.
 
-  // Called when behaviours have finished. Settles the call: writes its results to `arguments`, the caller's, and
-  // returns its error. If behaviours have not decided the outcome, runs the default.
+  // Completes the call when its behaviours have finished: writes the results to the caller's `arguments`, and returns
+  // the error. If behaviours have not decided the outcome, runs the default.
   PJRT_Error* settle(void* arguments);
   // Whether behaviours have decided the outcome.
   bool is_decided() const { return failure_ || has_run_ || is_answered_; }
   PJRT_Error* take_error();
 
-  // A call on a copy is shared by two threads. These two are for the behaviours' thread: start() returns whether
-  // behaviours are still wanted, and the other reports their end.
+  // Two threads share a call on a copy. The behaviours' thread calls these functions: start() returns whether the
+  // caller still waits for behaviours, and finish() reports their end.
   bool start();
   void finish();
-  // For the caller: waits until behaviours have the GIL, then until they finish. If they are too late, their later work
+  // For the caller: waits until behaviours have the GIL, then until they finish. After a timeout, their later work
   // changes only the copy. The caller still gets the results of any default that they ran.
   enum class WaitResult { kLeftOut, kAbandoned, kDone };
   WaitResult wait();
-  // Used after the caller has continued alone. Returns the result if a behaviour has already run the default function,
-  // otherwise runs it now.
+  // For a caller that has continued alone. Returns the result if a behaviour has already run the default function;
+  // otherwise runs the default now.
   PJRT_Error* take_default(void* arguments);
 
  private:
   enum class State { kWaiting, kStarted, kDone, kGivenUp };
-  // Returns whether a default may begin: not after the caller has continued.
+  // Returns whether a default may begin. It may not after the caller has continued alone.
   bool begin_default();
   void end_default();
 
@@ -125,7 +124,7 @@ class WatchedCall {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kWaiting;
-  int defaults_under_way_ = 0;
+  int running_defaults_ = 0;
   int defaults_ended_ = 0;
   std::deque<Run> runs_;
 };

@@ -10,15 +10,15 @@ namespace framedex::behaviours {
 
 // Called by the generated wrappers with the caller's argument struct and its size. The caller owns the error.
 PJRT_Error* wrapped_call(size_t function, void* arguments, size_t size);
-// Drops the error of a function that returns nothing and so cannot report it.
+// Prints and drops the error of a function that cannot return it.
 void discard(PJRT_Error* error, size_t function);
 
 // Allocates `bytes` on a device of the mock. `take(memory, bytes)` allocates without behaviours; `give_back(memory,
-// address)` undoes it. Returns null on failure. A behaviour's reason is then in why_refused() until the thread's next
-// allocation.
+// address)` undoes it. Returns null on failure. A behaviour's reason is then in refusal_reason() until the thread's
+// next allocation.
 using Take = void* (*)(void* memory, int64_t bytes);
 using GiveBack = void (*)(void* memory, void* address);
 void* allocate(int device, int64_t bytes, void* memory, Take take, GiveBack give_back);
-const char* why_refused();
+const char* refusal_reason();
 
 }  // namespace framedex::behaviours

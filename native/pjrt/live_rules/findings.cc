@@ -14,7 +14,8 @@ namespace framedex::pjrt {
 namespace {
 
 constexpr char kAbort[] = "abort";
-// Each thread has stacks of its own, so a program that keeps starting threads would report without end.
+// The maximum number of reports. Stacks are numbered per thread, so a program that keeps starting threads would report
+// without end.
 constexpr size_t kMaximumReports = 1000;
 
 const char* setting() noexcept {
@@ -47,7 +48,7 @@ Description describe(LiveRule rule) {
   return {"", ""};
 }
 
-// Returns whether the rule is to be reported: for the first time with this stack.
+// Returns whether the rule has not been reported with this stack yet.
 bool is_new(LiveRule rule, uint64_t stack) {
   static ForkSafe<std::set<std::pair<LiveRule, uint64_t>>> reported;
   return reported.use([&](auto& all) { return all.size() < kMaximumReports && all.emplace(rule, stack).second; });
@@ -63,7 +64,7 @@ void report(LiveRule rule, const char* function, uint64_t stack, const std::stri
   std::string line = std::string("framedex: ") + description.name + ", broken by the " + description.breaker + ": " +
                      function + ", " + detail + "\n";
   bool aborts = std::strcmp(setting(), kAbort) == 0;
-  if (aborts) line += "framedex: the program is aborted, because FRAMEDEX_VALIDATE=abort.\n";
+  if (aborts) line += "framedex: aborting the program, because FRAMEDEX_VALIDATE=abort.\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line.data(), line.size());
   if (aborts) std::abort();
 }

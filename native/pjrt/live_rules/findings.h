@@ -1,7 +1,7 @@
-// Rules of the C API that are judged at the call, and their reports on stderr: `framedex run --validate`.
+// Rules of the C API that are checked during each call, and their reports on stderr: `framedex run --validate`.
 //
-// framedex.plugins.validation has all rules, and judges them after the run. Here are those that a call shows by itself
-// or together with earlier calls about its objects.
+// framedex.plugins.validation checks all rules after the run. The rules here need only the call itself and earlier
+// calls about its objects.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace framedex::pjrt {
 
-// Whether FRAMEDEX_VALIDATE asks for reports while the program runs: `report`, or `abort` at the first one.
+// Whether FRAMEDEX_VALIDATE requests reports while the program runs: `report`, or `abort` to end the program at the
+// first report.
 extern const bool is_validating;
 
 enum class LiveRule : uint8_t {
@@ -23,8 +24,8 @@ enum class LiveRule : uint8_t {
 };
 
 // Reports that a call of `function` breaks a rule: once for each rule and stack (recorder::Call::stack), 1000 times
-// at most. `detail` says with what. Aborts the program if FRAMEDEX_VALIDATE asks for it, so what the finding needs must
-// be recorded before.
+// at most. `detail` describes the violation. Aborts the program if FRAMEDEX_VALIDATE requests it, so the call must be
+// recorded first.
 void report(LiveRule rule, const char* function, uint64_t stack, const std::string& detail);
 
 }  // namespace framedex::pjrt

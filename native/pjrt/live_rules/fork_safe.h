@@ -1,4 +1,4 @@
-// State behind a lock that a forked child may use, too.
+// State that is protected by a lock, and that a forked child may use too.
 #pragma once
 
 #include <pthread.h>
@@ -8,9 +8,9 @@
 
 namespace framedex::pjrt {
 
-// A value that one thread at a time uses. In a forked child it is empty: another thread may have held it at the fork.
-// At most one of each type: the handler of forks refers to it by a static member. Leaked: calls come after static
-// destructors.
+// A value for one thread at a time. In a forked child it starts empty, because another thread may have been using it at
+// the fork. One instance of each type, because the fork handler finds it through a static member. Leaked: calls come
+// after static destructors.
 template <typename Value>
 class ForkSafe {
  public:

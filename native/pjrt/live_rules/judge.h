@@ -1,7 +1,8 @@
-// Judges one call: the generated wrappers pass its objects here, before and after the plug-in's function.
+// Checks one call against the rules: the generated wrappers pass its objects here, before and after the plug-in's
+// function.
 //
-// The functions for objects have the signatures of recorder::ArgumentWriter's, so that the statements that record a
-// value also judge it.
+// The functions for objects have the same signatures as those of recorder::ArgumentWriter, so that the generated
+// statements that record a value can also check it.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,14 @@
 
 namespace framedex::pjrt {
 
-// The effect of the call on an object. kNames: returned, and owned by another object.
+// The effect of the call on an object. kNames: the call returns an object that another object owns.
 enum class LiveRole : uint8_t { kUses, kReads, kDeletes, kDestroys, kCreates, kNames, kFailsToDestroy };
 
 class Judge {
  public:
   Judge(const char* function, uint64_t stack) : function_(function), stack_(stack) {}
 
-  // Selects the meaning of the objects that follow, and the name of their field.
+  // Sets the role, type and field name of the objects in the following calls.
   Judge& as(LiveRole role, ObjectType type, const char* field) {
     role_ = role;
     type_ = type;
@@ -51,8 +52,8 @@ class Judge {
   const char* field_ = "";
 };
 
-// Call this after a call that is not recorded, unless it has no effect on objects.
-inline void miss_call() {
+// Call this after an unrecorded call, unless the call has no effect on objects.
+inline void forget_objects_of_call() {
   if (is_validating) objects::forget_all();
 }
 

@@ -1,7 +1,7 @@
-// The objects that clients hold, by address: which of them are destroyed or deleted.
+// The objects of clients by address, and whether they are destroyed or deleted.
 //
-// Only the types of objects whose every creation is recorded. What happens unseen makes an object unknown, and unknown
-// objects break no rule.
+// Only for types whose every creation is recorded. After an unrecorded call objects become unknown, and unknown objects
+// break no rule.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ const char* name_of(ObjectType type);
 
 enum class ObjectState : uint8_t { kUsable, kDeleted, kDestroyed };
 
-// The state of an object when a call was given it, and the function that ended its use, if one did.
+// The state of an object when it was passed to a call, and the function that deleted or destroyed it, if one did.
 struct KnownObject {
   ObjectState state = ObjectState::kUsable;
   const char* ended_by = nullptr;
@@ -22,15 +22,16 @@ struct KnownObject {
 namespace objects {
 
 KnownObject find(ObjectType type, const void* address);
-// A function returned the object. If it is known and usable, it has to be destroyed once more.
+// Records that a function returned the object. If it is known and usable, it must be destroyed once more.
 void create(ObjectType type, const void* address);
 void remove_content(ObjectType type, const void* address, const char* function);
-// Returns the state before. Call this before the plug-in's function: another thread may get the address afterwards.
+// Marks the object as destroyed, and returns its state before. Call this before the plug-in's function, because another
+// thread may receive the address afterwards.
 KnownObject destroy(ObjectType type, const void* address, const char* function);
 void forget(const void* address);
-// Call this after a call that was not recorded, or whose objects are not all known.
+// Forgets all objects. Call this after an unrecorded call, or after one with unknown objects.
 void forget_all();
-// Call this if the plug-in has functions that are not recorded: from then on no object is known.
+// Stops tracking objects, because the plug-in has functions that are not recorded.
 void expect_unseen_calls();
 
 }  // namespace objects

@@ -25,17 +25,17 @@ struct Faults {
 // Set once, before the table is returned. Never destroyed: buffers may be used until the process ends.
 Faults* faults = nullptr;
 
-const Failure* due(size_t function, uint64_t number, bool is_event) {
+const Failure* injected_failure(size_t function, uint64_t number, bool is_event) {
   for (const CallRule& rule : faults->rules.calls) {
-    bool is_meant = rule.onwards ? number >= rule.first : number == rule.first;
-    if (rule.function == function && rule.is_event == is_event && is_meant) return &rule.failure;
+    bool applies = rule.onwards ? number >= rule.first : number == rule.first;
+    if (rule.function == function && rule.is_event == is_event && applies) return &rule.failure;
   }
   return nullptr;
 }
 
 }  // namespace
 
-const PJRT_Api* with_faults(const PJRT_Api* api) {
+const PJRT_Api* add_fault_layer(const PJRT_Api* api) {
   FaultRules rules;
   try {
     rules = fault_rules(process_environment);
@@ -68,12 +68,12 @@ PJRT_Error* FaultyCall::device_failure(const std::function<bool(int device)>& wo
 }
 
 PJRT_Error* FaultyCall::failure() {
-  const Failure* failure = due(function_, number_, false);
+  const Failure* failure = injected_failure(function_, number_, false);
   return failure == nullptr ? nullptr : make_error(failure->code, failure->message);
 }
 
 void FaultyCall::fail_event(PJRT_Event*& event) {
-  const Failure* failure = event == nullptr ? nullptr : due(function_, number_, true);
+  const Failure* failure = event == nullptr ? nullptr : injected_failure(function_, number_, true);
   if (failure == nullptr) return;
   auto failing = std::make_shared<EventState>();
   event->state->on_ready([failing, failure](const Status&) { failing->set({failure->code, failure->message}); });

@@ -8,9 +8,9 @@
 
 namespace framedex::mock {
 
-// Returns `api` itself if the environment has no rules, else a table around it that applies them. Invalid rules cause
-// no error here: check_faults() rejects them when the client is opened.
-const PJRT_Api* with_faults(const PJRT_Api* api);
+// Returns `api` itself if the environment has no rules, else a table around it that applies the rules. Invalid rules
+// cause no error here: check_faults() rejects them when the client is opened.
+const PJRT_Api* add_fault_layer(const PJRT_Api* api);
 
 // ---- For the generated wrappers (native/abi/generate_faults.py).
 
@@ -26,7 +26,7 @@ class FaultyCall {
   PJRT_Error* device_failure(const std::function<bool(int device)>& works_on, bool is_execute);
   // Returns the error that a rule injects into this call; nullptr if there is none.
   PJRT_Error* failure();
-  // Makes the event, which may be nullptr, fail if a rule says so.
+  // Makes the event fail if a rule requests it. The event may be nullptr.
   void fail_event(PJRT_Event*& event);
 
  private:

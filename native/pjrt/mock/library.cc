@@ -1,4 +1,4 @@
-// libtpu.so, which stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in to be recorded.
+// libtpu.so, which stock JAX loads through TPU_LIBRARY_PATH. It provides the mock TPU, or the plug-in to be recorded.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -66,7 +66,7 @@ const std::string& refusal(const std::string& reason = {}) {
   return text;
 }
 
-// Returns a table whose first function returns the reason why there is no plug-in. Frameworks crash on a null table.
+// Returns a table whose first function fails with the reason why there is no plug-in. Frameworks crash on a null table.
 const PJRT_Api* refuse(const std::string& reason) {
   refusal(reason);
   static PJRT_Api api = make_api();
@@ -100,10 +100,10 @@ const PJRT_Api* traced(const std::string& refusal_of_behaviours) {
     pjrt::Plugin plugin = pjrt::plugin_from_environment();
     if (plugin.path.empty()) require_gil();
     recorder::start_from_environment();
-    static constexpr AllocationGate kGate{&behaviours::allocate, &behaviours::why_refused};
+    static constexpr AllocationGate kGate{&behaviours::allocate, &behaviours::refusal_reason};
     set_allocation_gate(&kGate);
-    if (plugin.path.empty()) plugin = {with_faults(mock()), "the mock TPU"};
-    return pjrt::interpose(plugin, &behaviours::layered);
+    if (plugin.path.empty()) plugin = {add_fault_layer(mock()), "the mock TPU"};
+    return pjrt::interpose(plugin, &behaviours::add_behaviour_layer);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "framedex: %s\n", error.what());
     return refuse(error.what());
@@ -128,12 +128,12 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* ta
     framedex::recorder::start_from_environment();
     std::string refusal = framedex::behaviours::load_from_environment();
     if (!refusal.empty()) std::fprintf(stderr, "framedex: %s\n", refusal.c_str());
-    return framedex::pjrt::interpose({table, path}, &framedex::behaviours::layered);
+    return framedex::pjrt::interpose({table, path}, &framedex::behaviours::add_behaviour_layer);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
     return table;
   }
 }
 
-// Returns the untraced mock, for another copy of this library in front of it.
+// Returns the untraced mock, for another copy of this library that records it.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_mock_pjrt_api() { return framedex::mock::mock(); }

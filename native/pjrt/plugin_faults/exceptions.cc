@@ -27,7 +27,7 @@ std::string described(const std::type_info* type, const char* message) {
   return message != nullptr ? text + ": " + message : text;
 }
 
-// The end of the Itanium C++ ABI's exception header, with the members that libstdc++ and libc++abi have alike on LP64.
+// The end of the Itanium C++ ABI's exception header: the members that are the same in libstdc++ and libc++abi on LP64.
 struct ExceptionHeader {
   std::type_info* type;
   void* before_unwind_header[9];
@@ -48,8 +48,8 @@ const char* message_of(const std::type_info& type, void* object) {
   return nullptr;
 }
 
-// Describes an exception of another C++ runtime than this library's. Such a handler has no access to the object, but
-// the runtime's list of caught exceptions begins with its header.
+// Describes an exception of another C++ runtime. A handler has no access to such an object, but the list of caught
+// exceptions in the runtime begins with its header.
 std::string foreign_exception() {
   ExceptionHeader* header;
   std::memcpy(&header, abi::__cxa_get_globals(), sizeof(void*));

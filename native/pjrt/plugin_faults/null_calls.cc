@@ -18,10 +18,10 @@ namespace {
 
 struct sigaction before;
 
-// Whether this thread has entered the wrapper of a null slot. Its next fault is the wrapper's.
+// Whether this thread has entered the wrapper of a null slot, so that its next fault is the wrapper's own jump.
 thread_local __attribute__((tls_model("initial-exec"))) bool has_entered_wrapper = false;
 
-// The null slots that a call may have used.
+// The null slots that a call may have gone through.
 struct Candidates {
   const Slot* only = nullptr;
   size_t count = 0;

@@ -1,7 +1,7 @@
 // Finds output fields that a plug-in leaves unassigned although its function succeeds.
 //
-// Before a recorded call, output fields get a mark in place of the caller's bytes. A field with the mark after the call
-// was not assigned: it gets the caller's bytes again, so the caller sees what it would see without framedex.
+// Before a recorded call, output fields get a mark in place of the caller's bytes. A field that still has the mark
+// after the call was not assigned. It gets the caller's bytes back, so the caller sees the same as without framedex.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class OutputMark {
     std::memcpy(before_, field, kSize);
     std::memset(field, kMarkByte, kSize);
   }
-  // Restores the caller's bytes if the field still has the mark. Returns whether it had.
+  // Restores the caller's bytes if the field still has the mark. Returns whether it had the mark.
   bool end() {
     if (field_ == nullptr) return false;
     unsigned char mark[kSize];

@@ -6,7 +6,7 @@
 namespace framedex::recorder {
 
 // While it is set, the thread's calls are not recorded. The user may name a function that the recorder calls itself,
-// such as `malloc`, and a signal handler may interrupt the recorder. __thread, so that a read calls nothing.
+// such as `malloc`, and a signal handler may interrupt the recorder. __thread, so that reading it calls no function.
 FRAMEDEX_EXPORT extern __thread bool is_inside __attribute__((tls_model("initial-exec")));
 
 class InsideScope {

@@ -22,13 +22,13 @@ bool is_report(const char* path) {
   return size > 0 && std::string_view(target.data(), static_cast<size_t>(size)).substr(0, kMemory.size()) == kMemory;
 }
 
-bool tell(const char* path, const std::string& entry) {
+bool append_entry(const char* path, const std::string& entry) {
   if (!is_report(path)) return false;
   int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (file < 0) return false;
-  bool is_told = write(file, entry.data(), entry.size()) == static_cast<ssize_t>(entry.size());
+  bool is_written = write(file, entry.data(), entry.size()) == static_cast<ssize_t>(entry.size());
   close(file);
-  return is_told;
+  return is_written;
 }
 
 }  // namespace
@@ -38,12 +38,12 @@ bool report_to_launcher(std::string_view what, std::string_view text) {
   if (path == nullptr) return false;
   std::string entry(what);
   entry.append(" ").append(text).push_back('\0');
-  bool is_told = false;
+  bool is_written = false;
   try {
-    if (BackgroundThread::instance().perform([&] { is_told = tell(path, entry); })) return is_told;
+    if (BackgroundThread::instance().perform([&] { is_written = append_entry(path, entry); })) return is_written;
   } catch (const std::exception&) {  // the failure to start this thread may itself be the report
   }
-  return tell(path, entry);
+  return append_entry(path, entry);
 }
 
 }  // namespace framedex::recorder

@@ -1,4 +1,4 @@
-// Signal handlers that a handler of our own replaced.
+// Signal handlers that one of our own handlers replaced.
 #pragma once
 
 #include <csignal>
@@ -13,9 +13,9 @@ inline bool is_ignored(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Hands a fatal signal to its previous action, from within the handler that replaced it. An action that is no function
-// is set again: a fault recurs when the handler returns, and a sent signal is sent again, so the process ends by the
-// same signal. Async-signal-safe.
+// Forwards a fatal signal to its previous action, from within the handler that replaced it. An action that is not a
+// function is restored: a fault recurs when the handler returns, and a sent signal is sent again, so the same signal
+// ends the process. Async-signal-safe.
 inline void forward_fatal_signal(const struct sigaction& before, int number, siginfo_t* info, void* context) {
   if (is_default(before) || is_ignored(before)) {
     sigaction(number, &before, nullptr);

@@ -21,8 +21,8 @@ MergedStack unmerged(const NativeStack& native, const PythonFrame* python, size_
   return {reason, native.count(), python_kept};
 }
 
-// Returns whether an address is in a frame's part of the stack. The outermost frame's part reaches to the stack's end,
-// unless it has no unwind information: then its end is unknown.
+// Returns whether an address is in a frame's part of the stack. The part of the outermost frame extends to the stack's
+// end, unless the frame has no unwind information: then its end is unknown.
 bool contains(const WalkedFrame* frame, const WalkedFrame* native_end, uintptr_t address) {
   if (address < frame->sp) return false;
   return frame + 1 != native_end ? address < frame[1].sp : !frame->rule.is_unknown();

@@ -10,7 +10,7 @@
 
 namespace framedex::recorder {
 
-// An interned frame: two words, so stacks compare and hash as memory. Native: {pc, 0}. Python: {code address,
+// A frame in two words, so that stacks are compared and hashed as plain memory. Native: {pc, 0}. Python: {code address,
 // instruction | flags | identity << 32}.
 struct MergedFrame {
   uint64_t first;

@@ -23,7 +23,7 @@ class ReplayCache {
     for (uint32_t i = 0; i < kWays; ++i) {
       uint32_t way = (set.recent + i) % kWays;
       const Entry& entry = set.entries[way];
-      if (!entry.starts_at(start, thread_state) || !entry.log->still_holds()) continue;
+      if (!entry.starts_at(start, thread_state) || !entry.log->is_unchanged()) continue;
       set.recent = way;
       return entry.stack;
     }

@@ -7,9 +7,9 @@
 namespace framedex::recorder {
 
 // At a call site, the caller's stack pointer (the CFA) is a register plus an offset. The caller's frame pointer (fp) is
-// still in its register, or saved at a fixed distance from the CFA. The return address is where the architecture has
-// it: 8 bytes below the CFA, or beside the saved frame pointer. Rules of any other form are `exotic` and left to
-// libgcc.
+// still in its register, or saved at a fixed distance from the CFA. The position of the return address depends on the
+// architecture: 8 bytes below the CFA, or next to the saved frame pointer. Rules of any other form are `exotic` and
+// left to libgcc.
 class FrameRule {
  public:
   FrameRule() = default;  // not initialised: a walk writes only the part of an array that it needs
@@ -32,7 +32,6 @@ class FrameRule {
   bool is_unknown() const { return (bits_ & kUnknown) != 0; }
   bool is_known_end() const { return (bits_ & (kEnd | kUnknown)) == kEnd; }
   bool is_exotic() const { return (bits_ & kExotic) != 0; }
-  bool needs_care() const { return (bits_ & (kEnd | kExotic | kCfaIndirect)) != 0; }
   bool cfa_from_fp() const { return (bits_ & kCfaFromFp) != 0; }
   // The CFA is the word stored at register + offset (GCC's realigned stacks).
   bool cfa_is_indirect() const { return (bits_ & kCfaIndirect) != 0; }

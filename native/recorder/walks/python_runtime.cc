@@ -83,20 +83,22 @@ void encode(uintptr_t data, size_t length, Text& text) {
 }
 
 // CPython 3.11 code objects have no version: a later one at the same address may even have its name and tables at the
-// same addresses. So the deaths of code objects are counted by address. If addresses share a counter, the recorder only
-// writes a known code object again.
-std::array<std::atomic<uint64_t>, 1024> code_deaths{};
+// same addresses. So deallocations of code objects are counted by address. If two addresses share a counter, the only
+// effect is that the recorder writes a known code object again.
+std::array<std::atomic<uint64_t>, 1024> code_deallocations{};
 using Deallocate = void (*)(void*);
 Deallocate deallocate_code = nullptr;
 
-std::atomic<uint64_t>& deaths_at(uintptr_t code) { return code_deaths[code / 16 % code_deaths.size()]; }
+std::atomic<uint64_t>& deallocation_count(uintptr_t code) {
+  return code_deallocations[code / 16 % code_deallocations.size()];
+}
 
 void count_and_deallocate(void* code) {
-  deaths_at(reinterpret_cast<uintptr_t>(code)).fetch_add(1, std::memory_order_relaxed);
+  deallocation_count(reinterpret_cast<uintptr_t>(code)).fetch_add(1, std::memory_order_relaxed);
   deallocate_code(code);
 }
 
-void count_code_deaths(uintptr_t code_type, int deallocate) {
+void count_code_deallocations(uintptr_t code_type, int deallocate) {
   if (code_type == 0 || deallocate_code != nullptr) return;
   auto* slot = reinterpret_cast<Deallocate*>(code_type + static_cast<uintptr_t>(deallocate));
   deallocate_code = *slot;
@@ -117,7 +119,7 @@ constexpr uintptr_t code_of(const PythonLayout& layout, uintptr_t reference) {
   // that word does not change while the code object lives.
   bool has_version = layout.code_version >= 0;
   auto identity = has_version ? read_logged(code, layout.code_version, log)
-                              : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
+                              : read_logged(reinterpret_cast<uintptr_t>(&deallocation_count(code)), 0, log);
   frame->code = code;
   frame->instruction = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout.code_instructions)));
   frame->identity = static_cast<uint32_t>(identity);
@@ -173,7 +175,7 @@ PythonRuntime PythonRuntime::find() {
   // Then only the address identifies the native frame of a run.
   bool is_split = runtime.layout_->thread_base_frame >= 0;
   if (!is_split) runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
-  if (runtime.layout_->code_version < 0) count_code_deaths(runtime.code_type_, runtime.layout_->type_deallocate);
+  if (runtime.layout_->code_version < 0) count_code_deallocations(runtime.code_type_, runtime.layout_->type_deallocate);
   return runtime;
 }
 

@@ -28,10 +28,10 @@ class Reads {
   size_t count() const { return count_; }
   // Returns whether all values are unchanged. Compares in order and stops early, so an address is read only if all
   // values before it are unchanged.
-  bool still_hold() const { return unchanged_from(0) == count_; }
-  // Like still_hold(), but in any order and several at a time. Only for memory that is always readable, such as the
+  bool are_unchanged() const { return unchanged_from(0) == count_; }
+  // Like are_unchanged(), but in any order and several at a time. Only for memory that is always readable, such as the
   // thread's own stack.
-  bool still_hold_together() const {
+  bool are_unchanged_in_any_order() const {
     Value changed = 0;
 #pragma GCC unroll 4
     for (size_t i = 0; i < count_; ++i) changed |= *reads_[i].address ^ reads_[i].value;
@@ -106,8 +106,8 @@ struct ReadLog {
     return python_words.is_complete() && python_bytes.is_complete() && native_words.is_complete();
   }
   // Compares the Python reads first: stacks with the same start differ there sooner than in the native part.
-  bool still_holds() const {
-    return python_words.still_hold() && python_bytes.still_hold() && native_words.still_hold_together();
+  bool is_unchanged() const {
+    return python_words.are_unchanged() && python_bytes.are_unchanged() && native_words.are_unchanged_in_any_order();
   }
 };
 

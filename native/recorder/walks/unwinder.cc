@@ -77,7 +77,7 @@ class RuleWalk {
     }
     if (rule.cfa_from_fp()) note_use_of_fp();
     uintptr_t cfa;
-    // Branches instead of sums, so that the next frame's address does not wait for the look-up of a rule.
+    // Branches instead of sums, so that the next frame's address does not depend on the look-up of a rule.
     if (__builtin_expect(rule.is_frame_pointer(), 1)) {
       cfa = fp_ + 16;
     } else {

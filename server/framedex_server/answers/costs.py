@@ -279,8 +279,8 @@ def query_rows(index: Index, answer: Answer, captures: Collection[int], *, all_l
     """Return the rows of an answer, restricted to these captures; with `all_lines`, one row per path to a line."""
 
     def read_rows() -> Sequence[Row]:
-        with index.restrict_to_captures(captures) as narrow, narrow.reading():
-            rows = answer.rows(narrow, all_lines)
+        with index.restrict_to_captures(captures) as restricted, restricted.reading():
+            rows = answer.rows(restricted, all_lines)
         for path in {row.line.location.path for row in rows if row.line}:
             index.depend_on_file(path)
         return rows

@@ -13,9 +13,9 @@ from lsprotocol import types
 from framedex.base.plaintext import printable, visible
 from framedex.path_resolution.files import file_exists
 from framedex.texts.places import location_labels, location_text
+from framedex_server.answers.navigation_targets import TargetLine, Targets, format_targets
 from framedex_server.answers.remote_sources import find_fetched_location, make_path_resolver
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import TargetLine, Targets, format_targets
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import Markup

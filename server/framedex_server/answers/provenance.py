@@ -67,12 +67,12 @@ async def query_counted(session: Session, path: str, question: Callable[[Index],
     if session.selection.capture is None:
         return await session.query(path, question)
 
-    def ask_narrowed(index: Index) -> Answer:
-        narrowed = session.selection.restrict(index)
-        with narrowed.reading():
-            return question(narrowed)
+    def query_restricted(index: Index) -> Answer:
+        restricted = session.selection.restrict(index)
+        with restricted.reading():
+            return question(restricted)
 
-    return await session.contents.query(Path(path), ask_narrowed)
+    return await session.contents.query(Path(path), query_restricted)
 
 
 def change_labels(index: Index, path: str, line: int) -> list[str]:

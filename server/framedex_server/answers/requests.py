@@ -107,7 +107,7 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "function": printable(frame.function.name),
         "language": frame.function.language.value,
         "role": frame.function.role.value,
-        "module": printable(frame.stated or frame.module),
+        "module": printable(frame.location_without_file or frame.module),
         "location": shown,
         "how": place.how.value if place is not None else None,
         "stale": ", ".join(stale_labels(place)) or None if place is not None else None,

@@ -65,7 +65,7 @@ async def explain_empty_answer(session: Session, parameters: Json, request: str)
     - no capture has calls on the line.
     """
     if request == "framedex/stack":
-        return _reason("No stack is selected. Step along a stack, or select one of the stacks through a line.")
+        return _make_reason("No stack is selected. Step along a stack, or select one of the stacks through a line.")
     place = _parse_location(session, parameters)
     document = Path(place.path if place is not None else find_document(session, parameters))
     found = await session.indexes.find_problem(document)
@@ -98,7 +98,7 @@ def find_repair_action(problem: FramedexError, folder: Path) -> Json | None:
     return None
 
 
-def _reason(text: str, title: str = "", command: str = "", argument: object = None) -> Json:
+def _make_reason(text: str, title: str = "", command: str = "", argument: object = None) -> Json:
     return {"text": text, "action": _make_action(title, command, argument) if command else None}
 
 
@@ -118,22 +118,22 @@ def _explain_line(
 ) -> Json:
     changed = "The recordings of this line have changed in the meantime. Try again."
     if parameters.get("position") is None:
-        return _reason(_END_REASONS[request] if request == "framedex/selectFrame" else changed)
+        return _make_reason(_END_REASONS[request] if request == "framedex/selectFrame" else changed)
     if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_contain_stacks(
         parameters["textDocument"]["uri"]
     ):
-        return _reason("No source found for this line.")
+        return _make_reason("No source found for this line.")
     passed = None if position is None else resolve_registration(session, index, position)
     others = None if passed is None else index.line(passed.path, passed.line).summary()
     if passed is None:  # the line was typed after the last save
-        return _reason("No recorded call went through this line.")
+        return _make_reason("No recorded call went through this line.")
     if others is None:
-        return _reason(format_nearby(index.line(passed.path, passed.line).nearby()))
+        return _make_reason(format_nearby(index.line(passed.path, passed.line).nearby()))
     passes = session.selection.stacks_through(index, passed.path, passed.line, limit=1)
     picked = next((each for each in index.captures() if each.id == session.selection.capture_in(index)), None)
     if not passes and picked is not None:
         name = shorten(printable(command_short(picked.command)))
-        return _reason(
+        return _make_reason(
             f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. Answers cover only the selected capture.",
             *(
@@ -146,8 +146,8 @@ def _explain_line(
         return _public_reason(session, parameters, *ways[0])
     if passes and request == types.TEXT_DOCUMENT_DEFINITION:
         line = {"textDocument": parameters["textDocument"], "position": parameters["position"]}
-        return _reason(_END_REASONS[request], "Open the trace", OPEN_TRACE, line)
-    return _reason(_END_REASONS.get(request, changed) if passes else changed)
+        return _make_reason(_END_REASONS[request], "Open the trace", OPEN_TRACE, line)
+    return _make_reason(_END_REASONS.get(request, changed) if passes else changed)
 
 
 async def _find_public_in_text(session: Session, parameters: Json) -> Location | None:
@@ -162,7 +162,7 @@ async def _find_public_in_text(session: Session, parameters: Json) -> Location |
 def _public_reason(session: Session, parameters: Json, name: str, location: Location) -> Json:
     """Return the reason for a frame whose source is only public; `alternative` fetches its sources if possible."""
     text = f"{format_public_callee(name, location)}; its public page is {location.url}"
-    reason = _reason(text, "Open its public page", OPEN_PUBLIC, location.url)
+    reason = _make_reason(text, "Open its public page", OPEN_PUBLIC, location.url)
     fetch = make_fetch_action(session, parameters["textDocument"]["uri"], location)
     return {**reason, "alternative": fetch} if fetch is not None else reason
 
@@ -176,8 +176,8 @@ def _explain_not_recorded(session: Session, parameters: Json, document: Path) ->
 
             if capture_folders(project_captures_folder(folder)):
                 text = "The recordings here are not indexed yet. Run `framedex index`."
-                return _reason(text, _INDEX_TITLE, INDEX_COMMAND, folder.as_uri())
+                return _make_reason(text, _INDEX_TITLE, INDEX_COMMAND, folder.as_uri())
     text = "Nothing has been recorded here yet. Run `framedex run SCRIPT` to record a program."
     if document.suffix == ".py":
-        return _reason(text, "Record this file", RECORD_COMMAND, parameters["textDocument"]["uri"])
-    return _reason(text)
+        return _make_reason(text, "Record this file", RECORD_COMMAND, parameters["textDocument"]["uri"])
+    return _make_reason(text)

@@ -169,12 +169,12 @@ class UnsavedEdits:
     def nearest_saved_line(self, path: str, line: int) -> int:
         """Return the file's line for a shown line; for a line typed since the last save, the nearest saved one."""
         lines = self._line_map(path)
-        return line if lines is None else lines.backward(line).line
+        return line if lines is None else lines.map_to_old(line).line
 
     def shown_line(self, path: str, line: int) -> int:
         """Return the shown line for a line of the file; for a deleted line, its former position."""
         lines = self._line_map(path)
-        return line if lines is None else lines.forward(line).line
+        return line if lines is None else lines.map_to_new(line).line
 
     def is_shown(self, path: str, line: int) -> bool:
         """Return whether a line of the file is still unchanged in the document."""

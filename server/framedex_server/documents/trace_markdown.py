@@ -15,7 +15,7 @@ from framedex.base.plaintext import printable, truncate
 from framedex.model import FrameRole, FrameRow, Language, Section, SectionKind, Trace
 from framedex.path_resolution.files import file_exists
 from framedex.texts.calls import arguments_text, error_headline, outcome_text
-from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.captures import truncation_reason, unmerged_reason
 from framedex.texts.places import cell_name, location_text
 from framedex.texts.traces import frame_labels, recorded_labels
 from framedex_server.markup import Markup, code_span
@@ -39,44 +39,44 @@ def format_markdown(trace: Trace, uri_of: Uri) -> str:
 
     Links lead to local files, else to public sources.
     """
-    return "\n".join([*_header(trace), *_sections(trace, uri_of)]) + "\n"
+    return "\n".join([*_format_header(trace), *_list_sections(trace, uri_of)]) + "\n"
 
 
-def _header(trace: Trace) -> Iterator[str]:
+def _format_header(trace: Trace) -> Iterator[str]:
     call = trace.call
-    yield f"### {_code(call.function)}"
+    yield f"### {_code_span(call.function)}"
     yield ""
     if arguments := arguments_text(call):
-        yield f"- Arguments: {_code(arguments)}"
+        yield f"- Arguments: {_code_span(arguments)}"
     if call.error > 0:
-        yield f"- Error: {_code(error_headline(call))}"
+        yield f"- Error: {_code_span(error_headline(call))}"
     elif outcome := outcome_text(call).removeprefix(" -> "):
-        yield f"- Result: {_code(outcome)}"
-    yield f"- Duration: {words.duration(call.duration)}, thread {_code(call.thread)}"
-    yield f"- Recorded: call {call.id} of {_code(trace.capture.command)}, {words.clock(trace.capture.started)}"
-    if reason := why_unmerged(trace):
-        yield f"- Not merged: {_code(reason)}"
-    if reason := why_cut_off(trace):
-        yield f"- Cut off: {_code(reason)}"
+        yield f"- Result: {_code_span(outcome)}"
+    yield f"- Duration: {words.duration(call.duration)}, thread {_code_span(call.thread)}"
+    yield f"- Recorded: call {call.id} of {_code_span(trace.capture.command)}, {words.clock(trace.capture.started)}"
+    if reason := unmerged_reason(trace):
+        yield f"- Not merged: {_code_span(reason)}"
+    if reason := truncation_reason(trace):
+        yield f"- Cut off: {_code_span(reason)}"
 
 
-def _sections(trace: Trace, uri_of: Uri) -> Iterator[str]:
+def _list_sections(trace: Trace, uri_of: Uri) -> Iterator[str]:
     for section in trace.sections():
         yield ""
-        yield f"{_title(section)}, most recent call last:"
+        yield f"{_section_title(section)}, most recent call last:"
         yield ""
-        yield from _frames(section.frames, uri_of)
+        yield from _format_frames(section.frames, uri_of)
 
 
-def _title(section: Section) -> str:
+def _section_title(section: Section) -> str:
     if section.dispatch is not None:
-        return f"Dispatched from thread {_code(section.dispatch.thread)}, {section.dispatch.how}"
+        return f"Dispatched from thread {_code_span(section.dispatch.thread)}, {section.dispatch.how}"
     return _TITLES[section.kind]
 
 
-def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
+def _format_frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
     for is_code, run in groupby(enumerate(frames, 1), lambda each: each[1].function.role is FrameRole.CODE):
-        items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
+        items = [f"{number}. {_format_frame(frame, uri_of)}" for number, frame in run]
         yield from items if is_code or len(items) == 1 else _fold_items(items)
 
 
@@ -91,26 +91,26 @@ def _fold_items(items: Sequence[str]) -> Iterator[str]:
     yield ""
 
 
-def _frame(frame: FrameRow, uri_of: Uri) -> str:
+def _format_frame(frame: FrameRow, uri_of: Uri) -> str:
     language = "Python" if frame.function.language is Language.PYTHON else "C++"
-    labels = [*frame_labels(frame), *map(_code, recorded_labels(frame))]
+    labels = [*frame_labels(frame), *map(_code_span, recorded_labels(frame))]
     suffix = f" ({', '.join(labels)})" if labels else ""
-    return f"{language} {_code(frame.function.name)} {_place(frame, uri_of)}{suffix}"
+    return f"{language} {_code_span(frame.function.name)} {_format_location(frame, uri_of)}{suffix}"
 
 
-def _place(frame: FrameRow, uri_of: Uri) -> str:
+def _format_location(frame: FrameRow, uri_of: Uri) -> str:
     place = frame.location
-    if frame.stated is not None:
-        text = _code(frame.stated)
+    if frame.location_without_file is not None:
+        text = _code_span(frame.location_without_file)
         is_there = place is not None and file_exists(place.path)
         return f"at {_MARKUP.link(text, f'{uri_of(place.path)}#L{place.line}')}" if place and is_there else f"at {text}"
     if place is None:
-        return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
-    text = _code(
+        return f"in {_code_span(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
+    text = _code_span(
         location_text(place.path, place.line) if cell_name(place.path) else f"{_shorten_path(place.path)}:{place.line}"
     )
     url = f"{uri_of(place.path)}#L{place.line}" if file_exists(place.path) else place.url
-    return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"
+    return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code_span(f'{place.path}:{place.line}')}"
 
 
 def _shorten_path(path: str) -> str:
@@ -118,6 +118,6 @@ def _shorten_path(path: str) -> str:
     return _PACKAGES.split(path)[-1] if _PACKAGES.search(path) else PurePath(path).name
 
 
-def _code(text: str) -> str:
+def _code_span(text: str) -> str:
     """Return a text of a capture as a code span."""
     return code_span(truncate(printable(text), _MAX_ARGUMENT_CHARACTERS))

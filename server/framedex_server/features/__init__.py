@@ -49,7 +49,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     costs.register,
     capture_contents.register_flame_graphs,
     steps.register,
-    line_requests.register_ways,
+    line_requests.register_navigation_targets,
     line_requests.register_calls_through,
     line_marks.register_recorded_lines,
     indexing.register_recorder,

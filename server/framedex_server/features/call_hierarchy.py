@@ -102,14 +102,18 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
-        about = SourceDefinition.from_data(params.item.data) or ItemFunction.from_data(params.item.data)
-        if about is None:
+        subject = SourceDefinition.from_data(params.item.data) or ItemFunction.from_data(params.item.data)
+        if subject is None:
             return None
-        seen = await query_counted(session, about.origin, lambda index: find_recorded_callers(session, about, index))
-        if seen is None or seen.definition is None or not session.settings_for(about.origin).static_calls:
+        seen = await query_counted(
+            session, subject.origin, lambda index: find_recorded_callers(session, subject, index)
+        )
+        if seen is None or seen.definition is None or not session.settings_for(subject.origin).static_calls:
             return seen.calls if seen is not None else None
         # The search covers all sources and would block hovers.
-        more = await session.contents.query(Path(about.origin), lambda index: find_static_callers(session, seen, index))
+        more = await session.contents.query(
+            Path(subject.origin), lambda index: find_static_callers(session, seen, index)
+        )
         return [*seen.calls, *(more or ())]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
@@ -156,13 +160,13 @@ def find_callers(session: Session, subject: ItemFunction, index: Index) -> list[
         return []
     direct, _ = index.functions.direct_neighbours(function.id)
     calls = []
-    for edge, calls_made in _with_counts(index.functions.callers(function.id), _limit(session, subject)):
+    for edge, calls_made in _format_edge_counts(index.functions.callers(function.id), _max_edges(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
         sites = _sites_in(edge, _local_file(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.caller, subject.origin, anchor, calls_made)
         # Clients open `from_ranges` in the caller's document, and some show nothing if there are none.
-        calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
+        calls.append(types.CallHierarchyIncomingCall(item, _line_ranges(session, sites) or [item.selection_range]))
     return calls
 
 
@@ -175,19 +179,19 @@ class RecordedCallers:
     functions: Sequence[FunctionRow]
 
 
-def find_recorded_callers(session: Session, about: ItemFunction | SourceDefinition, index: Index) -> RecordedCallers:
+def find_recorded_callers(session: Session, subject: ItemFunction | SourceDefinition, index: Index) -> RecordedCallers:
     """Return the recorded callers of the subject, or of the functions that begin at a definition."""
-    if isinstance(about, SourceDefinition):
-        definition: SourceDefinition | None = about
-        functions = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
-        subjects = [_make_subject(each, about) for each in functions]
+    if isinstance(subject, SourceDefinition):
+        definition: SourceDefinition | None = subject
+        functions = [each for each in index.line(subject.path, subject.line).functions() if _begins_at(each, subject)]
+        subjects = [_make_subject(each, subject) for each in functions]
     else:
-        function = _find_function(index, about)
+        function = _find_function(index, subject)
         begin = function.location if function is not None else None
-        definition = SourceDefinition(begin.path, begin.line, about.origin) if begin is not None else None
-        subjects = [about]
-    calls = [call for subject in subjects for call in find_callers(session, subject, index)]
-    recorded = [caller for subject in subjects for caller in index.functions.all_callers(subject.function)]
+        definition = SourceDefinition(begin.path, begin.line, subject.origin) if begin is not None else None
+        subjects = [subject]
+    calls = [call for each in subjects for call in find_callers(session, each, index)]
+    recorded = [caller for each in subjects for caller in index.functions.all_callers(each.function)]
     return RecordedCallers(calls, definition, recorded)
 
 
@@ -221,12 +225,12 @@ def find_callees(session: Session, subject: ItemFunction, index: Index) -> list[
     _, direct = index.functions.direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
-    for edge, calls_made in _with_counts(index.functions.callees(function.id), _limit(session, subject)):
+    for edge, calls_made in _format_edge_counts(index.functions.callees(function.id), _max_edges(session, subject)):
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
         anchor = ItemLocation(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _make_item(session, index, edge.callee, subject.origin, anchor, calls_made)
-        calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
+        calls.append(types.CallHierarchyOutgoingCall(item, _line_ranges(session, sites) or [here]))
     return [*calls, *_find_static_callees(session, subject, function, index)]
 
 
@@ -255,11 +259,11 @@ def _find_function(index: Index, subject: ItemFunction) -> FunctionRow | None:
     return next((each for each in index.functions.find(subject.name) if each.name == subject.name), None)
 
 
-def _limit(session: Session, subject: ItemFunction) -> int:
+def _max_edges(session: Session, subject: ItemFunction) -> int:
     return min(MAX_EDGES, session.settings_for(subject.origin).limit)
 
 
-def _with_counts(edges: Sequence[CallEdge], limit: int) -> Iterator[tuple[CallEdge, str]]:
+def _format_edge_counts(edges: Sequence[CallEdge], limit: int) -> Iterator[tuple[CallEdge, str]]:
     for position, edge in enumerate(edges[:limit], start=1):
         left_out = f" ({len(edges) - limit} more not shown)" if position == limit < len(edges) else ""
         yield edge, count(edge.calls, "call") + left_out
@@ -275,7 +279,7 @@ def _local_file(function: FunctionRow) -> str | None:
     return function.location.path if function.location and file_exists(function.location.path) else None
 
 
-def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
+def _line_ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
     return [session.line_range(site.path, site.line) for site in sites]
 
 

@@ -81,11 +81,11 @@ def register(server: LanguageServer, session: Session) -> None:
         parameters = parse_params(params)
         wanted = parse_integer(parameters, "frame")
 
-        def found(index: Index) -> Json | None:
+        def read_frame(index: Index) -> Json | None:
             row = index.frame(wanted)
             return None if row is None else frame_json(session, row)
 
-        return await query_contents(session, parameters, found)
+        return await query_contents(session, parameters, read_frame)
 
 
 def _boundaries_json(index: Index, capture: int, text: str) -> Json:
@@ -106,7 +106,7 @@ def _boundaries_json(index: Index, capture: int, text: str) -> Json:
 
 
 def _frames_json(session: Session, trace: Trace | None) -> Json | None:
-    from framedex.texts.captures import why_cut_off, why_unmerged
+    from framedex.texts.captures import truncation_reason, unmerged_reason
     from framedex.texts.traces import section_title
 
     if trace is None:
@@ -114,8 +114,8 @@ def _frames_json(session: Session, trace: Trace | None) -> Json | None:
     return {
         "call": call_json(trace.call),
         "capture": capture_json(trace.capture),
-        "unmerged": why_unmerged(trace),
-        "cutOff": why_cut_off(trace),
+        "unmerged": unmerged_reason(trace),
+        "cutOff": truncation_reason(trace),
         "stacks": [
             {"title": section_title(section), "frames": [frame_json(session, frame) for frame in section.frames]}
             for section in trace.sections()
@@ -158,7 +158,7 @@ def register_flame_graphs(server: LanguageServer, session: Session) -> None:
 
 
 def _difference_graph_json(index: Index, before: int, after: int, with_glue: bool) -> Json:
-    from framedex.diff.flames import change_kind, merge_flames
+    from framedex.diff.flames import classify_change, merge_flames
 
     graphs = [[index.capture(capture).flame_graph(with_glue=with_glue)] for capture in (before, after)]
     both = merge_flames(*graphs)
@@ -166,8 +166,8 @@ def _difference_graph_json(index: Index, before: int, after: int, with_glue: boo
     for node, one, other in zip(document["nodes"], both.before, both.after, strict=True):
         node["before"], node["after"] = ({"calls": each.calls, **duration_json(each.duration)} for each in (one, other))
         node["changed"] = {
-            "duration": change_kind(one.duration, other.duration),
-            "calls": change_kind(one.calls, other.calls),
+            "duration": classify_change(one.duration, other.duration),
+            "calls": classify_change(one.calls, other.calls),
         }
     return document
 

@@ -246,9 +246,9 @@ def _compare_lines(session: Session, index: Index, before: int, after: int, floo
 
 
 def _line_json(session: Session, verdict: CostTrend, line: LineDiff, found: Differences) -> Json:
-    from framedex.diff.model import DiffAspect, find_cost
+    from framedex.diff.model import DiffAspect, find_cost_change
 
-    cost = find_cost(line)
+    cost = find_cost_change(line)
     reasons = _find_reasons(line, found)
     return {
         "verdict": verdict.value,

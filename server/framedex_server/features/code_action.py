@@ -1,7 +1,7 @@
-"""Code actions: fixes for the cost in a diagnostic, alternative ways from a line, and public pages.
+"""Code actions: fixes for the cost in a diagnostic, alternative targets of a line, and public pages.
 
 Go to frame leads to the likeliest location only, and opens no browser. The code actions list the others, by function.
-Ways and pages are offered only if the user requests actions, not if the editor requests them as the cursor moves.
+Targets and pages are offered only if the user requests actions, not if the editor requests them as the cursor moves.
 Actions on diagnostics are always offered.
 """
 
@@ -17,9 +17,14 @@ from pygls.lsp.server import LanguageServer
 from framedex.base.plaintext import printable
 from framedex_server.answers import frame_lines
 from framedex_server.answers.costs import ANSWERS, find_counted_captures
+from framedex_server.answers.navigation_targets import (
+    NavigationTarget,
+    find_inward_targets,
+    record_targets,
+    sort_by_file,
+)
 from framedex_server.answers.remote_sources import find_public_callees, make_fetch_action
 from framedex_server.answers.session import Session
-from framedex_server.answers.ways import NavigationTarget, find_ways_in, record_ways, sort_by_file
 from framedex_server.protocol import (
     COMPARE_CAPTURES,
     FETCH_SOURCE,
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import Location
 
-PAGE_KIND, WAY_KIND = "source.framedex.openPublic", "source.framedex.goTo"
+PAGE_KIND, GO_TO_KIND = "source.framedex.openPublic", "source.framedex.goTo"
 """The kinds of these actions: clients neither run them automatically nor show a light bulb for them."""
 
 MAX_PAGES = 4
@@ -45,7 +50,7 @@ def register(server: LanguageServer, session: Session) -> None:
     """Register `textDocument/codeAction`."""
 
     @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[WAY_KIND, PAGE_KIND, COST_KIND])
+        types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[GO_TO_KIND, PAGE_KIND, COST_KIND])
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction] | None:
         actions: list[types.CodeAction] = []
@@ -54,8 +59,8 @@ def register(server: LanguageServer, session: Session) -> None:
         is_automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if is_automatic and not session.lists_automatic_actions:
             return actions or None
-        if session.shows_documents and _is_requested(WAY_KIND, params):
-            actions += [_make_way_action(session, way) for way in await _find_ways(session, params)]
+        if session.shows_documents and _is_requested(GO_TO_KIND, params):
+            actions += [_make_go_to_action(session, candidate) for candidate in await _find_targets(session, params)]
         if _is_requested(PAGE_KIND, params):
             pages = await _find_pages(session, params)
             actions += [_make_page_action(place) for place in pages]
@@ -67,16 +72,16 @@ def _is_requested(kind: str, params: types.CodeActionParams) -> bool:
     return any(f"{kind}.".startswith(f"{wanted}.") for wanted in params.context.only or [kind])
 
 
-async def _find_ways(session: Session, params: types.CodeActionParams) -> list[NavigationTarget]:
-    """Return the ways inward from a source line; empty if there is only one, which go to frame takes."""
+async def _find_targets(session: Session, params: types.CodeActionParams) -> list[NavigationTarget]:
+    """Return the inward targets of a source line; empty if there is only one, to which go to frame leads."""
     place = session.source_position(params.text_document, params.range.start)
     if place is None:
         return []
 
     def find(index: Index) -> list[NavigationTarget]:
-        ways = find_ways_in(session, place, index)
-        record_ways(session, index, ways)
-        return ways
+        candidates = find_inward_targets(session, place, index)
+        record_targets(session, index, candidates)
+        return candidates
 
     found = await session.query_at(place, find) or []
     return sort_by_file(found) if len(found) > 1 else []
@@ -90,16 +95,18 @@ async def _find_pages(session: Session, params: types.CodeActionParams) -> list[
     place = session.request_position(document, position)
     if place is None:
         return []
-    ways = await session.query_at(place, lambda index: find_public_callees(session, index, place)) or []
-    return list({location.url: location for _, location in ways}.values())[:MAX_PAGES]
+    candidates = await session.query_at(place, lambda index: find_public_callees(session, index, place)) or []
+    return list({location.url: location for _, location in candidates}.values())[:MAX_PAGES]
 
 
-def _make_way_action(session: Session, way: NavigationTarget) -> types.CodeAction:
-    title = f"Go to {printable(way.function)}, {way.place}" + (f": {way.detail}" if way.detail else "")
-    target = way.target
+def _make_go_to_action(session: Session, candidate: NavigationTarget) -> types.CodeAction:
+    title = f"Go to {printable(candidate.function)}, {candidate.place}" + (
+        f": {candidate.detail}" if candidate.detail else ""
+    )
+    target = candidate.target
     line = session.line_range(target.path, target.line).start.line
     where = {"uri": session.documents.uri_of(target.path), "line": line}
-    return types.CodeAction(title, kind=WAY_KIND, command=types.Command(title, GO_TO, arguments=[where]))
+    return types.CodeAction(title, kind=GO_TO_KIND, command=types.Command(title, GO_TO, arguments=[where]))
 
 
 def _make_page_action(location: Location) -> types.CodeAction:

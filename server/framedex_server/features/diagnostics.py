@@ -30,11 +30,11 @@ SOURCE = "framedex"
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Register `textDocument/diagnostic`, and send diagnostics to clients without pull support."""
+    """Register `textDocument/diagnostic`, and send diagnostics to clients that do not pull."""
     options = types.DiagnosticOptions(inter_file_dependencies=False, workspace_diagnostics=False, identifier=SOURCE)
 
     @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
-    async def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+    async def pull_diagnostics(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
         return types.RelatedFullDocumentDiagnosticReport(await _find_diagnostics(session, params.text_document.uri))
 
     shown: set[str] = set()

@@ -119,8 +119,8 @@ def register_folding(server: LanguageServer, session: Session) -> None:
         found = await session.texts.run(lambda: list(_stack_ranges(document)))
         if with_runs:  # after whole stacks: a client with a small limit folds only those
             about = path_of(uri) or session.default_document()
-            recorded = await session.query(about, lambda index: _find_recorded_plumbing(index, document)) or frozenset()
-            found += await session.texts.run(lambda: list(_plumbing_ranges(document, recorded)))
+            recorded = await session.query(about, lambda index: _find_recorded_glue(index, document)) or frozenset()
+            found += await session.texts.run(lambda: list(_glue_ranges(document, recorded)))
         return found[: min(limit, MAX_RANGES)] or None
 
 
@@ -130,11 +130,11 @@ def _stack_ranges(document: StackText) -> Iterator[types.FoldingRange]:
             yield types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
 
 
-def _plumbing_ranges(document: StackText, recorded: Collection[FunctionKey]) -> Iterator[types.FoldingRange]:
+def _glue_ranges(document: StackText, recorded: Collection[FunctionKey]) -> Iterator[types.FoldingRange]:
     for stack in document.reading.stacks:
         run: list[TextFrame] = []
         for frame in stack.frames:
-            if _function_key(frame) in recorded or _is_plumbing(frame):
+            if _function_key(frame) in recorded or _is_glue(frame):
                 run.append(frame)
                 continue
             yield from _make_range(run)
@@ -149,7 +149,7 @@ def _make_range(run: list[TextFrame]) -> Iterator[types.FoldingRange]:
         yield types.FoldingRange(run[0].first_line, run[-1].last_line, kind="framedex.glue", collapsed_text=f"… {text}")
 
 
-def _find_recorded_plumbing(index: Index, document: StackText) -> frozenset[FunctionKey]:
+def _find_recorded_glue(index: Index, document: StackText) -> frozenset[FunctionKey]:
     """Return the functions recorded as glue or interpreter: a text line with a location does not name its binary."""
     placed = {named for frame in document.reading.frames() if (named := _function_key(frame)) is not None}
     return frozenset(
@@ -166,7 +166,7 @@ def _function_key(frame: TextFrame) -> FunctionKey | None:
     return frame.function, frame.place.path, frame.place.line
 
 
-def _is_plumbing(frame: TextFrame) -> bool:
+def _is_glue(frame: TextFrame) -> bool:
     """Return whether a frame is glue or interpreter; alternatives share the name of the frame above them."""
     from framedex.binaries.names import readable_name
     from framedex.binaries.roles import role_of

@@ -143,36 +143,36 @@ class BackgroundIndexing:
             self._wake.clear()
 
     async def _poll(self) -> None:
-        for index, is_wanted in (await self._session.run(self._take_outdated)).items():
+        for index, is_wanted in (await self._session.run(self._pop_outdated_indexes)).items():
             if not is_wanted:
                 await self._session.indexes.query_folder(index.parent.parent, lambda index: None)  # reports it
                 continue
             with suppress(JsonRpcRequestCancelled):
                 await self._run_indexer(index, (), lazy=True)
-        for index, captures in (await self._session.run(self._find_finished)).items():
+        for index, captures in (await self._session.run(self._find_finished_captures)).items():
             with suppress(JsonRpcRequestCancelled):  # a cancelled progress skips only these captures
                 await self._run_indexer(index, captures, lazy=True)
         if await self._session.have_changed():
             self._session.refresh_views()
 
-    def _take_outdated(self) -> dict[Path, bool]:
+    def _pop_outdated_indexes(self) -> dict[Path, bool]:
         """Return each index from an earlier version once, with whether to rebuild it automatically."""
         outdated = self._session.indexes.take_outdated()
         return {index: self._session.settings_for(index).auto_index for index in outdated}
 
-    def _find_finished(self) -> dict[Path, list[Path]]:
+    def _find_finished_captures(self) -> dict[Path, list[Path]]:
         """Return the captures to index automatically, by index."""
         indexes = self._session.indexes
         if indexes.is_fixed:
             return {}  # the user who named an index decides about its contents
 
-        def known(project: Path) -> set[Path]:
+        def list_indexed_captures(project: Path) -> set[Path]:
             path = indexes.find_for_folder(project)
             return indexes.list_captures(path) if path is not None else set()
 
         wanted = [root for root in self._session.roots() if self._session.settings_for(root).auto_index]
         by_index: dict[Path, list[Path]] = {}
-        for project, captures in self._arrivals.find_finished(wanted, known).items():
+        for project, captures in self._arrivals.find_finished(wanted, list_indexed_captures).items():
             index = indexes.find_for_folder(project) or project / ".framedex" / "index.db"
             by_index.setdefault(index, []).extend(captures)
         return by_index

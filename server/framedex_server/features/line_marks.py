@@ -39,7 +39,7 @@ from framedex_server.protocol import OPEN_TRACE, SHOW_COSTS
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FunctionMark, LineMark
+    from framedex.model import FunctionCallTotals, LineMark
 
 MAX_COLUMNS = 100
 """Maximum number of columns of all lenses of a line together."""
@@ -124,21 +124,21 @@ def _make_cost_lens(session: Session, path: str, line_range: types.Range, cost: 
 
 
 def _find_title(session: Session, index: Index, function: int, path: str, line: int) -> str | None:
-    mark = index.functions.mark(function)
-    if mark is None:
+    totals = index.functions.call_totals(function)
+    if totals is None:
         return None
     suffix = _counted_suffix(counted_captures_label(session, index, path))
-    return format_title(mark) + doubt_suffix(index, path, line) + suffix
+    return format_title(totals) + doubt_suffix(index, path, line) + suffix
 
 
-def format_title(mark: FunctionMark) -> str:
+def format_title(totals: FunctionCallTotals) -> str:
     """Return a lens title: `12 calls → PJRT_Client_BufferFromHostBuffer and 3 more, 1.2 ms`."""
     reached = ""
-    if mark.boundaries:
-        others = len(mark.boundaries) - 1
-        reached = f" → {shorten(printable(mark.boundaries[0]))}" + (f" and {others} more" if others else "")
-    time = f", {duration(mark.duration)}" if mark.duration is not None else ""
-    return f"{count(mark.calls, 'call')}{reached}{time}"
+    if totals.boundaries:
+        others = len(totals.boundaries) - 1
+        reached = f" → {shorten(printable(totals.boundaries[0]))}" + (f" and {others} more" if others else "")
+    time = f", {duration(totals.duration)}" if totals.duration is not None else ""
+    return f"{count(totals.calls, 'call')}{reached}{time}"
 
 
 def _lens_position(session: Session, path: str, lens: types.CodeLens) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Requests about a line: the ways from it, the calls through it, and the reason for an empty answer.
+"""Requests about a line: its navigation targets, the calls through it, and the reason for an empty answer.
 
-`framedex/waysIn` returns all ways inward (go to frame takes the first), and `framedex/waysOut` the ways outward, by
-target file. Clients that do not list ways offer them as code actions with the command `framedex.goTo`.
+`framedex/waysIn` returns all inward targets (go to frame uses the first), `framedex/waysOut` the outward ones, by
+target file. Clients that do not list targets offer them as code actions with the command `framedex.goTo`.
 `framedex/callsThrough` returns the latest calls through a line. `framedex/why` explains why another request had an
 empty answer.
 """
@@ -17,9 +17,15 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.base.plaintext import printable
 from framedex_server.answers.ffi import resolve_registration
+from framedex_server.answers.navigation_targets import (
+    NavigationTarget,
+    find_inward_targets,
+    find_outward_targets,
+    record_targets,
+    sort_by_file,
+)
 from framedex_server.answers.requests import Json, call_json, parse_integer, parse_params, parse_position, range_json
 from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.answers.ways import NavigationTarget, find_ways_in, find_ways_out, record_ways, sort_by_file
 from framedex_server.answers.why import explain_empty_answer
 from framedex_server.protocol import GO_TO
 
@@ -27,16 +33,16 @@ if TYPE_CHECKING:
     from framedex.index import Index
 
 
-def register_ways(server: LanguageServer, session: Session) -> None:
-    """Register the requests for ways, and `framedex.goTo`."""
+def register_navigation_targets(server: LanguageServer, session: Session) -> None:
+    """Register the requests for navigation targets, and `framedex.goTo`."""
 
     @server.feature("framedex/waysIn")
-    async def ways_in(params: Any) -> list[Json]:
-        return await _list_ways(session, params, find_ways_in)
+    async def list_inward_targets(params: Any) -> list[Json]:
+        return await _list_targets(session, params, find_inward_targets)
 
     @server.feature("framedex/waysOut")
-    async def ways_out(params: Any) -> list[Json]:
-        return await _list_ways(session, params, find_ways_out)
+    async def list_outward_targets(params: Any) -> list[Json]:
+        return await _list_targets(session, params, find_outward_targets)
 
     @server.command(GO_TO)
     async def go_to(place: Any = None) -> None:
@@ -50,7 +56,7 @@ def register_ways(server: LanguageServer, session: Session) -> None:
                 raise JsonRpcInvalidParams(f"{GO_TO} needs an object with uri and line.")
 
 
-async def _list_ways(
+async def _list_targets(
     session: Session, params: Json, search: Callable[[Session, RequestPosition, Index], list[NavigationTarget]]
 ) -> list[Json]:
     position = parse_position(params)
@@ -59,25 +65,25 @@ async def _list_ways(
         return []
 
     def find(index: Index) -> list[Json]:
-        ways = search(session, place, index)
-        record_ways(session, index, ways)
-        return [_way_json(session, way) for way in sort_by_file(ways)]
+        candidates = search(session, place, index)
+        record_targets(session, index, candidates)
+        return [_target_json(session, candidate) for candidate in sort_by_file(candidates)]
 
     return await session.query_at(place, find) or []
 
 
-def _way_json(session: Session, way: NavigationTarget) -> Json:
-    target = way.target
+def _target_json(session: Session, candidate: NavigationTarget) -> Json:
+    target = candidate.target
     return {
-        "function": printable(way.function),
+        "function": printable(candidate.function),
         "location": {
             "uri": session.documents.uri_of(target.path),
             "range": range_json(session.line_range(target.path, target.line)),
         },
-        "place": way.place,
-        "calls": way.calls,
-        "passed": way.skipped,
-        "detail": way.detail,
+        "place": candidate.place,
+        "calls": candidate.calls,
+        "passed": candidate.skipped,
+        "detail": candidate.detail,
     }
 
 

@@ -1,6 +1,6 @@
 """Going to frames: definition, declaration, implementation and references on lines with recorded calls.
 
-Without recorded calls every answer is empty, so that only pyright's and clangd's answers appear. `frame_lines` handles
+Without recorded calls every answer is empty, so only the answers of pyright and clangd appear. `frame_lines` handles
 lines of trace documents and logs.
 
 Definition (go to frame) leads one frame inward, across languages, to the callee that ran. It skips the interpreter,
@@ -50,21 +50,21 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.path_resolution.files import file_exists
 from framedex_server.answers import frame_lines
-from framedex_server.answers.programs import find_lines_outside
-from framedex_server.answers.remote_sources import find_public_callees, format_public_callee
-from framedex_server.answers.requests import Json, show_message
-from framedex_server.answers.session import RequestPosition, Session
-from framedex_server.answers.ways import (
+from framedex_server.answers.navigation_targets import (
     MAX_TARGETS,
     TURNED_OUTWARD_NOTE,
     NavigationTarget,
     TargetLine,
     Targets,
-    find_ways_in,
-    find_ways_out,
+    find_inward_targets,
+    find_outward_targets,
     format_targets,
-    record_ways,
+    record_targets,
 )
+from framedex_server.answers.programs import find_lines_outside
+from framedex_server.answers.remote_sources import find_public_callees, format_public_callee
+from framedex_server.answers.requests import Json, show_message
+from framedex_server.answers.session import RequestPosition, Session
 from framedex_server.protocol import OPEN_PUBLIC, STEP_NOTE
 from framedex_server.stack_paths import can_step_to, local_locations, short_location, skipped_notes
 
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 def register_definition(server: LanguageServer, session: Session) -> None:
     """Register `textDocument/definition`."""
 
-    async def _of_text(params: types.DefinitionParams, position: RequestPosition | None) -> Targets:
+    async def _find_in_stack_text(params: types.DefinitionParams, position: RequestPosition | None) -> Targets:
         about = session, params.text_document.uri, params.position
         targets = await frame_lines.find_definition(*about)
         if targets is None and position is not None and (found := await frame_lines.find_public_frame(*about)):
@@ -87,9 +87,9 @@ def register_definition(server: LanguageServer, session: Session) -> None:
     async def definition(params: types.DefinitionParams) -> Targets:
         place = session.request_position(params.text_document, params.position)
         if session.texts.may_contain_stacks(params.text_document.uri):
-            return await _of_text(params, place)
+            return await _find_in_stack_text(params, place)
         return (
-            await go_to_first_way(server, session, place, types.TEXT_DOCUMENT_DEFINITION, find_ways_in)
+            await find_first_target(server, session, place, types.TEXT_DOCUMENT_DEFINITION, find_inward_targets)
             if place
             else None
         )
@@ -102,7 +102,7 @@ def register_declaration(server: LanguageServer, session: Session) -> None:
     async def declaration(params: types.DeclarationParams) -> Targets:
         place = session.source_position(params.text_document, params.position)
         return (
-            await go_to_first_way(server, session, place, types.TEXT_DOCUMENT_DECLARATION, find_ways_out)
+            await find_first_target(server, session, place, types.TEXT_DOCUMENT_DECLARATION, find_outward_targets)
             if place
             else None
         )
@@ -173,29 +173,29 @@ def _find_origin_locations(session: Session, position: RequestPosition, index: I
         yield outside.location
 
 
-async def go_to_first_way(
+async def find_first_target(
     server: LanguageServer,
     session: Session,
     position: RequestPosition,
     method: str,
     search: Callable[[Session, RequestPosition, Index], list[NavigationTarget]],
 ) -> Targets:
-    """Return the target of the first way from a line, or all targets if the settings say so; send the note."""
+    """Return the first target of a line, or all targets if the settings say so; send the note."""
     takes_all = session.settings_for(position.path).all_places
     most, links = MAX_TARGETS if takes_all else 1, session.links_supported_for(method)
 
-    def found(index: Index) -> tuple[list[NavigationTarget], Targets]:
-        ways = search(session, position, index)
-        record_ways(session, index, ways[:most])
+    def find_candidates(index: Index) -> tuple[list[NavigationTarget], Targets]:
+        candidates = search(session, position, index)
+        record_targets(session, index, candidates[:most])
         origin = session.line_range(position.path, position.line)
-        return ways, format_targets(session, origin, [way.target for way in ways], links, most)
+        return candidates, format_targets(session, origin, [candidate.target for candidate in candidates], links, most)
 
-    ways, targets = await session.query_at(position, found) or ([], None)
-    if ways:
-        text, about = ("", {}) if takes_all else _format_step_note(ways)
-        request = "framedex/waysIn" if search is find_ways_in else "framedex/waysOut"
+    candidates, targets = await session.query_at(position, find_candidates) or ([], None)
+    if candidates:
+        text, about = ("", {}) if takes_all else _format_step_note(candidates)
+        request = "framedex/waysIn" if search is find_inward_targets else "framedex/waysOut"
         _send_after_answer(server, session, text, {**about, "at": position.parameters, "request": request})
-    elif search is find_ways_in:
+    elif search is find_inward_targets:
         pages = await session.query_at(position, lambda index: find_public_callees(session, index, position))
         if pages:
             send_page_note(server, session, position, *pages[0])
@@ -216,7 +216,7 @@ def send_page_note(
 
 
 def _format_step_note(targets: Sequence[NavigationTarget]) -> tuple[str, Json]:
-    """Return the note about a step along the first of these ways, which may be empty, and its further fields."""
+    """Return the note about a step to the first of these targets (may be empty), and its further fields."""
     is_choice = len(targets) > 1
     others = [f"way 1 of {len(targets)}"] if is_choice else []
     turned = [TURNED_OUTWARD_NOTE] if targets[0].turns_outward else []

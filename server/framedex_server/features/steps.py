@@ -120,11 +120,11 @@ class StackNavigation:
         if selected is None:
             return None
 
-        def found(index: Index) -> StackPosition | None:
+        def reload(index: Index) -> StackPosition | None:
             return selected.reload(index) if index.path == selected.index else selected
 
         document = selected.index.parent.parent / "any document"
-        at = await self._session.indexes.query(document, found, selected.index)
+        at = await self._session.indexes.query(document, reload, selected.index)
         if self._session.selection.stack is selected:
             self._session.selection.stack = at
         return at

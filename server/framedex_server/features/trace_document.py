@@ -143,11 +143,11 @@ def _find_requested(session: Session, parameters: Json) -> Callable[[Index], Tra
         def find(index: Index) -> Trace | None:
             return index.calls.trace(call)
 
-    def of_capture(index: Index) -> Trace | None:
+    def find_in_capture(index: Index) -> Trace | None:
         trace = find(index)
         return trace if trace is None or capture is None or trace.call.capture == capture else None
 
-    return of_capture
+    return find_in_capture
 
 
 def _document_json(session: Session, parameters: Json, trace: Trace) -> Json:

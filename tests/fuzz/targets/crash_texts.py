@@ -23,15 +23,17 @@ def run(data: bytes) -> None:
         assert 0 <= frame.start <= len(lines[frame.first_line]) and frame.end <= len(lines[frame.last_line]), frame
         for part in frame.parts:
             assert 0 <= part.start <= part.end <= len(lines[part.line]), part
-    assert _streamed(data, len(data) or 1, _Silent()) == data, "a log came out changed"
-    notes = _Telling()
+    assert _streamed(data, len(data) or 1, _EmptyNotes()) == data, "a log was changed on output"
+    notes = _TellingNotes()
     noted = _streamed(data, len(data) or 1, notes)
-    assert noted == _streamed(data, 61, _Telling()), "what is noted depends on the pieces that a log arrives in"
-    twice = _streamed(data * 2, 2 * len(data) or 1, _Telling())
-    assert twice == _streamed(data * 2, 2 * len(data) or 1, _Telling(), most_kept=-1), "memory changes what is noted"
+    assert noted == _streamed(data, 61, _TellingNotes()), "the notes depend on the pieces in which a log arrives"
+    twice = _streamed(data * 2, 2 * len(data) or 1, _TellingNotes())
+    assert twice == _streamed(data * 2, 2 * len(data) or 1, _TellingNotes(), cache_bytes=-1), (
+        "a cache changes the notes"
+    )
     if _is_plain(text):
-        missing = {_told(frame) for frame in frames if frame.format not in _WHOLE_ONLY} - notes.told
-        assert not missing, f"only read as a whole: {missing}"
+        missing = {_without_address(frame) for frame in frames if frame.format not in _WHOLE_ONLY} - notes.told
+        assert not missing, f"found only when read as a whole: {missing}"
 
 
 # Frames of several lines: a stream reports the first line before the others arrive.
@@ -43,11 +45,11 @@ def _is_plain(text: str) -> bool:
     return "\r" not in text and "#loc" not in text and remove_escapes(text) == text
 
 
-def _told(frame: TextFrame) -> tuple[object, ...]:
-    return frame.format, frame.function, frame.place  # no address: no note depends on one
+def _without_address(frame: TextFrame) -> tuple[object, ...]:
+    return frame.format, frame.function, frame.place  # no note depends on the address
 
 
-class _Silent:
+class _EmptyNotes:
     """Empty notes."""
 
     def cached_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes | None:
@@ -57,18 +59,18 @@ class _Silent:
         return b""
 
 
-class _Telling(_Silent):
+class _TellingNotes(_EmptyNotes):
     """Notes that distinguish the frames."""
 
     def __init__(self) -> None:
         self.told: set[tuple[object, ...]] = set()
 
     def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
-        self.told.update(map(_told, frames))
-        return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
+        self.told.update(map(_without_address, frames))
+        return f" <{[_without_address(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
 
 
-def _streamed(data: bytes, size: int, notes: _Silent, most_kept: int = 1 << 20) -> bytes:
-    log = AnnotatedLog(notes, most_kept=most_kept)
+def _streamed(data: bytes, size: int, notes: _EmptyNotes, cache_bytes: int = 1 << 20) -> bytes:
+    log = AnnotatedLog(notes, cache_bytes=cache_bytes)
     pieces = [piece for at in range(0, len(data), size) for piece in log.annotate(data[at : at + size])]
     return b"".join((*pieces, *log.finish()))

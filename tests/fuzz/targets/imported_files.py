@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from framedex.base.errors import FramedexError
-from framedex.imports.reading import format_of, read_profile
+from framedex.imports.reading import detect_format, read_profile
 from framedex.model import ImportOrigin
 from tests.fuzz.inputs import scratch
 
@@ -19,7 +19,7 @@ def run(data: bytes) -> None:
     path = scratch() / "profile"
     path.write_bytes(data)
     try:
-        form = format_of(path)
+        form = detect_format(path)
         builder = read_profile(path, ImportOrigin(form.name, str(path), hashlib.sha256(data).hexdigest()))
     except FramedexError as error:
         assert error.message and error.remedy

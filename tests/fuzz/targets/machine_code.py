@@ -24,14 +24,19 @@ def _decode(machine: Machine[Any], data: bytes) -> None:
     half = len(data) // 2
     parted = FunctionCode(machine, data[:half], 0x400000, [(data[half:], 0x300000)], lambda address: address % 16 == 0)
     for number in range(len(parted.calls)):
-        parted.calls_before(number), parted.calls_after(number), parted.numbers(number)
+        parted.calls_before(number), parted.calls_after(number), parted.constants_before(number)
     code = FunctionCode(machine, data, 0x400000)
     for number, call in enumerate(code.calls):
         is_jump = call.return_address == 0
         assert is_jump or 0x400000 <= call.return_address <= 0x400000 + len(data) + 16
         assert call.target >= 0 and (call.target == 0 or call.slot is None)
-        code.calls_before(number), code.calls_after(number), code.numbers(number), code.addresses(number)
-    flow = code.flow
-    assert sorted(number for calls, *_ in flow for number in calls) == list(range(len(code.calls)))
-    assert all(earlier < place for place, (_, after, _) in enumerate(flow) for earlier in after)
-    assert all(start <= place for place, (*_, loop_starts) in enumerate(flow) for start in loop_starts)
+        (
+            code.calls_before(number),
+            code.calls_after(number),
+            code.constants_before(number),
+            code.addresses_before(number),
+        )
+    control_flow = code.control_flow
+    assert sorted(number for calls, *_ in control_flow for number in calls) == list(range(len(code.calls)))
+    assert all(earlier < place for place, (_, after, _) in enumerate(control_flow) for earlier in after)
+    assert all(start <= place for place, (*_, loop_starts) in enumerate(control_flow) for start in loop_starts)

@@ -18,9 +18,9 @@ def run(data: bytes) -> None:
     lines = map_lines(old, new)
     before, after = (_stripped(text) for text in (old, new))
     for number in range(len(before)):
-        moved = lines.forward(number + 1)
+        moved = lines.map_to_new(number + 1)
         assert 1 <= moved.line <= len(after)
         if not moved.is_gone:
             assert after[moved.line - 1] == before[number]
-            back = lines.backward(moved.line)
+            back = lines.map_to_old(moved.line)
             assert (back.line, back.is_gone) == (number + 1, False)

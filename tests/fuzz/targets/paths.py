@@ -9,7 +9,7 @@ from framedex.path_resolution.files import PathMap, PathRule
 from framedex.path_resolution.moved_files import TreeFiles, find_files_below
 from framedex.path_resolution.precedence import find_local_file
 from framedex.sources.names import find_likely_files
-from framedex.sources.releases import Build, public_url, published, url_template
+from framedex.sources.releases import Build, find_published_file, public_url, url_template
 from framedex.sources.source_map import is_address
 from tests.fuzz.inputs import Input, scratch
 
@@ -30,7 +30,7 @@ def run(data: bytes) -> None:
     find_local_file(recorded, rules, tree)
     find_files_below(recorded, [str(scratch())])
     find_likely_files(tree, symbol, recorded)
-    if (found := published(recorded, _BUILDS)) is not None:
+    if (found := find_published_file(recorded, _BUILDS)) is not None:
         url = public_url(found.component, found.path, 1, found.revision)
         assert url is not None and urlsplit(url).hostname == "github.com" and url.isprintable()
     _check_template(repository, recorded)

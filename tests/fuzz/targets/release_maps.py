@@ -29,7 +29,7 @@ def run(data: bytes) -> None:
             found = maps.nearest(component, release)
             if found is not None:
                 try:
-                    _ask(found)
+                    _query(found)
                 except SourceMapError as error:
                     assert str(path) in str(error)
 
@@ -49,7 +49,7 @@ def _file(parts: Input) -> bytes:
     )
 
 
-def _ask(found: ReleaseMap) -> None:
+def _query(found: ReleaseMap) -> None:
     for path in found.paths():
         file = found.file(path)
         assert all(1 <= row[4] <= row[5] for row in file.definitions)

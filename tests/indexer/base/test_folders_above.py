@@ -1,4 +1,4 @@
-"""How far up a project's index and settings are searched."""
+"""The folders in which a project's index and settings are searched."""
 
 from framedex.base.folders import folders_upwards
 

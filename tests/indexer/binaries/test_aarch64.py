@@ -94,13 +94,13 @@ def test_constants_and_addresses_of_a_call() -> None:
     """mov w0, #4464; movk w0, #1, lsl #16; mov w1, #-1; adrp x2, +0x1000; add x2, x2, #0x10; str wzr, [sp]; bl."""
     found = code(0x52822E00, 0x72A00020, 0x12800001, 0xB0000002, 0x91004042, 0xB90003FF, 0x94000040)
 
-    assert found.numbers(0) == [70000, 0xFFFFFFFF, 0]
-    assert found.addresses(0) == [0x2010]
+    assert found.constants_before(0) == [70000, 0xFFFFFFFF, 0]
+    assert found.addresses_before(0) == [0x2010]
 
 
 def test_constants_with_a_pattern_of_ones() -> None:
     """mov w1, #0x10001; mov x2, #0x5555555555555555; bl."""
-    assert code(0x320083E1, 0xB200F3E2, 0x94000040).numbers(0) == [0x10001, 0x55555555]
+    assert code(0x320083E1, 0xB200F3E2, 0x94000040).constants_before(0) == [0x10001, 0x55555555]
 
 
 def test_a_store_keeps_a_pointer() -> None:
@@ -110,7 +110,9 @@ def test_a_store_keeps_a_pointer() -> None:
 
 def test_nothing_runs_after_a_trap() -> None:
     """cbz w0, +8; brk; bl; ret."""
-    assert [calls for calls, *_ in code(0x34000040, 0xD4200020, 0x94000040, 0xD65F03C0).flow if calls] == [range(1)]
+    assert [calls for calls, *_ in code(0x34000040, 0xD4200020, 0x94000040, 0xD65F03C0).control_flow if calls] == [
+        range(1)
+    ]
 
 
 @pytest.mark.parametrize("landing", [(), (0xD503245F,)])
@@ -142,8 +144,8 @@ def test_calls_of_a_real_library(tmp_path: Path, options: tuple[str, ...]) -> No
             (
                 binary.function_at(call.target),
                 call.slot,
-                found.numbers(i),
-                [binary.text_at(each) for each in found.addresses(i)],
+                found.constants_before(i),
+                [binary.text_at(each) for each in found.addresses_before(i)],
             )
             for i, call in enumerate(found.calls)
         ]

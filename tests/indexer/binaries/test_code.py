@@ -16,7 +16,7 @@ def test_the_constants_passed_to_a_call_are_those_set_since_the_previous_call() 
     code = FunctionCode(x86_64, _CODE, _AT)
 
     assert [call.return_address - _AT for call in code.calls] == [15, 22, 27]
-    assert [code.numbers(i) for i in range(3)] == [[7, 9], [8], []]
+    assert [code.constants_before(i) for i in range(3)] == [[7, 9], [8], []]
 
 
 def test_indirect_calls_have_the_address_of_their_pointer() -> None:
@@ -45,10 +45,10 @@ def test_a_switch_jump_is_not_a_call() -> None:
 def test_the_control_flow_has_execution_order_instead_of_memory_order() -> None:
     """je +7; call; jmp +5; call; call; ret: each of two branches has one call, and both continue to the last."""
     code = FunctionCode(x86_64, bytes.fromhex("7407e800010000eb05e800010000e800010000c3"), _AT)
-    flow = code.flow
-    of_call = {call: i for i, (calls, *_) in enumerate(flow) for call in calls}
-    assert sorted(flow[of_call[2]][1]) == sorted([of_call[0], of_call[1]])
-    assert flow[of_call[0]][1] == flow[of_call[1]][1] == [0]
+    control_flow = code.control_flow
+    of_call = {call: i for i, (calls, *_) in enumerate(control_flow) for call in calls}
+    assert sorted(control_flow[of_call[2]][1]) == sorted([of_call[0], of_call[1]])
+    assert control_flow[of_call[0]][1] == control_flow[of_call[1]][1] == [0]
 
 
 def test_nothing_runs_after_a_call_that_never_returns() -> None:
@@ -57,23 +57,23 @@ def test_nothing_runs_after_a_call_that_never_returns() -> None:
         x86_64, bytes.fromhex("7405e8f9000000e8f9010000c3"), _AT, never_returns=lambda target: target == 0x1100
     )
 
-    of_call = {call: i for i, (calls, *_) in enumerate(code.flow) for call in calls}
+    of_call = {call: i for i, (calls, *_) in enumerate(code.control_flow) for call in calls}
     assert [call.target for call in code.calls] == [0x1100, 0x1205]
     assert code.endless_calls == {0}
-    assert of_call[0] not in code.flow[of_call[1]][1]
+    assert of_call[0] not in code.control_flow[of_call[1]][1]
 
 
 def test_passed_addresses_and_numbers_are_those_set_since_the_previous_call() -> None:
     """lea rdi,[rip+16]; xor esi,esi; push 3; call; lea rdi,[rsp+8]; call."""
     code = FunctionCode(x86_64, bytes.fromhex("488d3d1000000031f66a03e800010000488d7c2408e800010000c3"), _AT)
-    assert (code.addresses(0), code.addresses(1)) == ([_AT + 23], [])
-    assert code.numbers(0) == [0, 3]
+    assert (code.addresses_before(0), code.addresses_before(1)) == ([_AT + 23], [])
+    assert code.constants_before(0) == [0, 3]
 
 
 @pytest.mark.exhaustive
 def test_the_number_of_followed_jump_tables_is_bounded() -> None:
     """20,000 jumps through a register, each of which could lead after any other."""
-    flow = FunctionCode(x86_64, b"\xff\xe0" * 20_000, _AT).flow
+    control_flow = FunctionCode(x86_64, b"\xff\xe0" * 20_000, _AT).control_flow
 
-    assert len(flow) == 20_000
-    assert not any(after for _, after, _ in flow)
+    assert len(control_flow) == 20_000
+    assert not any(after for _, after, _ in control_flow)

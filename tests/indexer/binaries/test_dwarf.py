@@ -119,7 +119,7 @@ def test_a_split_off_part_without_a_row_of_its_own_has_no_lines(tmp_path: Path) 
     library = compiled(source, "libowners.so", "-O2", "-g", "-shared", "-fPIC")
     binary = Binary.open(library)
     assert binary.symbols is not None
-    (part,) = (each for each in binary.symbols.containing("make", 9) if each.mangled.endswith(".cold"))
+    (part,) = (each for each in binary.symbols.functions_containing("make", 9) if each.mangled.endswith(".cold"))
     code = binary.code_around(part.start)
     assert code is not None
     addresses = [call.return_address - 1 for call in code.calls if part.start < call.return_address <= part.end]

@@ -35,14 +35,14 @@ def line(path: str, number: int = 12, function: str = "main") -> PythonLine:
     ],
 )
 def test_files_match_by_the_end_of_their_path(text: str, path: str, fits: bool) -> None:
-    assert Pattern.parse(text).fits_line(line(path)) is fits
+    assert Pattern.parse(text).matches_line(line(path)) is fits
 
 
 def test_a_path_with_a_dot_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pattern = Pattern.parse("./train.py:*")
-    assert pattern.fits_line(line(f"{tmp_path}/train.py"))
-    assert not pattern.fits_line(line("/elsewhere/train.py"))
+    assert pattern.matches_line(line(f"{tmp_path}/train.py"))
+    assert not pattern.matches_line(line("/elsewhere/train.py"))
 
 
 @pytest.mark.parametrize(
@@ -62,17 +62,17 @@ def test_a_path_with_a_dot_is_relative_to_the_working_folder(tmp_path: Path, mon
     ],
 )
 def test_functions_match_by_short_or_qualified_name(text: str, function: str, fits: bool) -> None:
-    assert Pattern.parse(text).fits_function(function) is fits
+    assert Pattern.parse(text).matches_function(function) is fits
 
 
 def test_a_missing_line_matches_only_patterns_without_a_file() -> None:
-    assert not Pattern.parse("train.py:*").fits_line(None)
-    assert Pattern.parse("*").fits_line(None)
-    assert Pattern.parse("step").fits_line(None)
+    assert not Pattern.parse("train.py:*").matches_line(None)
+    assert Pattern.parse("*").matches_line(None)
+    assert Pattern.parse("step").matches_line(None)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (":12", "no file"),
         ("12", "line without a file"),
@@ -81,6 +81,6 @@ def test_a_missing_line_matches_only_patterns_without_a_file() -> None:
         ("a/..:step", "not a file"),
     ],
 )
-def test_a_malformed_pattern_is_reported(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_malformed_pattern_is_reported(text: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         Pattern.parse(text)

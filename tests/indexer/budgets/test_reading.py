@@ -35,7 +35,7 @@ def test_counts_are_integers_strings_tables_or_lists(written: object, budgets: l
 
 
 @pytest.mark.parametrize(
-    ("written", "told"),
+    ("written", "expected"),
     [
         (True, "True is not a number"),
         (-1, "is negative"),
@@ -51,8 +51,8 @@ def test_counts_are_integers_strings_tables_or_lists(written: object, budgets: l
         (None, "not a budget"),
     ],
 )
-def test_a_malformed_count_is_reported(written: object, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_a_malformed_count_is_reported(written: object, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         parse_count_budgets(COMPILES, written)
 
 
@@ -75,7 +75,7 @@ def test_a_budget_stores_its_text() -> None:
     assert parse_budget(COMPILES, "step=2") == Budget(COMPILES, 2, Pattern.parse("step"), "step=2")
 
 
-def test_the_budget_of_a_start_has_seconds() -> None:
+def test_a_startup_budget_has_seconds() -> None:
     assert parse_startup_budget({"trace_seconds": 1.5}).limit == 1_500_000_000
     assert parse_startup_budget({"trace-seconds": 2}).text == "2 s"
 
@@ -83,6 +83,6 @@ def test_the_budget_of_a_start_has_seconds() -> None:
 @pytest.mark.parametrize(
     "written", [3, {}, {"trace_seconds": True}, {"trace_seconds": -1}, {"trace_seconds": "3"}, {"seconds": 3}]
 )
-def test_a_malformed_budget_of_a_start_is_reported(written: object) -> None:
+def test_a_malformed_startup_budget_is_reported(written: object) -> None:
     with pytest.raises(ValueError, match=r"write startup\.trace_seconds = 10"):
         parse_startup_budget(written)

@@ -95,7 +95,7 @@ def test_calls_that_violate_the_handler_signature_are_explained(missing: Indexed
     text = section(missing, "rms_norm")
     lines = missing.run.result
     for name, said in (
-        ("too many", "It takes 1 argument; the call gives 2. The handler takes (f32) -> (f32), attributes (f32)."),
+        ("too many", "It takes 1 argument; the call passes 2. The handler takes (f32) -> (f32), attributes (f32)."),
         ("wrong attribute", "The handler has no attribute 'epsilon'; at that position it takes 'eps'"),
         ("wrong attribute type", "Attribute eps is f64; the handler takes f32."),
         ("wrong attribute type", "Pass eps=np.float32(...)."),

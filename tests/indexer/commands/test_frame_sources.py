@@ -108,7 +108,7 @@ def test_lines_come_from_source_folders_local_files_or_are_missing(project: Proj
     (own,) = table()
     assert kinds(own) == {"source folder": 4, "file here": 5}
     assert {source["folder"] for source in own["sources"]} == {str(project.library.parent), ""}
-    assert "9 frames: 9 lead to a file here, 0 to a public page, 0 nowhere." in lines()
+    assert "9 frames: 9 have a local file, 0 a public page, 0 neither." in lines()
 
 
 def test_a_component_with_two_versions_has_a_row_for_each(project: Project) -> None:
@@ -151,7 +151,7 @@ def test_lines_from_maps_are_attributed_to_the_map_and_public(
     (own,) = table()
 
     assert kinds(own) == {"file here": 5, kind: 3, "name only": 1}
-    assert "9 frames: 5 lead to a file here, 3 to a public page, 1 nowhere." in lines()
+    assert "9 frames: 5 have a local file, 3 a public page, 1 neither." in lines()
 
 
 def test_an_index_without_recordings_has_no_table(project: Project, tmp_path: Path) -> None:

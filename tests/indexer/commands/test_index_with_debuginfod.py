@@ -143,7 +143,7 @@ def test_a_trace_names_the_command_that_explains_unnamed_frames(plain: tuple[Pat
     done = subprocess.run(trace, cwd=plain[0], capture_output=True, text=True, check=True, timeout=TIMEOUT)
 
     assert "(unnamed function)" in done.stdout
-    assert "1 frame of libthrough.so without a name: `framedex doctor` says why." in done.stderr
+    assert "1 frame of libthrough.so without a name: `framedex doctor` shows the reason." in done.stderr
 
 
 def test_a_settings_file_cannot_name_servers(project: Path, started: Started) -> None:

@@ -61,7 +61,7 @@ def test_a_long_path_stays_whole_in_terminals_that_detect_paths(deep: Location) 
 
 
 def test_a_path_that_nothing_can_open_is_always_shortened() -> None:
-    line = (Span("  N name  "), Span(f"/{'x' * 90}/lib/libjax.so+0x12 (unit.cc)", "dim", elastic=True))
+    line = (Span("  N name  "), Span(f"/{'x' * 90}/lib/libjax.so+0x12 (unit.cc)", "dim", can_shorten=True))
 
     assert rows(line, PLAIN) == ["  N name  …/lib/libjax.so+0x12 (unit.cc)"]
 

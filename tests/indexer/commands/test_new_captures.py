@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from framedex.index import Index, Store
 from tests.indexer.commands.small_captures import unpack_capture
 from tests.indexer.commands.test_index_again import FRAMEDEX
 from tests.indexer.privileges import run_without_privileges
+from tests.once import made_once
+from tests.running import run
 
 QUESTION = ("calls", "--json")
 
@@ -33,6 +37,11 @@ def captures_of(folder: Path) -> list[str]:
         return [Path(capture.path).name for capture in index.captures()]
 
 
+def definitions_of(folder: Path) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(folder / ".framedex" / "index.db")) as connection:
+        return connection.execute("SELECT name, path, line FROM functions_readable WHERE how IS NOT NULL").fetchall()
+
+
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -44,6 +53,15 @@ def test_the_first_question_creates_the_index(project: Path) -> None:
     result = ask()
     assert result.exit_code == 0 and "Indexing 1 recording: 20260101-000000-1." in result.stderr
     assert captures_of(project) == ["20260101-000000-1"]
+
+
+def test_a_question_finds_the_definitions_that_index_finds(project: Path) -> None:
+    (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
+    shutil.copytree(capture, project / ".framedex" / "captures" / capture.name)
+    ask()
+    found = definitions_of(project)
+    ask("index")
+    assert found and found == definitions_of(project)
 
 
 def test_a_question_without_recordings_says_how_to_record(project: Path) -> None:

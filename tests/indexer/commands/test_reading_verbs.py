@@ -144,7 +144,7 @@ def test_the_trace_of_a_function_is_that_of_its_latest_call(indexed: Project) ->
 def test_an_unmerged_trace_shows_two_stacks_and_the_reason(indexed: Project) -> None:
     shown = run("trace", "4").stdout
 
-    assert "A run of Python frames has no interpreter frame on the native stack." in shown
+    assert "Some Python frames have no interpreter frame on the native stack." in shown
     assert shown.index("\nnative frames\n") < shown.index("\nPython frames\n")
     document = read("trace", "4")
     assert (len(document["frames"]), len(document["python"])) == (2, 4)

@@ -158,13 +158,13 @@ def test_a_mirror_of_the_settings_is_shown_and_needs_separate_consent(recorded: 
 def test_a_mirror_that_would_run_a_command_is_refused(recorded: Recorded, address: object) -> None:
     recorded.settings(f"[mirrors]\njax = {json.dumps(address)}\n")
     result = run("fetch")
-    assert "mirrors.jax is not understood" in result.stderr
+    assert "mirrors.jax is invalid" in result.stderr
     assert "from https://github.com/jax-ml/jax" in result.stdout
 
 
 def test_a_mirror_of_an_unknown_component_is_reported(recorded: Recorded) -> None:
     recorded.settings('[mirrors]\njaxx = "https://example.org/x"\n')
-    assert "mirrors.jaxx is no setting; did you mean jax?" in run("fetch").stderr
+    assert "mirrors.jaxx is not a setting; did you mean jax?" in run("fetch").stderr
 
 
 @pytest.mark.exhaustive(keep=["./{relative}"])

@@ -133,7 +133,7 @@ def test_sources_and_path_rules_of_the_settings_apply_to_index(elsewhere: Projec
     """)
     result = run("index")
     assert result.exit_code == 0, result.stderr
-    assert "path_map is no setting; did you mean path-map?" in result.stderr
+    assert "path_map is not a setting; did you mean path-map?" in result.stderr
     trace = run("trace", "1").stdout
     assert f"{here}/demo.py:{elsewhere.line('return put')}" in trace and "not here" not in trace
     assert run("where", f"{here}/demo.py:{elsewhere.line('return put')}").stdout.count("framedex trace") == 3

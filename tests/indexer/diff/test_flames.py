@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.diff.flames import NodeShare, change_kind, merge_flames
+from framedex.diff.flames import NodeShare, classify_change, merge_flames
 from framedex.model import FlameGraph, FlameKind, FlameNode
 
 
@@ -45,7 +45,7 @@ def test_no_graphs_merge_into_an_empty_graph() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "expected"),
     [
         (0, 0, "same"),
         (5, 10, "same"),
@@ -56,5 +56,5 @@ def test_no_graphs_merge_into_an_empty_graph() -> None:
         (1, 21, "came"),
     ],
 )
-def test_changes_below_a_factor_of_two_count_as_unchanged(before: int, after: int, said: str) -> None:
-    assert change_kind(before, after) == said
+def test_changes_below_a_factor_of_two_count_as_unchanged(before: int, after: int, expected: str) -> None:
+    assert classify_change(before, after) == expected

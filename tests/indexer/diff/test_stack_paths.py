@@ -22,7 +22,7 @@ def _frames(names: Sequence[str], line: int) -> list[DisplayedFrame]:
     return [DisplayedFrame(name, language, place, 0) for name, language in zip(names, languages, strict=True)]
 
 
-def told(before: Sequence[LineCallee], after: Sequence[LineCallee]) -> list[str]:
+def describe_merge(before: Sequence[LineCallee], after: Sequence[LineCallee]) -> list[str]:
     return [
         f"{_mark(each)}{each.depth} {each.function}"
         for each in merge_differing_paths(build_path_trees(before), build_path_trees(after))
@@ -34,11 +34,11 @@ def _mark(branch: PathFrame) -> str:
 
 
 def test_equal_paths_at_different_lines_are_not_a_difference() -> None:
-    assert told(below("main put P", "main run Q"), below("main run Q", "main put P", line=9)) == []
+    assert describe_merge(below("main put P", "main run Q"), below("main run Q", "main put P", line=9)) == []
 
 
 def test_lambda_numbers_are_not_a_difference() -> None:
-    assert told(below("f::$_14::operator() g{lambda#2} P"), below("f::$_15::operator() g{lambda#3} P")) == []
+    assert describe_merge(below("f::$_14::operator() g{lambda#2} P"), below("f::$_15::operator() g{lambda#3} P")) == []
 
 
 def test_the_address_of_an_unnamed_function_is_not_a_difference() -> None:
@@ -46,25 +46,29 @@ def test_the_address_of_an_unnamed_function_is_not_a_difference() -> None:
         [LineCallee(None, "P", tuple(_frames([f"a.so+0x{at} (unnamed function)", "P"], 1)), 1, 0, 0)] for at in "12"
     )
 
-    assert told(one, other) == []
+    assert describe_merge(one, other) == []
 
 
 def test_an_inserted_frame_is_the_only_difference() -> None:
-    assert told(below("main put copy P"), below("main put cached copy P")) == [" 0 main", " 1 put", "+2 cached"]
+    assert describe_merge(below("main put copy P"), below("main put cached copy P")) == [
+        " 0 main",
+        " 1 put",
+        "+2 cached",
+    ]
 
 
 def test_an_inserted_frame_comes_before_its_callees() -> None:
-    found = told(below("main put P", "main run Q"), below("main cached put P", "main cached run Q"))
+    found = describe_merge(below("main put P", "main run Q"), below("main cached put P", "main cached run Q"))
 
     assert found == [" 0 main", "+1 cached"]
 
 
 def test_replaced_frames_are_listed_one_after_the_other() -> None:
-    assert told(below("main a b copy P"), below("main x copy P")) == [" 0 main", "-1 a", "-2 b", "+3 x"]
+    assert describe_merge(below("main a b copy P"), below("main x copy P")) == [" 0 main", "-1 a", "-2 b", "+3 x"]
 
 
 def test_diverging_paths_are_shown_to_their_end() -> None:
-    assert told(below("main put P"), below("main put P", "main run Q")) == [" 0 main", "+1 run", "+2 Q"]
+    assert describe_merge(below("main put P"), below("main put P", "main run Q")) == [" 0 main", "+1 run", "+2 Q"]
 
 
 def test_swapped_recordings_swap_added_and_removed() -> None:
@@ -77,7 +81,7 @@ def test_swapped_recordings_swap_added_and_removed() -> None:
         assert bool(ahead) == bool(back)
         if not sides[0] or not sides[1]:
             assert only == gone[::-1]
-        assert told(sides[0], sides[0]) == []
+        assert describe_merge(sides[0], sides[0]) == []
 
 
 def test_each_side_of_the_tree_has_only_its_own_frames() -> None:

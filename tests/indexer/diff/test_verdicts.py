@@ -12,8 +12,8 @@ from framedex.diff.model import (
     DiffAspect,
     LineDiff,
     Quantity,
-    find_cost,
-    judge_line,
+    classify_line,
+    find_cost_change,
     sort_worst_first,
 )
 from framedex.diff.text import line_reasons, verdicts_text
@@ -58,7 +58,7 @@ CALLS = Quantity(DiffAspect.CALLS, "calls", "PJRT_Client_Compile", 3, 4)
     ],
 )
 def test_a_line_is_judged_by_time_then_compilations_then_bytes(judged: LineDiff, verdict: CostTrend) -> None:
-    assert judge_line(judged) is verdict
+    assert classify_line(judged) is verdict
 
 
 def test_the_largest_regression_comes_first() -> None:
@@ -75,8 +75,8 @@ def test_the_largest_regression_comes_first() -> None:
 
 def test_the_cost_is_the_time_with_the_largest_change() -> None:
     waits = time(20, 900, "waiting")
-    assert find_cost(line(waits, before=10, after=30)) == CostChange("waiting", 20 * MS, 900 * MS)
-    assert find_cost(line(waits, before=10, after=2_000)) == CostChange(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
+    assert find_cost_change(line(waits, before=10, after=30)) == CostChange("waiting", 20 * MS, 900 * MS)
+    assert find_cost_change(line(waits, before=10, after=2_000)) == CostChange(IN_THE_RUNTIME, 10 * MS, 2_000 * MS)
 
 
 def test_the_reason_comes_before_its_figures() -> None:

@@ -15,7 +15,7 @@ TRANSFER, COMPILE = "PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Compile"
 READ, EXECUTE = "PJRT_Buffer_ToHostBuffer", "PJRT_LoadedExecutable_Execute"
 
 
-def row_of(store: Path, rank: int) -> Path:
+def capture_file(store: Path, rank: int) -> Path:
     """The file of a rank's capture."""
     files = store.glob("captures/*/*.parquet")
     return next(file for file in files if read(file)["rank"].to_pylist() == [rank])
@@ -33,48 +33,48 @@ def write(path: Path, table: pa.Table) -> None:
 
 def change_row(store: Path, of: int, **values: object) -> None:
     """Change a rank's capture in the store."""
-    path = row_of(store, of)
+    path = capture_file(store, of)
     table = read(path)
     write(path, pa.Table.from_pylist([table.to_pylist()[0] | values], table.schema))
 
 
 def change_calls(store: Path, rank: int, change: Callable[[pa.Table], pa.Table]) -> None:
     """Change the calls of a rank."""
-    path = store / "calls" / read(row_of(store, rank))["part"][0].as_py()
+    path = store / "calls" / read(capture_file(store, rank))["part"][0].as_py()
     write(path, change(read(path)))
 
 
-def with_column(calls: pa.Table, name: str, values: pa.Array) -> pa.Table:
+def replace_column(calls: pa.Table, name: str, values: pa.Array) -> pa.Table:
     """The calls with other values in a column."""
     return calls.set_column(calls.column_names.index(name), name, values)
 
 
-def begun_later(calls: pa.Table, by: int) -> pa.Table:
+def shift_clock(calls: pa.Table, by: int) -> pa.Table:
     """The calls by a clock that is this many ns ahead."""
-    return with_column(calls, "start", pc.add(calls["start"], by))
+    return replace_column(calls, "start", pc.add(calls["start"], by))
 
 
-def at_another_speed(calls: pa.Table, by: float) -> pa.Table:
+def scale_times(calls: pa.Table, by: float) -> pa.Table:
     """The calls with times multiplied by a factor."""
     start = calls["start"].to_numpy()
-    return with_column(calls, "start", pa.array(start[0] + ((start - start[0]) * by).astype(np.int64)))
+    return replace_column(calls, "start", pa.array(start[0] + ((start - start[0]) * by).astype(np.int64)))
 
 
-def without_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
+def remove_transfer(calls: pa.Table, step: int, steps: int = 60) -> pa.Table:
     """The calls of `training_rank.py` without the first transfer of a step and its consequences until the next step."""
     rows = transfers(calls)
     place = len(rows) - 2 * (steps - step)
     return pa.concat_tables([calls.slice(0, rows[place]), calls.slice(rows[place + 1])])
 
 
-def with_arguments(calls: pa.Table, arguments: str) -> pa.Table:
+def replace_arguments(calls: pa.Table, arguments: str) -> pa.Table:
     """The calls with other arguments of one transfer."""
     row = transfers(calls)[-20]
-    one = with_column(calls.slice(row, 1), "arguments", pa.array([arguments]))
+    one = replace_column(calls.slice(row, 1), "arguments", pa.array([arguments]))
     return pa.concat_tables([calls.slice(0, row), one, calls.slice(row + 1)])
 
 
-def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
+def slow_down_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
     """One rank reads slowly, and the others wait for it.
 
     Each read like its last one takes this long; the others wait in the program that they run next.
@@ -95,10 +95,10 @@ def with_slow_reads(calls: pa.Table, is_slow: bool, by: int) -> pa.Table:
             duration[row] += by
             shift += by
             held = False
-    return with_column(with_column(calls, "start", pa.array(start)), "duration", pa.array(duration))
+    return replace_column(replace_column(calls, "start", pa.array(start)), "duration", pa.array(duration))
 
 
-def with_a_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int = 60) -> pa.Table:
+def insert_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int = 60) -> pa.Table:
     """One rank of `training_rank.py` pauses before it loads the data of a step.
 
     The others wait for it in the program that they run then.
@@ -111,10 +111,10 @@ def with_a_pause(calls: pa.Table, step: int, by: int, is_own: bool, steps: int =
         duration[first] += by
         first += 1
     moved = [moment + by * (row >= first) for row, moment in enumerate(start)]
-    return with_column(with_column(calls, "start", pa.array(moved)), "duration", pa.array(duration))
+    return replace_column(replace_column(calls, "start", pa.array(moved)), "duration", pa.array(duration))
 
 
-def from_a_cache(calls: pa.Table) -> pa.Table:
+def load_from_cache(calls: pa.Table) -> pa.Table:
     """The calls with compiled programs loaded instead."""
     told = calls["function"].to_pylist()
     names = ["PJRT_Executable_DeserializeAndLoad" if each == COMPILE else each for each in told]
@@ -122,25 +122,25 @@ def from_a_cache(calls: pa.Table) -> pa.Table:
         json.dumps({"loaded_executable": json.loads(text)["executable"]}) if name == COMPILE else text
         for name, text in zip(told, calls["arguments"].to_pylist(), strict=True)
     ]
-    return with_column(with_column(calls, "function", pa.array(names)), "arguments", pa.array(arguments))
+    return replace_column(replace_column(calls, "function", pa.array(names)), "arguments", pa.array(arguments))
 
 
-def at_another_line(calls: pa.Table) -> pa.Table:
+def move_to_first_line(calls: pa.Table) -> pa.Table:
     """The calls with all calls on the line of the first transfer."""
     stack = calls["stack"][transfers(calls)[0]]
-    return with_column(calls, "stack", pa.array([stack.as_py()] * len(calls)))
+    return replace_column(calls, "stack", pa.array([stack.as_py()] * len(calls)))
 
 
-def copy_earlier(store: Path, rank: int) -> None:
+def add_earlier_copy(store: Path, rank: int) -> None:
     """Add a rank a second time, an hour earlier, with some of its calls."""
-    path = row_of(store, rank)
+    path = capture_file(store, rank)
     table = read(path)
     row = table.to_pylist()[0]
     name = f"{rank:032x}"
     part = f"{row['part'].rpartition('/')[0]}/{name}-00000000.parquet"
     for folder in ("calls", "call_kinds"):
         rows = read(store / folder / row["part"]).slice(0, 300)
-        write(store / folder / part, with_column(rows, "capture", pa.array([name] * len(rows))))
+        write(store / folder / part, replace_column(rows, "capture", pa.array([name] * len(rows))))
     row |= {"capture": name, "part": part, "started": row["started"] - 3_600_000_000_000, "calls": 300}
     write(path.with_name(f"{name}-00000000.parquet"), pa.Table.from_pylist([row], table.schema))
 

@@ -54,22 +54,22 @@ def names() -> FrameNamer:
     return FrameNamer()
 
 
-def added(store: str | Path, *captures: Path) -> list[AddedCapture | FramedexError]:
+def add_to_store(store: str | Path, *captures: Path) -> list[AddedCapture | FramedexError]:
     """The outcomes of adding captures to a store."""
     place = StoreRoot(str(store))
     return [done for _, done in add_captures(place, captures, names(), SilentProgress())]
 
 
-def asked(store: str | Path, sql: str) -> list[tuple[Any, ...]]:
+def run_query(store: str | Path, sql: str) -> list[tuple[Any, ...]]:
     """The rows of a query."""
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        return asking.query(sql).rows
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        return connection.query(sql).rows
 
 
 def content(store: str | Path) -> dict[str, list[tuple[Any, ...]]]:
     """All rows of a store in a defined order."""
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        return {table: sorted(asking.query(f"SELECT * FROM {table}").rows, key=repr) for table in TABLES}
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        return {table: sorted(connection.query(f"SELECT * FROM {table}").rows, key=repr) for table in TABLES}
 
 
 def files(store: Path) -> dict[str, str]:
@@ -78,13 +78,13 @@ def files(store: Path) -> dict[str, str]:
     return {str(path.relative_to(store)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
-def copied(capture: Path, folder: Path) -> Path:
+def copy_capture(capture: Path, folder: Path) -> Path:
     """A copy of a capture that may be changed."""
     return Path(shutil.copytree(capture, folder / capture.name))
 
 
 @contextmanager
-def adding_process(store: str | Path, captures: Sequence[Path]) -> Iterator[subprocess.Popen[str]]:
+def start_adding_process(store: str | Path, captures: Sequence[Path]) -> Iterator[subprocess.Popen[str]]:
     """A process that adds captures: a context manager."""
     command = [sys.executable, "-m", "framedex", "fleet", "add", "--store", str(store), *map(str, captures)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from framedex.fleet.ranks.model import Kind
-from tests.indexer.fleet.fleets import added, asked
+from tests.indexer.fleet.fleets import add_to_store, run_query
 from tests.running import run
 
 Floats = npt.NDArray[np.float64]
@@ -73,12 +73,12 @@ class Job:
         """Record the program, and add it to a store in `folder`."""
         recorded = run("training_rank.py", str(steps), folder=folder, FRAMEDEX_JOB=JOB, FRAMEDEX_RANK="0").capture
         self.store = folder / "store"
-        added(self.store, recorded)
+        add_to_store(self.store, recorded)
         (calls,) = self.store.glob("calls/*/*/*.parquet")
         self.calls = parquet.read_table(calls, partitioning=None)
         self.kinds = parquet.read_table(next(self.store.glob("call_kinds/*/*/*.parquet")), partitioning=None)
         self.row = parquet.read_table(next(self.store.glob("captures/*/*.parquet")), partitioning=None)
-        told = dict(asked(self.store, "SELECT stack, line FROM user_lines_readable"))
+        told = dict(run_query(self.store, "SELECT stack, line FROM user_lines_readable"))
         lines = np.array([told.get(stack, -1) for stack in self.calls["stack"].to_pylist()], np.int64)
         self.calls = self.calls.append_column("line", pa.array(lines))
         functions = np.array(self.calls["function"].to_pylist())

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from framedex.captures.folders import capture_folders
 from framedex.captures.metadata import read_metadata
-from framedex.fleet.running.lines import line_now
+from framedex.fleet.running.lines import find_current_line
 from framedex.fleet.running.states import RankActivity, RunningJob, read_job
 from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
@@ -46,7 +46,7 @@ class StartedJob:
         if len(capture_folders(self.captures)) < RANKS:
             return False
         ranks = read_job([self.captures]).ranks
-        if line_now(ranks[ABSENT])[1] != "Queue.get":
+        if find_current_line(ranks[ABSENT])[1] != "Queue.get":
             return False
         return all(each.activity is RankActivity.WAITS_FOR_RESULT for each in ranks if each.rank != ABSENT)
 

@@ -21,15 +21,25 @@ from framedex.base.errors import FramedexError
 from framedex.captures import read_capture
 from framedex.commands.main import cli
 from framedex.fleet.adding import AddedCapture, add_captures
-from framedex.fleet.marks import marked_names
-from framedex.fleet.questions import QUESTIONS
+from framedex.fleet.marks import read_marked_names
+from framedex.fleet.prepared_queries import PREPARED_QUERIES
 from framedex.fleet.schema import MARKER
 from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
 from framedex.fleet.sweeping import sweep
 from framedex.index import Store
 from framedex.ingest import SilentProgress, ingest_captures
-from tests.indexer.fleet.fleets import JOB, added, adding_process, asked, content, copied, files, job, names
+from tests.indexer.fleet.fleets import (
+    JOB,
+    add_to_store,
+    content,
+    copy_capture,
+    files,
+    job,
+    names,
+    run_query,
+    start_adding_process,
+)
 from tests.pythons import ROOT
 
 
@@ -37,14 +47,14 @@ from tests.pythons import ROOT
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store to which one process has added both ranks."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) and done.is_new for done in add_to_store(store, *job()))
     return store
 
 
 def test_a_store_contains_the_calls_of_its_captures(clean: Path) -> None:
     for rank, path in enumerate(job()):
         capture = read_capture(path)
-        rows = asked(
+        rows = run_query(
             clean,
             "SELECT c.call, c.start - p.started, c.duration, c.boundary, c.function, c.error, c.arguments, p.job,"
             f" p.host FROM calls c JOIN captures p USING (capture) WHERE p.rank = {rank} ORDER BY c.call",
@@ -62,7 +72,7 @@ def test_a_store_contains_the_calls_of_its_captures(clean: Path) -> None:
 
 
 def test_totals_of_kinds_equal_the_sums_of_their_calls(clean: Path) -> None:
-    (different,) = asked(
+    (different,) = run_query(
         clean,
         "WITH own AS (SELECT c.*, coalesce(c.duration, 0) - coalesce((SELECT sum(coalesce(i.duration, 0)) FROM calls i"
         "  WHERE i.capture = c.capture AND i.parent = c.call), 0) AS own FROM calls c),"
@@ -88,20 +98,20 @@ def test_stacks_have_the_names_and_lines_of_an_index(clean: Path, tmp_path: Path
     with closing(sqlite3.connect(tmp_path / "index.db")) as index:
         told = set(index.execute(query).fetchall())
 
-    assert set(asked(clean, f"{query} WHERE c.rank = 0")) == told
+    assert set(run_query(clean, f"{query} WHERE c.rank = 0")) == told
     lines = "SELECT DISTINCT u.path, u.line, u.function FROM user_lines_readable u"
     with closing(sqlite3.connect(tmp_path / "index.db")) as index:
         told = set(index.execute(lines).fetchall())
-    assert set(asked(clean, f"{lines} JOIN calls_readable c USING (stack) WHERE c.rank = 0")) == told
+    assert set(run_query(clean, f"{lines} JOIN calls_readable c USING (stack) WHERE c.rank = 0")) == told
 
 
 def test_shared_data_of_two_hosts_is_stored_once(clean: Path) -> None:
     for table in ("stacks", "frames"):
-        ((rows, once),) = asked(
+        ((rows, once),) = run_query(
             clean, f"SELECT count(*), count(DISTINCT id) FROM {table} {'WHERE depth = 0' * (table == 'frames')}"
         )
         assert rows == once > 0
-    ((shared,),) = asked(
+    ((shared,),) = run_query(
         clean, "SELECT count(*) FROM (SELECT stack FROM call_kinds GROUP BY stack HAVING count(DISTINCT capture) = 2)"
     )
     assert shared > 0
@@ -111,7 +121,7 @@ def test_shared_data_of_two_hosts_is_stored_once(clean: Path) -> None:
 def test_adding_a_capture_twice_changes_nothing(clean: Path, tmp_path: Path) -> None:
     before = files(clean)
 
-    again = added(clean, *job(), copied(job()[0], tmp_path))
+    again = add_to_store(clean, *job(), copy_capture(job()[0], tmp_path))
 
     assert [isinstance(done, AddedCapture) and not done.is_new for done in again] == [True] * 3
     assert files(clean) == before
@@ -120,7 +130,7 @@ def test_adding_a_capture_twice_changes_nothing(clean: Path, tmp_path: Path) -> 
 @pytest.mark.exhaustive
 def test_concurrent_adds_of_one_capture_store_it_once(clean: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    with adding_process(store, job()) as one, adding_process(store, job()[::-1]) as other:
+    with start_adding_process(store, job()) as one, start_adding_process(store, job()[::-1]) as other:
         told = [process.communicate(timeout=120) for process in (one, other)]
 
     assert (one.returncode, other.returncode) == (0, 0), told
@@ -133,9 +143,9 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from framedex.fleet.store_root import StoreRoot
-from tests.indexer.fleet.fleets import added
+from tests.indexer.fleet.fleets import add_to_store
 captures = [Path(path) for path in sys.argv[3:]]
-added(Path(sys.argv[1], "whole"), *captures)
+add_to_store(Path(sys.argv[1], "whole"), *captures)
 rename = StoreRoot._rename
 for written in map(int, sys.argv[2].split()):
     child = os.fork()
@@ -147,7 +157,7 @@ for written in map(int, sys.argv[2].split()):
             left[0] -= 1
             rename(self, part, path)
         StoreRoot._rename = rename_or_die
-        added(Path(sys.argv[1], str(written)), *captures)
+        add_to_store(Path(sys.argv[1], str(written)), *captures)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
 """
@@ -168,23 +178,23 @@ def test_a_killed_add_leaves_nothing_visible_and_can_be_resumed(
         (part,) = (name for name in files(store) if name.endswith(".part"))
         os.utime(store / part, (0, 0))
         if written:
-            assert asked(store, "SELECT * FROM captures") == asked(store, "SELECT * FROM calls") == []
+            assert run_query(store, "SELECT * FROM captures") == run_query(store, "SELECT * FROM calls") == []
 
-        assert all(isinstance(done, AddedCapture) and done.is_new for done in added(store, *job()))
+        assert all(isinstance(done, AddedCapture) and done.is_new for done in add_to_store(store, *job()))
 
         assert content(store) == content(clean)
         assert {*files(store)} == {*files(clean)}
 
 
 def test_files_of_a_concurrent_writer_are_kept(tmp_path: Path) -> None:
-    added(tmp_path / "store", job()[0])
+    add_to_store(tmp_path / "store", job()[0])
     (calls,) = (tmp_path / "store").glob("calls/*/*")
     writing, foreign = calls / "x.parquet.0123456789abcdef.part", calls / "x.parquet.1.part"
     writing.touch()
     foreign.touch()
     os.utime(foreign, (0, 0))
 
-    added(tmp_path / "store", job()[1])
+    add_to_store(tmp_path / "store", job()[1])
 
     assert writing.exists() and foreign.exists()
 
@@ -234,37 +244,37 @@ def _failing(place: StoreRoot, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_complete_capture_replaces_a_truncated_one_and_never_vice_versa(clean: Path, tmp_path: Path) -> None:
-    cut = copied(job()[0], tmp_path)
+    cut = copy_capture(job()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     whole = stream.read_bytes()
     stream.write_bytes(whole[:8192])
     store = tmp_path / "store"
-    (part,) = added(store, cut)
+    (part,) = add_to_store(store, cut)
     assert isinstance(part, AddedCapture) and part.problems
 
-    (grown, _) = added(store, *job())
+    (grown, _) = add_to_store(store, *job())
     assert isinstance(grown, AddedCapture) and grown.is_new and grown.calls > part.calls
     assert content(store) == content(clean)
     assert sum(name.startswith("calls/") for name in files(store)) == 3  # another process may be using it now
-    assert {name.partition("/")[0] for name in marked_names(StoreRoot(str(store)))} == {
+    assert {name.partition("/")[0] for name in read_marked_names(StoreRoot(str(store)))} == {
         "captures",
         "calls",
         "call_kinds",
         "segments",
     }
 
-    (refused,) = added(store, cut)
+    (refused,) = add_to_store(store, cut)
     assert isinstance(refused, FramedexError) and "The store keeps the longer one" in refused.remedy
     assert content(store) == content(clean)
 
 
 def test_adding_again_restores_lost_calls(clean: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    added(store, *job())
+    add_to_store(store, *job())
     for table in ("calls", "call_kinds", "segments"):
         next((store / table).rglob("*.parquet")).unlink()
 
-        again = added(store, *job())
+        again = add_to_store(store, *job())
 
         assert sorted(isinstance(done, AddedCapture) and done.is_new for done in again) == [False, True]
         assert content(store) == content(clean)
@@ -289,7 +299,7 @@ def test_a_pause_of_an_hour_between_two_files_loses_no_reference(
 
     monkeypatch.setattr(StoreRoot, "put", put_and_sleep)
     monkeypatch.setattr(time, "time", lambda: now() + 3600 * 2 * len(hours))
-    added(store, *job())
+    add_to_store(store, *job())
 
     assert hours[0] >= 5
     assert content(store) == content(clean)
@@ -297,60 +307,60 @@ def test_a_pause_of_an_hour_between_two_files_loses_no_reference(
 
 def test_captures_with_forged_identities_stay_separate(tmp_path: Path) -> None:
     """Two captures with the same time, process and host are both added."""
-    other = copied(job()[0], tmp_path)
+    other = copy_capture(job()[0], tmp_path)
     metadata = other / "capture.json"
     told = json.loads(metadata.read_text())
     metadata.write_text(json.dumps(told | {"identity": "0" * 16}))
 
-    done = added(tmp_path / "store", job()[0], other)
+    done = add_to_store(tmp_path / "store", job()[0], other)
 
     ids = [each.origin.capture for each in done if isinstance(each, AddedCapture)]
-    assert len({*ids}) == 2 and asked(tmp_path / "store", "SELECT count(*) FROM captures") == [(2,)]
+    assert len({*ids}) == 2 and run_query(tmp_path / "store", "SELECT count(*) FROM captures") == [(2,)]
 
 
 def test_a_capture_without_calls_is_stored(tmp_path: Path) -> None:
     """A folder whose name is a glob pattern, next to others that match it."""
-    silent = copied(job()[0], tmp_path)
+    silent = copy_capture(job()[0], tmp_path)
     (silent / "thread-0.fdx").unlink()
     store = tmp_path / "store [1]*?" / "it's"
 
-    done = added(store, silent, job()[1])
+    done = add_to_store(store, silent, job()[1])
 
     assert [isinstance(each, AddedCapture) and each.calls > 0 for each in done] == [False, True]
-    assert asked(store, "SELECT calls FROM captures ORDER BY calls")[0] == (0,)
-    assert asked(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
+    assert run_query(store, "SELECT calls FROM captures ORDER BY calls")[0] == (0,)
+    assert run_query(store, "SELECT count(DISTINCT capture) FROM calls") == [(1,)]
 
 
 @pytest.mark.exhaustive(keep=["4000000000000000000-2096-10-02-is in the future"])
 @pytest.mark.parametrize(
-    ("started", "day", "told"),
+    ("started", "day", "expected"),
     [(4 * 10**18, "2096-10-02", "is in the future"), ((1 << 63) - 1, "1970-01-01", "missing or impossible")],
 )
 def test_a_wrong_clock_is_reported_and_hides_no_other_capture(
-    started: int, day: str, told: str, tmp_path: Path
+    started: int, day: str, expected: str, tmp_path: Path
 ) -> None:
-    wrong = copied(job()[0], tmp_path)
+    wrong = copy_capture(job()[0], tmp_path)
     metadata = wrong / "capture.json"
     metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"started_unix_ns": started}))
     store = tmp_path / "store"
 
-    added(store, wrong, *job())
+    add_to_store(store, wrong, *job())
 
-    ((said,),) = asked(store, f"SELECT problems FROM captures WHERE day = '{day}'")
-    assert told in said
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        answer = asking.query(QUESTIONS["slowest"].sql)
+    ((said,),) = run_query(store, f"SELECT problems FROM captures WHERE day = '{day}'")
+    assert expected in said
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        answer = connection.query(PREPARED_QUERIES["slowest"].sql)
     of_captures = {row[answer.columns.index("capture")] for row in answer.rows}
-    assert of_captures <= {name for (name,) in asked(store, f"SELECT capture FROM captures WHERE day <> '{day}'")}
+    assert of_captures <= {name for (name,) in run_query(store, f"SELECT capture FROM captures WHERE day <> '{day}'")}
     assert of_captures
 
 
 def test_a_running_recording_is_skipped(tmp_path: Path) -> None:
-    capture = copied(job()[0], tmp_path)
+    capture = copy_capture(job()[0], tmp_path)
     metadata = capture / "capture.json"
     metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"pid": os.getpid()}))
     with (capture / "thread-0.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-        (done,) = added(tmp_path / "store", capture)
+        (done,) = add_to_store(tmp_path / "store", capture)
 
     assert isinstance(done, FramedexError) and "still being written" in done.message
 
@@ -361,18 +371,18 @@ def test_folders_that_are_not_stores_are_not_changed(tmp_path: Path) -> None:
         (tmp_path / name).write_text("mine")
         os.utime(tmp_path / name, (0, 0))
     with pytest.raises(FramedexError, match="nor a framedex store"):
-        added(tmp_path, job()[0])
+        add_to_store(tmp_path, job()[0])
     (tmp_path / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 99}))
     with pytest.raises(FramedexError, match="version 99"):
-        added(tmp_path, job()[0])
+        add_to_store(tmp_path, job()[0])
     (tmp_path / MARKER).write_text("[]")
     with pytest.raises(FramedexError, match="no version"):
-        asked(tmp_path, "SELECT 1")
+        run_query(tmp_path, "SELECT 1")
     assert {*files(tmp_path)} == {*theirs, MARKER}
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("", "'' is not a valid store address"),
         ("nowhere://x", "nowhere"),
@@ -380,11 +390,13 @@ def test_folders_that_are_not_stores_are_not_changed(tmp_path: Path) -> None:
         ("/proc/framedex/x", "cannot be created"),
     ],
 )
-def test_invalid_addresses_are_reported_with_a_remedy(address: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_addresses_are_reported_with_a_remedy(
+    address: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
     with pytest.raises(FramedexError) as caught:
-        added(address, job()[0])
-    assert told in str(caught.value) and caught.value.remedy
+        add_to_store(address, job()[0])
+    assert expected in str(caught.value) and caught.value.remedy
 
 
 def test_the_verb_reports_the_outcome_of_each_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +404,7 @@ def test_the_verb_reports_the_outcome_of_each_capture(tmp_path: Path, monkeypatc
     folder = tmp_path / "captures"
     folder.mkdir()
     for capture in job():
-        copied(capture, folder)
+        copy_capture(capture, folder)
     (folder / "torn").mkdir()
     (folder / "torn" / "capture.json").write_text('{"format": "framedex-capture", "version": 3')
     (tmp_path / "empty").mkdir()

@@ -12,27 +12,27 @@ from framedex.base.regularfile import MAX_FILE_BYTES
 from framedex.fleet.committed import CommittedCapture, rows_of_capture
 from framedex.fleet.compacting import compact
 from framedex.fleet.store_root import StoreRoot
-from tests.indexer.fleet.fleets import added, asked, job
+from tests.indexer.fleet.fleets import add_to_store, job, run_query
 
 
 def test_failed_reads_are_retried(tmp_path: Path) -> None:
     """A file of several captures that is temporarily unreadable, and one that is not a store file."""
     store = tmp_path / "store"
-    added(store, *job())
+    add_to_store(store, *job())
     compact(StoreRoot(str(store)), SilentProgress())
-    capture, day = asked(store, "SELECT capture, day::VARCHAR FROM captures WHERE rank = 0")[0]
+    capture, day = run_query(store, "SELECT capture, day::VARCHAR FROM captures WHERE rank = 0")[0]
     folder = store / "captures" / f"day={day}"
     (folder / "foreign.parquet").write_bytes(b"PAR1")
-    (together,) = (file for file in folder.iterdir() if len(file.stem) == 32)
-    content = together.read_bytes()
-    together.unlink()
-    together.mkdir()
+    (run_compaction,) = (file for file in folder.iterdir() if len(file.stem) == 32)
+    content = run_compaction.read_bytes()
+    run_compaction.unlink()
+    run_compaction.mkdir()
     known: dict[str, list[CommittedCapture]] = {}
 
     with pytest.raises(FramedexError, match="cannot be read"):
         rows_of_capture(StoreRoot(str(store)), capture, day, known)
-    together.rmdir()
-    together.write_bytes(content)
+    run_compaction.rmdir()
+    run_compaction.write_bytes(content)
 
     rows = rows_of_capture(StoreRoot(str(store)), capture, day, known)
     assert sorted(row.is_own for row in rows) == [False, True]

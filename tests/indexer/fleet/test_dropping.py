@@ -17,8 +17,8 @@ from framedex.fleet.adding import AddedCapture
 from framedex.fleet.dropping import drop
 from framedex.fleet.schema import MARKER
 from framedex.fleet.store_root import StoreRoot
-from tests.indexer.fleet.fleets import added, asked, content, copied, files, job
-from tests.indexer.fleet.test_compacting import age, together
+from tests.indexer.fleet.fleets import add_to_store, content, copy_capture, files, job, run_query
+from tests.indexer.fleet.test_compacting import age, run_compaction
 from tests.once import made_once
 from tests.pythons import ROOT
 
@@ -36,7 +36,7 @@ def _copies(folder: Path) -> list[Path]:
     made = []
     for number in range(6):
         (folder / str(number)).mkdir()
-        copy = copied(job()[number % 2], folder / str(number))
+        copy = copy_capture(job()[number % 2], folder / str(number))
         told = json.loads((copy / "capture.json").read_text())
         began = 1795305600 * 10**9 + (number // 2) * 86400 * 10**9
         told |= {"identity": f"{number:016}", "started_unix_ns": began, "job": {"FRAMEDEX_JOB": JOBS[number % 2]}}
@@ -45,17 +45,17 @@ def _copies(folder: Path) -> list[Path]:
     return made
 
 
-def of(store: Path) -> set[tuple[str, str]]:
+def days_and_jobs(store: Path) -> set[tuple[str, str]]:
     """The days and jobs with captures in a store."""
-    return set(asked(store, "SELECT day, job FROM captures"))
+    return set(run_query(store, "SELECT day, job FROM captures"))
 
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with all of them, which must not be changed."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    done = added(store, *captures().values())
-    assert all(isinstance(each, AddedCapture) for each in done) and of(store) == set(captures())
+    done = add_to_store(store, *captures().values())
+    assert all(isinstance(each, AddedCapture) for each in done) and days_and_jobs(store) == set(captures())
     return store
 
 
@@ -79,21 +79,21 @@ def test_a_store_after_a_drop_equals_one_without_the_capture(
     before: str | None, name: str | None, left: list[tuple[str, str]], *, is_together: bool, store: Path, tmp_path: Path
 ) -> None:
     if is_together:
-        together(store)
+        run_compaction(store)
         age(store)
-        together(store)
+        run_compaction(store)
 
     swept = drop(StoreRoot(str(store)), before, name)
 
-    assert swept.files > 0 and of(store) == set(left)
-    added(tmp_path / "never", *(captures()[each] for each in left))
+    assert swept.files > 0 and days_and_jobs(store) == set(left)
+    add_to_store(tmp_path / "never", *(captures()[each] for each in left))
     assert content(store) == content(tmp_path / "never")
     age(store)
     assert drop(StoreRoot(str(store)), before, name).waiting == 0
     if is_together:
-        together(tmp_path / "never")
+        run_compaction(tmp_path / "never")
         age(tmp_path / "never")
-        together(tmp_path / "never")
+        run_compaction(tmp_path / "never")
     never = files(tmp_path / "never")
     assert {each: told for each, told in files(store).items() if not each.startswith("drops/")} == never
 
@@ -102,11 +102,11 @@ def test_a_dropped_capture_counts_again_once_it_is_added_again(store: Path, tmp_
     before = content(store)
     for _ in range(2):
         drop(StoreRoot(str(store)), None, "serve")
-        (again,) = added(store, captures()[DAYS[0], "serve"])
+        (again,) = add_to_store(store, captures()[DAYS[0], "serve"])
         assert isinstance(again, AddedCapture) and again.is_new
-        together(store)
-        assert of(store) == {(DAYS[0], "serve"), *((day, "train") for day in DAYS)}
-    added(store, *captures().values())
+        run_compaction(store)
+        assert days_and_jobs(store) == {(DAYS[0], "serve"), *((day, "train") for day in DAYS)}
+    add_to_store(store, *captures().values())
     assert content(store) == before
     assert len([name for name in files(store) if name.startswith("drops/")]) == 1
 
@@ -134,18 +134,18 @@ def test_a_killed_drop_is_complete_or_has_no_effect(tmp_path: Path) -> None:
     killed = 0
     while True:
         store = tmp_path / str(killed)
-        added(store, *captures().values())
+        add_to_store(store, *captures().values())
         command = [sys.executable, "-c", KILLED, str(store), str(killed)]
         status = subprocess.run(command, timeout=120, cwd=ROOT, check=False).returncode
-        assert of(store) == (left if killed else set(captures())), killed
-        ((calls, said),) = asked(store, "SELECT (SELECT count(*) FROM calls), sum(calls) FROM captures")
+        assert days_and_jobs(store) == (left if killed else set(captures())), killed
+        ((calls, said),) = run_query(store, "SELECT (SELECT count(*) FROM calls), sum(calls) FROM captures")
         assert calls == said
         for part in store.rglob("*.part"):
             part.unlink()
         drop(StoreRoot(str(store)), "2026-11-24", None)
         age(store)
         drop(StoreRoot(str(store)), "2026-11-24", None)
-        assert of(store) == left
+        assert days_and_jobs(store) == left
         assert {name.split("/")[1] for name in files(store) if "/day=" in name} == {f"day={DAYS[2]}"}
         if status == 0:
             break
@@ -163,20 +163,20 @@ def test_captures_added_during_a_drop_are_kept(store: Path) -> None:
 
     (store / name).write_bytes(row)  # files of earlier processes arrive only now
 
-    assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
+    assert days_and_jobs(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
     drop(place, DAYS[1], None)
     assert not (store / name).exists()
 
 
 def test_concurrent_compaction_restores_nothing(store: Path, tmp_path: Path) -> None:
     """Another process compacts rows that it read before they were dropped."""
-    together(store)
+    run_compaction(store)
     kept = {name: (store / name).read_bytes() for name in files(store)}
     drop(StoreRoot(str(store)), DAYS[1], None)
     for name, told in kept.items():
         (store / name).write_bytes(told)
 
-    assert of(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
+    assert days_and_jobs(store) == {(day, each) for day in DAYS[1:] for each in JOBS}
 
 
 def test_the_verb_lists_the_captures_and_drops_them_after_confirmation(store: Path) -> None:
@@ -187,10 +187,10 @@ def test_the_verb_lists_the_captures_and_drops_them_after_confirmation(store: Pa
 
     shown = framedex("--before", DAYS[2], "--job", "train")
     assert f"2 captures of 1 job, {DAYS[0]} to {DAYS[1]}" in shown.stdout and "--yes" in shown.stderr
-    assert of(store) == set(captures())
+    assert days_and_jobs(store) == set(captures())
     document = json.loads(framedex("--before", DAYS[2], "--job", "train", "--yes", "--json").stdout)
     assert document["captures"]["captures"] == 2 and document["swept"]["files"] > 0
-    assert len(of(store)) == 4
+    assert len(days_and_jobs(store)) == 4
     assert "No captures to drop" in framedex("--before", DAYS[2], "--job", "train").stderr
     assert "Removed" in framedex("--job", "train", "--yes").stderr
     assert "Give --before" in framedex(status=2).stderr
@@ -202,7 +202,7 @@ DEEP = "[" * 200_000
 
 @pytest.mark.exhaustive(keep=["{"])
 @pytest.mark.parametrize(
-    "told",
+    "expected",
     [
         "{",
         DEEP,
@@ -210,12 +210,12 @@ DEEP = "[" * 200_000
         json.dumps({"before": None, "job": None, "generation": True}),
     ],
 )
-def test_a_malformed_drop_is_reported(told: str, store: Path) -> None:
+def test_a_malformed_drop_is_reported(expected: str, store: Path) -> None:
     (store / "drops").mkdir()
-    (store / "drops" / "x.json").write_text(told)
+    (store / "drops" / "x.json").write_text(expected)
     with pytest.raises(FramedexError, match="is not a valid record of a drop"):
-        asked(store, "SELECT 1")
-    (refused, *_) = added(store, *captures().values())
+        run_query(store, "SELECT 1")
+    (refused, *_) = add_to_store(store, *captures().values())
     assert isinstance(refused, FramedexError)
 
 
@@ -223,12 +223,12 @@ def test_a_malformed_mark_has_no_effect(store: Path) -> None:
     (store / "going").mkdir()
     (store / "going" / "x.json").write_text(DEEP)
 
-    together(store)
+    run_compaction(store)
 
-    assert of(store) == set(captures())
+    assert days_and_jobs(store) == set(captures())
 
 
 def test_a_store_of_an_unknown_version_is_reported(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text(DEEP)
     with pytest.raises(FramedexError, match="no version"):
-        asked(tmp_path, "SELECT 1")
+        run_query(tmp_path, "SELECT 1")

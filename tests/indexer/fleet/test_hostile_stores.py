@@ -24,11 +24,11 @@ from framedex.commands.main import cli
 from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
-from framedex.fleet.identities import id_of
+from framedex.fleet.identities import hash_values
 from framedex.fleet.schema import FRAMES, MARKER, STACKS
 from framedex.fleet.store_queries import ForeignFilesError, StoreConnection
 from framedex.fleet.store_root import StoreRoot
-from tests.indexer.fleet.fleets import JOB, added, asked, content, copied, job
+from tests.indexer.fleet.fleets import JOB, add_to_store, content, copy_capture, job, run_query
 from tests.pythons import ROOT
 
 
@@ -36,7 +36,7 @@ from tests.pythons import ROOT
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with both ranks, which must not be changed."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    added(store, *job())
+    add_to_store(store, *job())
     return store
 
 
@@ -59,8 +59,8 @@ def overwrite(file: Path) -> None:
 
 def first(store: Path, table: str, where: str = "true") -> dict[str, Any]:
     """A row of a table."""
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        answer = asking.query(f"SELECT * FROM {table} WHERE {where} ORDER BY ALL LIMIT 1")
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        answer = connection.query(f"SELECT * FROM {table} WHERE {where} ORDER BY ALL LIMIT 1")
         return dict(zip(answer.columns, answer.rows[0], strict=True))
 
 
@@ -71,7 +71,7 @@ def test_a_frame_is_identified_by_its_hash_despite_false_claims(*, is_together: 
     frame = first(store, "frames", "line > 0 AND depth = 0")
     forged = frame | {"function": "nice", "path": "/evil.py", "known": 10**9}
     deeper = frame | {"depth": 1, "function": "inlined", "known": 10**9}
-    other = forged | {"description": id_of("made up")}
+    other = forged | {"description": hash_values("made up")}
     put(store, "frames", FRAMES, forged, deeper, other)
     if is_together:
         compact(StoreRoot(str(store)), SilentProgress())
@@ -86,7 +86,7 @@ def test_content_counts_by_its_hash_despite_false_claims(store: Path) -> None:
     frame = first(store, "frames", "line > 0 AND depth = 0")
     less = frame | {"path": None, "line": 0, "known": 10**9}
     told = [{name: less[name] for name in FRAMES.names if name not in ("id", "known", "description")}]
-    put(store, "frames", FRAMES, less | {"description": id_of(less["id"], *told)})
+    put(store, "frames", FRAMES, less | {"description": hash_values(less["id"], *told)})
 
     assert content(store) == before
 
@@ -109,21 +109,21 @@ def test_a_row_of_another_capture_is_quarantined(store: Path) -> None:
     forged = row.set_column(calls, "calls", pa.array([10**9]))
     parquet.write_table(forged, other)
 
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        rows = asking.query("SELECT * FROM captures").rows
-        (said,) = asking.left_out
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        rows = connection.query("SELECT * FROM captures").rows
+        (said,) = connection.left_out
     assert rows == [row for row in before["captures"] if row[0] == one.name[:32]]
     assert "is left out: its capture id differs from its file name" in said
-    (refused,) = [done for done in added(store, *job()) if isinstance(done, FramedexError)]
+    (refused,) = [done for done in add_to_store(store, *job()) if isinstance(done, FramedexError)]
     assert "is not a store file" in refused.message and refused.remedy
     other.unlink()
-    assert all(isinstance(done, AddedCapture) for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) for done in add_to_store(store, *job()))
     assert content(store) == before
 
 
 @pytest.mark.exhaustive(keep=["day-../../../outside-its day differs"])
 @pytest.mark.parametrize(
-    ("column", "value", "said"),
+    ("column", "value", "expected"),
     [
         ("day", "../../../outside", "its day differs"),
         ("day", "2026-11-23", "its day differs"),
@@ -132,7 +132,7 @@ def test_a_row_of_another_capture_is_quarantined(store: Path) -> None:
     ],
 )
 def test_a_row_with_a_foreign_path_is_quarantined_and_the_path_unused(
-    column: str, value: str, said: str, store: Path, tmp_path: Path
+    column: str, value: str, expected: str, store: Path, tmp_path: Path
 ) -> None:
     before = content(store)
     folder = next((store / "captures").glob("day=*"))
@@ -149,8 +149,8 @@ def test_a_row_with_a_foreign_path_is_quarantined_and_the_path_unused(
 
     assert [*outside.iterdir()] == [left]
     assert content(store) == before
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        assert len(asking.left_out) == 1 and said in asking.left_out[0]
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        assert len(connection.left_out) == 1 and expected in connection.left_out[0]
 
 
 def test_files_of_another_schema_are_quarantined(store: Path) -> None:
@@ -159,12 +159,12 @@ def test_files_of_another_schema_are_quarantined(store: Path) -> None:
         rows = rows.drop_columns(["generation"]) if place == 0 else rows.append_column("more", pa.array(["x"]))
         parquet.write_table(rows, file)
 
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        assert len(asking.query("SELECT * FROM captures").rows) == 1
-        assert len(asking.left_out) == 1 and "generation" in asking.left_out[0]
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        assert len(connection.query("SELECT * FROM captures").rows) == 1
+        assert len(connection.left_out) == 1 and "generation" in connection.left_out[0]
     (store / MARKER).write_text(json.dumps({"format": "framedex-fleet", "version": 2}))
     with pytest.raises(FramedexError, match="version 2; this framedex supports version 1"):
-        asked(store, "SELECT 1")
+        run_query(store, "SELECT 1")
 
 
 WITHOUT_RIGHTS = """
@@ -175,13 +175,13 @@ from framedex.fleet.compacting import compact
 from framedex.fleet.dropping import drop
 from framedex.fleet.store_root import StoreRoot
 from framedex.base.progress import SilentProgress
-from tests.indexer.fleet.fleets import JOB, added, asked
+from tests.indexer.fleet.fleets import JOB, add_to_store, run_query
 if os.geteuid() == 0:
     os.setuid(65534)
 store = sys.argv[1]
 for work in (
-    lambda: asked(store, "SELECT count(*) FROM captures"),
-    lambda: [each if isinstance(each, FramedexError) else "added" for each in added(store, Path(sys.argv[2]))],
+    lambda: run_query(store, "SELECT count(*) FROM captures"),
+    lambda: [each if isinstance(each, FramedexError) else "added" for each in add_to_store(store, Path(sys.argv[2]))],
     lambda: compact(StoreRoot(store), SilentProgress()),
     lambda: drop(StoreRoot(store), "2999-01-01", None),
 ):
@@ -201,12 +201,12 @@ def test_captures_with_foreign_call_files_are_quarantined(
 ) -> None:
     """One file is missing, truncated or foreign, the first or another: the others are still read."""
     file = sorted((store / table).rglob("*.parquet"))[which]
-    row = asked(store, f"SELECT * EXCLUDE (capture) FROM captures WHERE capture <> '{file.name[:32]}'")
+    row = run_query(store, f"SELECT * EXCLUDE (capture) FROM captures WHERE capture <> '{file.name[:32]}'")
     harm(file)
 
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        answer = asking.query(f"SELECT capture, count(*) FROM {table} GROUP BY ALL")
-        left = asking.query("SELECT * EXCLUDE (capture) FROM captures")
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        answer = connection.query(f"SELECT capture, count(*) FROM {table} GROUP BY ALL")
+        left = connection.query("SELECT * EXCLUDE (capture) FROM captures")
     refused = CliRunner().invoke(cli, ["fleet", "ranks", JOB, "--store", str(store)])
     pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", str(store), "-o", str(store.parent / "index.db")])
 
@@ -220,16 +220,16 @@ def test_captures_with_foreign_call_files_are_quarantined(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(("mode", "told"), [(0o555, "written"), (0o000, "read")])
-def test_a_store_without_permission_is_reported(mode: int, told: str) -> None:
+@pytest.mark.parametrize(("mode", "expected"), [(0o555, "written"), (0o000, "read")])
+def test_a_store_without_permission_is_reported(mode: int, expected: str) -> None:
     """Run as another user if modes do not restrict this one, in a folder open to all."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        capture = copied(job()[0], folder)
+        capture = copy_capture(job()[0], folder)
         metadata = capture / "capture.json"
         metadata.write_text(json.dumps(json.loads(metadata.read_text()) | {"identity": "0" * 16}))
         store = folder / "store"
-        added(store, *job())
+        add_to_store(store, *job())
         before = content(store)
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -250,17 +250,17 @@ def test_a_store_without_permission_is_reported(mode: int, told: str) -> None:
         assert len(lines) == 4, done.stderr
         assert lines[0] == "[(2,)]" or mode == 0
         for line in lines[1 if mode else 0 :]:
-            assert f"cannot be {told}" in line or "cannot be cleaned" in line
+            assert f"cannot be {expected}" in line or "cannot be cleaned" in line
             assert "Permission denied" in line
         assert content(store) == before
 
 
 def test_calls_dropped_during_a_query_are_reported(store: Path) -> None:
-    with StoreConnection(StoreRoot(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as connection:
         drop(StoreRoot(str(store)), None, JOB)
         with pytest.raises(ForeignFilesError, match="were dropped during the query"):
-            asking.rows("SELECT count(*) FROM calls")
-        assert asking.query("SELECT count(*) FROM calls").rows == [(0,)]
+            connection.rows("SELECT count(*) FROM calls")
+        assert connection.query("SELECT count(*) FROM calls").rows == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_addresses_without_atomic_writes_are_refused(address: str) -> None:
 
 def test_memory_and_file_addresses_are_valid_stores(tmp_path: Path) -> None:
     for address in ("memory://of/mine", f"file://{tmp_path}/store"):
-        added(address, *job())
-        assert len(asked(address, "SELECT * FROM captures")) == 2
+        add_to_store(address, *job())
+        assert len(run_query(address, "SELECT * FROM captures")) == 2
 
 
 def test_days_from_which_nothing_is_removed_are_reported(store: Path) -> None:
@@ -300,12 +300,12 @@ def test_a_pipe_or_device_in_a_store_is_skipped_without_blocking(
     file.rename(file.with_suffix(".away"))
     put_in_place(file)
 
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        rows = asking.query("SELECT capture FROM captures").rows
-        asking.query("SELECT count(*) FROM calls")
-        (said,) = {line for line in asking.left_out if "regular file" in line}
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        rows = connection.query("SELECT capture FROM captures").rows
+        connection.query("SELECT count(*) FROM calls")
+        (said,) = {line for line in connection.left_out if "regular file" in line}
     assert str(file) in said and (len(rows) < len(before["captures"]) or table in ("stacks", "frames"))
-    assert all(isinstance(done, (AddedCapture, FramedexError)) for done in added(store, *job()))
+    assert all(isinstance(done, (AddedCapture, FramedexError)) for done in add_to_store(store, *job()))
     with suppress(FramedexError):
         compact(StoreRoot(str(store)), SilentProgress())
 

@@ -18,7 +18,7 @@ from framedex.fleet.dropping import drop
 from framedex.fleet.store_root import StoreRoot
 from framedex.index import Index
 from tests.indexer.fleet import servers
-from tests.indexer.fleet.fleets import JOB, added, asked, content, job
+from tests.indexer.fleet.fleets import JOB, add_to_store, content, job, run_query
 
 STORE = f"s3://{servers.BUCKET}/of/mine"
 
@@ -36,28 +36,28 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_an_object_store_equals_a_folder_store(tmp_path: Path) -> None:
     """Two processes add the same captures concurrently; then the objects are compacted, pulled and dropped."""
     folder = tmp_path / "store"
-    added(folder, *job())  # a cache of all names
+    add_to_store(folder, *job())  # a cache of all names
     with ThreadPoolExecutor() as pool:
-        for done in pool.map(lambda captures: added(STORE, *captures), (job(), job()[::-1])):
+        for done in pool.map(lambda captures: add_to_store(STORE, *captures), (job(), job()[::-1])):
             assert all(isinstance(each, AddedCapture) for each in done), done
 
     assert compact(StoreRoot(STORE), SilentProgress()).parts == 1
 
     assert content(STORE) == content(folder)
-    assert [isinstance(done, AddedCapture) and not done.is_new for done in added(STORE, *job())] == [True, True]
+    assert [isinstance(done, AddedCapture) and not done.is_new for done in add_to_store(STORE, *job())] == [True, True]
     index = tmp_path / "index.db"
     pulled = CliRunner().invoke(cli, ["fleet", "pull", "--store", STORE, "-o", str(index), "--rank", "0"])
     assert pulled.exit_code == 0, pulled.output
     with Index.open(index) as opened:
-        ((calls,),) = asked(folder, "SELECT calls FROM captures WHERE rank = 0")
+        ((calls,),) = run_query(folder, "SELECT calls FROM captures WHERE rank = 0")
         assert sum(capture.calls for capture in opened.captures()) == calls
     assert drop(StoreRoot(STORE), None, JOB).files > 0
-    assert asked(STORE, "SELECT * FROM captures") == []
+    assert run_query(STORE, "SELECT * FROM captures") == []
 
 
 def test_a_missing_bucket_is_reported() -> None:
     with pytest.raises(FramedexError, match="s3://nobodys/store cannot be") as caught:
-        added("s3://nobodys/store", job()[0])
+        add_to_store("s3://nobodys/store", job()[0])
     assert "key" not in str(caught.value)
 
 
@@ -67,4 +67,4 @@ def test_an_unreachable_server_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     with servers.moto() as (host, port):
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
     with pytest.raises(FramedexError, match="cannot be"):
-        added(STORE, job()[0])
+        add_to_store(STORE, job()[0])

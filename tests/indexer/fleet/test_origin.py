@@ -9,7 +9,7 @@ import pytest
 
 from framedex.captures import read_metadata
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import is_part, job_name, own_name, part_of
+from framedex.fleet.partitions import is_part_name, job_folder_name, own_file_name, partition_folder
 from framedex.model import Metadata
 from tests.indexer.fleet.fleets import JOB, job
 
@@ -24,7 +24,7 @@ def test_the_recorder_stores_the_job_variables_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "expected"),
     [
         ({}, ("", None)),
         ({"SLURM_JOB_ID": "71", "SLURM_PROCID": "3"}, ("71", 3)),
@@ -38,10 +38,10 @@ def test_the_recorder_stores_the_job_variables_only() -> None:
         ({"FRAMEDEX_RANK": "9" * 5000}, ("", None)),
     ],
 )
-def test_the_environment_defines_job_and_rank(variables: dict[str, str], told: tuple[str, int | None]) -> None:
+def test_the_environment_defines_job_and_rank(variables: dict[str, str], expected: tuple[str, int | None]) -> None:
     origin = Origin.from_metadata(Metadata.parse(json.dumps({"job": variables})))
 
-    assert (origin.job, origin.rank) == told
+    assert (origin.job, origin.rank) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_an_impossible_clock_defines_no_day(started: int | None, day: str) -> No
 )
 def test_any_job_name_becomes_one_folder_name(name: str) -> None:
     origin = replace(Origin.from_metadata(Metadata()), job=name)
-    _, folder = part_of(origin).split("/")
+    _, folder = partition_folder(origin).split("/")
 
     assert folder.startswith("job=") and 4 < len(folder) < 200 and folder.isascii() and folder.isprintable()
-    assert is_part(f"{part_of(origin)}/{own_name(origin, 'state', 1)}", origin.capture)
+    assert is_part_name(f"{partition_folder(origin)}/{own_file_name(origin, 'state', 1)}", origin.capture)
 
 
 def test_two_jobs_have_two_folders() -> None:
     jobs = ["", "-", "%2D", ".", "a", "a/", "a%2F", "x" * 300, "x" * 301]
 
-    assert len({job_name(each) for each in jobs}) == len(jobs)
+    assert len({job_folder_name(each) for each in jobs}) == len(jobs)

@@ -22,7 +22,7 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import SilentProgress, ingest_captures
 from framedex.model import CallFilter
-from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.indexer.fleet.fleets import JOB, add_to_store, copy_capture, job, run_query
 from tests.once import made_once
 from tests.pythons import ROOT
 from tests.running import run
@@ -76,7 +76,7 @@ def read(index: Path, captures: Sequence[Path]) -> dict[str, list[tuple[Any, ...
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with both ranks."""
     store = tmp_path_factory.mktemp("pulling") / "store"
-    added(store, *job())
+    add_to_store(store, *job())
     return store
 
 
@@ -84,7 +84,7 @@ def test_a_pulled_index_has_the_same_calls_stacks_and_frames(store: Path, tmp_pa
     """Ranks that ended differently, and a program that compiles, moves data and waits."""
     (training,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
     everything = Path(shutil.copytree(store, tmp_path / "store"))
-    added(everything, training)
+    add_to_store(everything, training)
 
     pulled = framedex("fleet", "pull", "--store", everything, "-o", tmp_path / "pulled" / "index.db")
 
@@ -119,6 +119,26 @@ def test_verbs_answer_on_pulled_captures(store: Path, tmp_path: Path) -> None:
     assert capture.calls > 0
 
 
+@pytest.mark.parametrize("form", ["collapsed", "scip", "csv", "jsonl", "parquet"])
+def test_an_export_of_pulled_captures_is_that_of_the_captures(
+    store: Path, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other formats also name the binaries, which a store does not have."""
+    monkeypatch.chdir(ROOT)
+    framedex("fleet", "pull", "--store", store, "-o", tmp_path / "pulled.db")
+    read(tmp_path / "read.db", job())
+
+    exports = {}
+    for index in ("pulled", "read"):
+        output = tmp_path / index
+        result = framedex("--index", f"{output}.db", "export", "--format", form, "--capture", "all", "-o", output)
+        assert result.exit_code == 0, result.output
+        files = sorted(output.iterdir()) if output.is_dir() else [output]
+        exports[index] = [file.read_bytes() for file in files]
+
+    assert exports["pulled"] == exports["read"]
+
+
 def test_pulling_twice_changes_nothing_and_grown_captures_are_replaced(store: Path, tmp_path: Path) -> None:
     index = tmp_path / "index.db"
     framedex("fleet", "pull", "--store", store, "-o", index)
@@ -145,7 +165,7 @@ def test_pulling_twice_changes_nothing_and_grown_captures_are_replaced(store: Pa
 def test_captures_are_selected_by_job_rank_id_or_day(
     chosen: Sequence[object], ranks: int, store: Path, tmp_path: Path
 ) -> None:
-    (first, day), (second, _) = asked(store, "SELECT capture, day FROM captures")
+    (first, day), (second, _) = run_query(store, "SELECT capture, day FROM captures")
     named = {"FIRST": first, "SECOND": second[:8], "DAY": day}
 
     options = [named.get(str(each), each) for each in chosen]
@@ -155,7 +175,7 @@ def test_captures_are_selected_by_job_rank_id_or_day(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "expected"),
     [
         (("--job", "none"), "None of the 2 captures in the store matches"),
         (("--capture", "x"), "no capture whose id begins"),
@@ -163,25 +183,25 @@ def test_captures_are_selected_by_job_rank_id_or_day(
         (("--day", "yesterday"), "is not a date"),
     ],
 )
-def test_an_empty_selection_is_refused(chosen: Sequence[str], said: str, store: Path, tmp_path: Path) -> None:
+def test_an_empty_selection_is_refused(chosen: Sequence[str], expected: str, store: Path, tmp_path: Path) -> None:
     done = framedex(*PULL, store, "-o", tmp_path / "index.db", *chosen)
 
-    assert done.exit_code == 1 and said in done.stderr
+    assert done.exit_code == 1 and expected in done.stderr
 
 
 def test_a_job_with_an_undecodable_name_is_pulled_and_dropped_by_its_displayed_name(tmp_path: Path) -> None:
     store, name = tmp_path / "store", os.fsdecode(b"train \xff")
-    capture = copied(job()[0], tmp_path)
+    capture = copy_capture(job()[0], tmp_path)
     told = json.loads((capture / "capture.json").read_text())
     (capture / "capture.json").write_text(json.dumps(told | {"job": {"FRAMEDEX_JOB": name}}))
-    added(store, capture)
+    add_to_store(store, capture)
 
     pulled = framedex("fleet", "pull", "--store", store, "--job", name, "-o", tmp_path / "index.db")
     dropped = framedex("fleet", "drop", "--store", store, "--job", name, "--yes")
 
     assert pulled.exit_code == 0, pulled.output
     assert "1 capture of 1 job" in dropped.stdout
-    assert asked(store, "SELECT * FROM captures") == []
+    assert run_query(store, "SELECT * FROM captures") == []
 
 
 KILLED = """
@@ -214,14 +234,15 @@ def test_a_killed_pull_leaves_no_partial_index(moment: str, store: Path, tmp_pat
 
 @pytest.mark.exhaustive(keep=["name-calls/1"])
 @pytest.mark.parametrize(
-    ("column", "told"), [("name", "calls/1"), ("name", "capture.json"), ("data", b"no batch"), ("capture", "f" * 32)]
+    ("column", "expected"),
+    [("name", "calls/1"), ("name", "capture.json"), ("data", b"no batch"), ("capture", "f" * 32)],
 )
-def test_an_inconsistent_segment_is_reported(column: str, told: object, tmp_path: Path) -> None:
-    added(tmp_path / "store", job()[0])
+def test_an_inconsistent_segment_is_reported(column: str, expected: object, tmp_path: Path) -> None:
+    add_to_store(tmp_path / "store", job()[0])
     (file,) = (tmp_path / "store" / "segments").rglob("*.parquet")
     rows = parquet.read_table(file, partitioning=None)
     place = rows.schema.get_field_index(column)
-    values = pa.array([told] * len(rows), rows.schema.field(column).type)
+    values = pa.array([expected] * len(rows), rows.schema.field(column).type)
     parquet.write_table(rows.set_column(place, column, values), file)
 
     done = framedex("fleet", "pull", "--store", tmp_path / "store", "-o", tmp_path / "index.db")
@@ -233,7 +254,7 @@ def test_an_inconsistent_segment_is_reported(column: str, told: object, tmp_path
 
 @pytest.mark.parametrize("kept", [1, None], ids=["half", "nothing"])
 def test_an_incomplete_segment_is_reported_and_not_pulled(kept: int | None, tmp_path: Path) -> None:
-    added(tmp_path / "store", job()[0])
+    add_to_store(tmp_path / "store", job()[0])
     (file,) = (tmp_path / "store" / "segments").rglob("*.parquet")
     rows = parquet.read_table(file, partitioning=None)
     file.unlink()

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
@@ -26,21 +27,21 @@ from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
 from framedex.model import Severity
 from tests.indexer.fleet.changing import (
-    at_another_line,
-    at_another_speed,
-    begun_later,
+    add_earlier_copy,
+    capture_file,
     change_calls,
     change_row,
-    copy_earlier,
-    from_a_cache,
-    row_of,
-    with_a_pause,
-    with_arguments,
-    with_column,
-    with_slow_reads,
-    without_transfer,
+    insert_pause,
+    load_from_cache,
+    move_to_first_line,
+    remove_transfer,
+    replace_arguments,
+    replace_column,
+    scale_times,
+    shift_clock,
+    slow_down_reads,
 )
-from tests.indexer.fleet.fleets import added, copied, prepare_equal_stacks
+from tests.indexer.fleet.fleets import add_to_store, copy_capture, prepare_equal_stacks, run_query
 from tests.indexer.fleet.generated import FAULTS, JOB, Job, generate
 from tests.once import made_once
 from tests.running import PROGRAMS, TIMEOUT, mock_environment
@@ -51,8 +52,8 @@ COUNT = 4
 
 def compared(store: Path, job: str = JOB, floor: int = FLOOR) -> Comparison:
     """The report of the verb on a job."""
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        return compare(asking, job, floor)
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        return compare(connection, job, floor)
 
 
 def alarms(comparison: Comparison) -> list[Finding]:
@@ -103,11 +104,27 @@ def test_equal_ranks_have_only_the_findings_of_rank_0(healthy: Path) -> None:
     assert comparison.loop is not None and comparison.loop.steps == 60
 
 
+def test_a_secondary_thread_of_rank_0_is_a_note(healthy: Path, tmp_path: Path) -> None:
+    """A thread that reports the progress, on a line that no other rank executes."""
+    store = Path(shutil.copytree(healthy, tmp_path / "store"))
+    stacks = run_query(store, f"SELECT stack FROM user_lines_readable WHERE line = {job().report_line}")
+
+    def report_on_own_thread(calls: pa.Table) -> pa.Table:
+        is_report = pc.is_in(calls["stack"], pa.array([stack for (stack,) in stacks]))
+        return replace_column(calls, "thread", pc.if_else(is_report, "reporter", calls["thread"]))
+
+    change_calls(store, 0, report_on_own_thread)
+
+    (finding,) = compared(store).findings
+    assert (finding.kind, finding.severity) == (Kind.OTHER_THREAD, Severity.NOTE)
+    assert (finding.ranks, finding.line) == ((0,), job().report_line)
+
+
 def test_a_clock_offset_is_reported_and_makes_no_straggler(healthy: Path, tmp_path: Path) -> None:
     """Two ranks of twelve, whose clocks are an hour ahead and half a minute behind."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank, ahead in ((3, 3_600_000_000_000), (8, -30_000_000_000)):
-        change_calls(store, rank, partial(begun_later, by=ahead))
+        change_calls(store, rank, partial(shift_clock, by=ahead))
 
     comparison = compared(store)
 
@@ -123,7 +140,7 @@ def test_ranks_of_one_machine_share_a_clock(healthy: Path, tmp_path: Path) -> No
     for rank, host in ((3, "node-1"), (4, "node-1"), (7, "node-2"), (8, "node-2")):
         change_row(store, rank, host=host)
     for rank in (3, 4):
-        change_calls(store, rank, partial(begun_later, by=3_600_000_000_000))
+        change_calls(store, rank, partial(shift_clock, by=3_600_000_000_000))
 
     comparison = compared(store)
 
@@ -140,8 +157,8 @@ def test_ranks_that_ran_in_sequence_have_no_clock_offset(host: str, healthy: Pat
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(12):
         change_row(store, rank, host=host)
-        change_calls(store, rank, partial(begun_later, by=rank * 1_000_000_000_000))
-        change_calls(store, rank, partial(at_another_speed, by=1 + rank / 100))
+        change_calls(store, rank, partial(shift_clock, by=rank * 1_000_000_000_000))
+        change_calls(store, rank, partial(scale_times, by=1 + rank / 100))
 
     comparison = compared(store)
 
@@ -159,9 +176,9 @@ def test_a_slow_step_is_reported_beside_a_differently_late_rank(tmp_path: Path) 
     """A rank of four is late in a step in which it deviates, and another is as late in another step."""
     store = generated(tmp_path, 4, 0)
     for rank in range(4):
-        change_calls(store, rank, partial(with_a_pause, step=20, by=8_000_000_000, is_own=rank == 1))
-        change_calls(store, rank, partial(with_a_pause, step=40, by=10_000_000_000, is_own=rank == 2))
-    change_calls(store, 1, partial(without_transfer, step=20))
+        change_calls(store, rank, partial(insert_pause, step=20, by=8_000_000_000, is_own=rank == 1))
+        change_calls(store, rank, partial(insert_pause, step=40, by=10_000_000_000, is_own=rank == 2))
+    change_calls(store, 1, partial(remove_transfer, step=20))
 
     comparison = compared(store)
 
@@ -176,7 +193,7 @@ def test_an_occasionally_late_rank_is_reported_once_with_its_steps(healthy: Path
     """Rank 0, which reports in each tenth step, takes five seconds for reads in four of these."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(12):
-        change_calls(store, rank, partial(with_slow_reads, is_slow=rank == 0, by=5_000_000_000))
+        change_calls(store, rank, partial(slow_down_reads, is_slow=rank == 0, by=5_000_000_000))
 
     comparison = compared(store)
 
@@ -190,7 +207,7 @@ def test_the_majority_is_right_even_if_no_two_ranks_agree_completely(healthy: Pa
     """Twelve ranks that each lack a different call; one has all calls that the others lack."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in range(1, 12):
-        change_calls(store, rank, partial(without_transfer, step=5 * rank))
+        change_calls(store, rank, partial(remove_transfer, step=5 * rank))
 
     comparison = compared(store)
 
@@ -202,8 +219,8 @@ def test_ranks_with_other_work_are_compared_with_each_other(healthy: Path, tmp_p
     """Three ranks of twelve run other lines, like pipeline stages, and one of them deviates."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
     for rank in (9, 10, 11):
-        change_calls(store, rank, at_another_line)
-    change_calls(store, 11, partial(without_transfer, step=4))
+        change_calls(store, rank, move_to_first_line)
+    change_calls(store, 11, partial(remove_transfer, step=4))
 
     comparison = compared(store)
 
@@ -213,7 +230,7 @@ def test_ranks_with_other_work_are_compared_with_each_other(healthy: Path, tmp_p
 
 def test_a_rank_that_loads_cached_programs_does_not_diverge(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    change_calls(store, 5, from_a_cache)
+    change_calls(store, 5, load_from_cache)
 
     comparison = compared(store)
 
@@ -236,9 +253,9 @@ def test_ranks_without_a_capture_are_reported(healthy: Path, tmp_path: Path) -> 
 def test_a_restarted_job_is_compared_by_its_last_run(healthy: Path, tmp_path: Path) -> None:
     """Each rank twice, the first time only up to the third step."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    latest = row_of(store, 5)
+    latest = capture_file(store, 5)
     for rank in range(12):
-        copy_earlier(store, rank)
+        add_earlier_copy(store, rank)
 
     comparison = compared(store)
 
@@ -255,7 +272,7 @@ def test_a_restarted_job_is_compared_by_its_last_run(healthy: Path, tmp_path: Pa
 @pytest.mark.exhaustive
 def test_a_rank_claimed_by_two_captures_of_one_run_is_reported(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    copy_earlier(store, 5)
+    add_earlier_copy(store, 5)
 
     assert [(each.kind, each.ranks) for each in alarms(compared(store))] == [(Kind.CLAIMED, (5,))]
 
@@ -280,7 +297,7 @@ def test_partially_recorded_ranks_are_not_compared(healthy: Path, tmp_path: Path
 def test_impossible_times_affect_only_their_rank(healthy: Path, tmp_path: Path, start: int) -> None:
     """A rank whose calls all began at one moment, at an extreme time."""
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    change_calls(store, 3, lambda calls: with_column(calls, "start", pa.array([start] * len(calls))))
+    change_calls(store, 3, lambda calls: replace_column(calls, "start", pa.array([start] * len(calls))))
 
     done = invoked(store, "--json")
 
@@ -328,7 +345,7 @@ def test_foreign_files_are_skipped_and_reported(healthy: Path, tmp_path: Path) -
 )
 def test_malformed_arguments_count_as_another_call(healthy: Path, tmp_path: Path, arguments: str) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    change_calls(store, 4, partial(with_arguments, arguments=arguments))
+    change_calls(store, 4, partial(replace_arguments, arguments=arguments))
 
     done = invoked(store, "--json")
 
@@ -339,7 +356,7 @@ def test_malformed_arguments_count_as_another_call(healthy: Path, tmp_path: Path
 
 def test_the_verb_links_each_finding_to_the_calls_of_two_ranks(healthy: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(healthy, tmp_path / "store"))
-    change_calls(store, 6, partial(without_transfer, step=9))
+    change_calls(store, 6, partial(remove_transfer, step=9))
 
     text, document = invoked(store, "--exit-code"), invoked(store, "--json")
 
@@ -347,9 +364,9 @@ def test_the_verb_links_each_finding_to_the_calls_of_two_ranks(healthy: Path, tm
     assert "warning: missing-call  rank 6" in text.stdout and "in step 9" in text.stdout
     finding = next(each for each in json.loads(document.stdout)["findings"] if each["kind"] == "missing-call")
     assert finding["capture"] in text.stdout and finding["stack"] in text.stdout
-    with StoreConnection(StoreRoot(str(store))) as asking:
+    with StoreConnection(StoreRoot(str(store))) as connection:
         for rank, call in ((6, finding["call"]), (finding["other_rank"], finding["other_call"])):
-            (row,) = asking.rows(
+            (row,) = connection.rows(
                 "SELECT c.function FROM calls c JOIN captures p USING (capture) WHERE p.rank = ? AND c.call = ?",
                 [rank, call],
             )
@@ -384,7 +401,7 @@ def test_hostile_names_are_escaped(healthy: Path, tmp_path: Path) -> None:
     name = 'it\'s \x1b[31m\n"all"'
     for rank in range(12):
         change_row(store, rank, job=name, host="\x1b]0;x\x07", path="/a\nb")
-    change_calls(store, 2, partial(without_transfer, step=3))
+    change_calls(store, 2, partial(remove_transfer, step=3))
 
     done = invoked(store, job=name)
 
@@ -407,7 +424,7 @@ def test_unwritable_output_is_reported(healthy: Path, redirected: str, options: 
 def test_a_real_job_with_equal_ranks_has_no_finding(tmp_path: Path) -> None:
     """Delays are not checked here: on a shared machine, ranks really wait for one another."""
     store = tmp_path / "store"
-    added(store, *real_job("healthy"))
+    add_to_store(store, *real_job("healthy"))
 
     comparison = compared(store, "real-healthy", floor=5_000_000_000)
 
@@ -419,7 +436,7 @@ def test_a_real_job_with_equal_ranks_has_no_finding(tmp_path: Path) -> None:
 def test_the_faults_of_a_real_job_are_found(tmp_path: Path) -> None:
     """A job that reads a value of each step: all ranks wait for the late one between calls."""
     store = tmp_path / "store"
-    added(store, *faulty_job())
+    add_to_store(store, *faulty_job())
 
     comparison = compared(store, "real-faulty", floor=1_000_000_000)
 
@@ -438,7 +455,7 @@ def test_the_faults_of_a_real_job_are_found(tmp_path: Path) -> None:
 def test_a_late_rank_is_found_even_if_no_call_waits(way: str, faults: tuple[str, ...], tmp_path: Path) -> None:
     """A real job that waits for a value of each step, which JAX does between the calls."""
     store, name = tmp_path / "store", "-".join((way, *faults))
-    added(store, *real_job(name, way, *faults))
+    add_to_store(store, *real_job(name, way, *faults))
 
     comparison = compared(store, f"real-{name}", floor=1_000_000_000)
 
@@ -453,11 +470,11 @@ def test_a_late_rank_is_found_even_if_no_call_waits(way: str, faults: tuple[str,
 def test_copies_of_a_real_capture_have_no_finding(tmp_path: Path) -> None:
     first, *_ = faulty_job()
     for rank in range(3):
-        copy = copied(first, tmp_path / str(rank))
+        copy = copy_capture(first, tmp_path / str(rank))
         told = json.loads((copy / "capture.json").read_text())
         told |= {"job": {"FRAMEDEX_JOB": "copies", "FRAMEDEX_RANK": str(rank)}, "pid": rank + 1}
         (copy / "capture.json").write_text(json.dumps(told))
-    added(tmp_path / "store", *(next((tmp_path / str(rank)).iterdir()) for rank in range(3)))
+    add_to_store(tmp_path / "store", *(next((tmp_path / str(rank)).iterdir()) for rank in range(3)))
 
     assert not compared(tmp_path / "store", "copies").findings
 

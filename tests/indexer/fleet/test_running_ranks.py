@@ -21,7 +21,7 @@ from framedex.captures.stored_files import (
 )
 from framedex.commands.main import cli
 from framedex.fleet.running.reports import JobReport
-from framedex.fleet.running.states import RunningJob, read_job, read_job_of
+from framedex.fleet.running.states import RunningJob, find_job_of_target, read_job
 from framedex.fleet.running.verdicts import JobDiagnosis, RankVerdict, diagnose_job
 from framedex.live.targets import target_of_capture
 from framedex.programs.bytecode import read_bytecode
@@ -217,14 +217,14 @@ def test_the_latest_run_of_a_rank_counts(answers: Answers, tmp_path: Path) -> No
 
 def test_without_a_name_an_earlier_run_is_not_the_job_of_a_process(answers: Answers, tmp_path: Path) -> None:
     captures, job = _copy(answers, tmp_path)
-    found = read_job_of(target_of_capture(job.ranks[0].capture), captures)
+    found = find_job_of_target(target_of_capture(job.ranks[0].capture), captures)
     assert found is not None and len(found.ranks) == RANKS
     for state in job.ranks:
         change_metadata(state.capture, {}, {"FRAMEDEX_JOB": ""})
     end = job.ranks[3].capture / "end.json"
     end.write_text(json.dumps(json.loads(end.read_text()) | {"ended_unix_ns": 10**9}))
 
-    assert read_job_of(target_of_capture(job.ranks[0].capture), captures) is None
+    assert find_job_of_target(target_of_capture(job.ranks[0].capture), captures) is None
 
 
 def test_ranks_that_wait_outside_the_runtime_are_looked_at(answers: Answers) -> None:

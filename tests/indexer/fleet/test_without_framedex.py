@@ -14,26 +14,26 @@ from framedex.fleet.adding import AddedCapture
 from framedex.fleet.compacting import compact
 from framedex.fleet.drops import write_drop
 from framedex.fleet.store_root import StoreRoot
-from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.indexer.fleet.fleets import JOB, add_to_store, copy_capture, job, run_query
 from tests.pythons import ROOT
 
 
 def test_documented_examples_count_the_same_as_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compacted captures, one of which has grown since, and a job whose drop is incomplete."""
     place = StoreRoot(str(tmp_path / "store"))
-    grown, dropped = copied(job()[0], tmp_path / "grown"), copied(job()[1], tmp_path / "dropped")
+    grown, dropped = copy_capture(job()[0], tmp_path / "grown"), copy_capture(job()[1], tmp_path / "dropped")
     (stream,) = grown.glob("thread-0.fdx")
     whole = stream.read_bytes()
     stream.write_bytes(whole[: len(whole) // 2])
     told = json.loads((dropped / "capture.json").read_text())
     told |= {"identity": "3" * 16, "job": {"FRAMEDEX_JOB": "dropped"}}
     (dropped / "capture.json").write_text(json.dumps(told))
-    assert all(isinstance(each, AddedCapture) for each in added(place.address, grown, job()[1], dropped))
+    assert all(isinstance(each, AddedCapture) for each in add_to_store(place.address, grown, job()[1], dropped))
     compact(place, SilentProgress())
     stream.write_bytes(whole)
-    assert all(isinstance(each, AddedCapture) for each in added(place.address, grown))
+    assert all(isinstance(each, AddedCapture) for each in add_to_store(place.address, grown))
     write_drop(place, None, "dropped")
-    expected = dict(asked(place.address, "SELECT function, count(*) FROM calls GROUP BY 1"))
+    expected = dict(run_query(place.address, "SELECT function, count(*) FROM calls GROUP BY 1"))
     example = re.search(r"```python\n(import json\n.*?)```", (ROOT / "docs/how-to/fleet.md").read_text(), re.DOTALL)
     assert example is not None
     monkeypatch.chdir(tmp_path)

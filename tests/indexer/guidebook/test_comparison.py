@@ -91,7 +91,7 @@ def test_framework_versions_are_compared_in_order_on_the_same_plugin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right", "said"),
+    ("left", "right", "expected"),
     [
         ("cuda", "mock", "No run matches 'cuda'."),
         ("mock", "", "No run matches ''."),
@@ -101,10 +101,10 @@ def test_framework_versions_are_compared_in_order_on_the_same_plugin() -> None:
     ],
 )
 def test_names_that_select_no_run_or_the_same_run_are_rejected_with_the_choices(
-    left: str, right: str, said: str
+    left: str, right: str, expected: str
 ) -> None:
     with pytest.raises(FramedexError) as refused:
         compare(OBSERVATIONS, left, right)
 
-    assert refused.value.message == said
+    assert refused.value.message == expected
     assert str(refused.value.remedy).startswith("Available: mock, libother.so, jax 0.9, jax 0.10.")

@@ -8,7 +8,7 @@ import pytest
 
 from framedex.base.errors import FramedexError
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.reading import format_of, read_profile
+from framedex.imports.reading import detect_format, read_profile
 from framedex.model import ImportedFrame, ImportOrigin
 
 STACK = "\t          1019b3 mmap+0x13 (/lib/libc.so.6)\n\t           8c3a1 main (/opt/my app (1)/run (deleted))\n\n"
@@ -18,7 +18,7 @@ FRAMES = [("mmap", "/lib/libc.so.6"), ("main", "/opt/my app (1)/run")]
 def read(folder: Path, text: str, value: str | None = None) -> ProfileBuilder:
     file = folder / "perf.txt"
     file.write_text(text)
-    assert format_of(file).name == "perf script"
+    assert detect_format(file).name == "perf script"
     return read_profile(file, ImportOrigin("perf script", str(file), "", value, ()))
 
 

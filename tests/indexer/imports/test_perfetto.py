@@ -38,7 +38,9 @@ def packet(trace: TraceProtoBuilder, flags: int = NEEDED, sequence: int = 1, **t
     return added
 
 
-def tell(data: messages.InternedData, stacks: Iterable[Iterable[str]], module: str = "/usr/lib/liba.so") -> None:
+def define_stacks(
+    data: messages.InternedData, stacks: Iterable[Iterable[str]], module: str = "/usr/lib/liba.so"
+) -> None:
     """Define stacks of functions, outermost first, with numbers from 1."""
     functions: dict[str, int] = {}
     data.mapping_paths.add(iid=1, str=module.encode())
@@ -84,7 +86,7 @@ def slices() -> TraceProtoBuilder:
         if name:
             added.track_event.name = name
         if name == "step":
-            tell(added.interned_data, [["main", "train"]])
+            define_stacks(added.interned_data, [["main", "train"]])
             added.track_event.callstack_iid = 1
     return trace
 
@@ -108,7 +110,7 @@ def test_lost_data_is_omitted_and_reported() -> None:
         added = packet(trace, flags, timestamp=5_000)
         added.previous_packet_dropped = dropped
         if flags == CLEARED:
-            tell(added.interned_data, [["main"]])
+            define_stacks(added.interned_data, [["main"]])
             added.perf_sample.callstack_iid = 2  # never defined
         else:
             added.perf_sample.callstack_iid = 1
@@ -124,7 +126,7 @@ def test_interned_ids_are_valid_until_the_sequence_is_cleared() -> None:
     for at, name in enumerate(("first", "second")):
         for sequence in (1, 2):
             added = packet(trace, CLEARED, sequence, timestamp=1_000 * (2 * at + sequence))
-            tell(added.interned_data, [[f"{name} {sequence}"]])
+            define_stacks(added.interned_data, [[f"{name} {sequence}"]])
             added.perf_sample.callstack_iid = 1
     assert stacks_of(imported(trace)) == [["first 1"], ["first 2"], ["second 1"], ["second 2"]]
 
@@ -138,7 +140,7 @@ def test_chrome_samples_are_consecutive(here: Path) -> None:
     first.clock_snapshot.clocks.add(clock_id=64, timestamp=40_000, is_incremental=True, unit_multiplier_ns=1_000)
     first.trace_packet_defaults.timestamp_clock_id = 64
     first.trace_packet_defaults.track_event_defaults.track_uuid = 3
-    tell(first.interned_data, [["main", "a"], ["main", "b"]])
+    define_stacks(first.interned_data, [["main", "a"], ["main", "b"]])
     samples = packet(trace, timestamp=10).streaming_profile_packet
     samples.callstack_iid.extend([1, 2, 1])
     samples.timestamp_delta_us.extend([0, 5, 7])
@@ -188,18 +190,18 @@ def test_a_trace_is_imported_by_slices_or_by_samples(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         (b"\x0a\x02\x50\x01" + b"\x0a\x7f\x50", "it is truncated"),
         (b"\x0a\x0d\x50\x01\x92\x03\x08" + bytes(8), "its compressed packets are damaged"),
         (b"\x0a\x02\x50\x01", "no sample in it has a stack"),
     ],
 )
-def test_damaged_files_are_refused(here: Path, content: bytes, said: str) -> None:
+def test_damaged_files_are_refused(here: Path, content: bytes, expected: str) -> None:
     (here / "bad.perfetto").write_bytes(content)
     result = framedex("import", "bad.perfetto")
     assert result.exit_code == 1
-    assert said in result.output
+    assert expected in result.output
     assert not list((here / ".framedex").glob("captures/*"))
 
 
@@ -214,11 +216,11 @@ def test_compressed_packets_are_read_unless_too_large(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "said"), [(37, "1 heap dump without samples"), (135, "1 stack sample of the unsupported kind")]
+    ("field", "expected"), [(37, "1 heap dump without samples"), (135, "1 stack sample of the unsupported kind")]
 )
-def test_unsupported_contents_are_named_if_there_is_nothing_else(here: Path, field: int, said: str) -> None:
+def test_unsupported_contents_are_named_if_there_is_nothing_else(here: Path, field: int, expected: str) -> None:
     packet = protobuf.integer_field(8, 5) + protobuf.message_field(field, b"")
     (here / "trace.pb").write_bytes(protobuf.message_field(1, packet))
     result = framedex("import", "trace.pb")
     assert result.exit_code == 1
-    assert said in result.stderr, result.stderr
+    assert expected in result.stderr, result.stderr

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.reading import format_of, read_profile
+from framedex.imports.reading import detect_format, read_profile
 from framedex.model import ImportedFrame, ImportOrigin, Language
 
 
 def read(folder: Path, content: str) -> ProfileBuilder:
     file = folder / "profile"
     file.write_text(content, newline="")
-    return read_profile(file, ImportOrigin(format_of(file).name, str(file), "", None, ()))
+    return read_profile(file, ImportOrigin(detect_format(file).name, str(file), "", None, ()))
 
 
 def names(builder: ProfileBuilder) -> set[str]:

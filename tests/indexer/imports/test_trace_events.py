@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.reading import format_of, read_profile
+from framedex.imports.reading import detect_format, read_profile
 from framedex.model import ImportedFrame, ImportOrigin
 
 
 def read(folder: Path, content: str) -> ProfileBuilder:
     file = folder / "trace.json"
     file.write_text(content)
-    assert format_of(file).name == "Chrome trace events"
+    assert detect_format(file).name == "Chrome trace events"
     return read_profile(file, ImportOrigin("Chrome trace events", str(file), "", None, ()))
 
 

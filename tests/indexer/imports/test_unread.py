@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from framedex.base.errors import FramedexError
-from framedex.imports.reading import format_of, read_profile
+from framedex.imports.reading import detect_format, read_profile
 from framedex.model import ImportOrigin
 from tests.indexer.export.exporting import export
 from tests.indexer.imports.profiles import pprof
@@ -44,7 +44,7 @@ def test_the_converter_for_an_unsupported_recording_is_named(tmp_path: Path) -> 
         file = tmp_path / "profile"
         file.write_bytes(content)
         with pytest.raises(FramedexError) as refused:
-            format_of(file)
+            detect_format(file)
         assert remedy in str(refused.value.remedy)
 
 
@@ -53,7 +53,7 @@ def test_opentelemetry_profiles_are_not_pprof(tmp_path: Path) -> None:
     file = tmp_path / "train.otlp"
     export(index, "otlp", file)
     with pytest.raises(FramedexError, match="a profile of OpenTelemetry") as refused:
-        format_of(file)
+        detect_format(file)
     assert "pprof" in str(refused.value.remedy)
 
 
@@ -61,7 +61,7 @@ def test_cprofile_output_has_no_stacks(tmp_path: Path) -> None:
     file = tmp_path / "profile"
     file.write_bytes(_of_cprofile(tmp_path))
     with pytest.raises(FramedexError, match="cProfile"):
-        format_of(file)
+        detect_format(file)
 
 
 def test_a_nonzero_value_is_proposed_if_the_default_is_zero(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_a_filter_accepts_the_same_calls_as_a_full_scan(index: Index, wanted: Ca
 
 @pytest.mark.exhaustive(keep=[repr(FILTERS[0]), repr(FILTERS[7])])
 @pytest.mark.parametrize("wanted", [*FILTERS, CallFilter(slower_than=50, through="transfer")], ids=repr)
-def test_a_question_reports_progress_until_its_end(
+def test_a_query_reports_progress_until_its_end(
     index: Index, monkeypatch: pytest.MonkeyPatch, wanted: CallFilter
 ) -> None:
     monkeypatch.setattr(filters, "_CALLS_PER_SLICE", 500)

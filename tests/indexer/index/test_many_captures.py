@@ -211,8 +211,8 @@ def test_the_order_of_adding_and_removing_two_thousand_captures_makes_no_differe
     assert dump(rebuilt) == expected
 
 
-Question = Callable[[Index, str, int], object]
-EDITOR_QUESTIONS: dict[str, Question] = {
+EditorQuery = Callable[[Index, str, int], object]
+EDITOR_QUERIES: dict[str, EditorQuery] = {
     "recorded": lambda index, path, line: index.file(path).is_recorded(),
     "hover": lambda index, path, line: (
         index.line(path, line).summary(),
@@ -234,7 +234,7 @@ EDITOR_QUESTIONS: dict[str, Question] = {
         index.file(path).answer_of(),
         index.file(path).marks(1, 99),
         index.file(path).troubles(),
-        [index.functions.mark(function) for _, function in index.file(path).functions()],
+        [index.functions.call_totals(function) for _, function in index.file(path).functions()],
     ),
     "one capture": lambda index, path, line: (
         index.line(path, line, 1).summary(),
@@ -261,7 +261,7 @@ def _copy_capture(recorded: Path, folder: Path, number: int) -> Path:
     return copy
 
 
-def _count_steps(path: Path, source: Path, question: Question) -> int:
+def _count_steps(path: Path, source: Path, query: EditorQuery) -> int:
     """The steps, in tens, of SQLite's virtual machine for a query about each line of a file in the latest run."""
     steps = 0
 
@@ -275,7 +275,7 @@ def _count_steps(path: Path, source: Path, question: Question) -> int:
         index.add_public_url(Location(f"{source}.gone", 1, LocationEvidence.EXACT))
         connection.set_progress_handler(count, 10)
         for line in range(1, len(source.read_text().splitlines()) + 1):
-            question(index, str(source), line)
+            query(index, str(source), line)
         connection.set_progress_handler(None, 0)
     return steps
 
@@ -293,11 +293,11 @@ def indexes_of_a_few_and_more(tmp_path_factory: pytest.TempPathFactory) -> tuple
     return recorded.program, few, more
 
 
-@pytest.mark.parametrize("question", EDITOR_QUESTIONS.values(), ids=EDITOR_QUESTIONS)
-def test_a_question_of_an_editor_reads_as_much_of_three_runs_as_of_seven(
-    indexes_of_a_few_and_more: tuple[Path, Path, Path], question: Question
+@pytest.mark.parametrize("query", EDITOR_QUERIES.values(), ids=EDITOR_QUERIES)
+def test_an_editor_query_reads_as_much_of_three_runs_as_of_seven(
+    indexes_of_a_few_and_more: tuple[Path, Path, Path], query: EditorQuery
 ) -> None:
     program, few, more = indexes_of_a_few_and_more
-    steps = _count_steps(few, program, question)
+    steps = _count_steps(few, program, query)
     assert steps
-    assert steps <= _count_steps(more, program, question) <= steps * 1.1
+    assert steps <= _count_steps(more, program, query) <= steps * 1.1

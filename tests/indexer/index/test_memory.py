@@ -1,4 +1,4 @@
-"""Cached index data stays valid until the index, or a file that it describes, changes."""
+"""Cached index data is valid until the index changes, or a file that the data describes."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def reader(database: Path) -> Iterator[sqlite3.Connection]:
 def test_a_value_is_computed_once_while_nothing_changes(reader: sqlite3.Connection) -> None:
     memory, made = QueryCache(), []
     for _ in range(2):
-        with memory.hold(reader):
+        with memory.read_snapshot(reader):
             memory.get_or_compute("thing", lambda: made.append(1))
     assert made == [1]
 
@@ -39,21 +39,21 @@ def test_a_value_is_computed_once_while_nothing_changes(reader: sqlite3.Connecti
 def test_a_value_is_recomputed_after_a_write(database: Path, reader: sqlite3.Connection) -> None:
     memory = QueryCache()
 
-    def things() -> int:
-        with memory.hold(reader):
+    def count_things() -> int:
+        with memory.read_snapshot(reader):
             return memory.get_or_compute(
                 "things", lambda: int(reader.execute("SELECT count(*) FROM things").fetchone()[0])
             )
 
-    assert things() == 1
+    assert count_things() == 1
     with closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
         writer.execute("INSERT INTO things VALUES (2)")
     writer.close()
-    assert things() == 2
+    assert count_things() == 2
 
 
 def test_one_answer_sees_one_state_of_the_index(database: Path, reader: sqlite3.Connection) -> None:
-    with QueryCache().hold(reader), closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
+    with QueryCache().read_snapshot(reader), closing(sqlite3.connect(database, isolation_level=None)) as writer, writer:
         before = reader.execute("SELECT count(*) FROM things").fetchone()
         writer.execute("INSERT INTO things VALUES (2)")
         assert reader.execute("SELECT count(*) FROM things").fetchone() == before
@@ -73,13 +73,13 @@ def test_a_value_is_recomputed_after_a_file_it_depends_on_changed(
         status = memory.find_file(str(source))
         return None if status is None else status.size
 
-    def told() -> str:
-        with memory.hold(reader):
-            return memory.get_or_compute("told", lambda: f"{memory.get_or_compute('size', size)} bytes")
+    def describe_size() -> str:
+        with memory.read_snapshot(reader):
+            return memory.get_or_compute("description", lambda: f"{memory.get_or_compute('size', size)} bytes")
 
-    before = told()
+    before = describe_size()
     source.unlink() if change == "remove" else source.write_text("it is longer now")
-    assert told() != before
+    assert describe_size() != before
 
 
 def test_nothing_is_cached_without_a_transaction() -> None:

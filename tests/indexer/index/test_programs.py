@@ -50,7 +50,7 @@ def index(shapes: Marked) -> Iterator[Index]:
 
 
 def use_of(index: Index, shapes: Marked, line: int) -> ProgramUse:
-    """The only program name with this line."""
+    """The only program with ops from this line."""
     (use,) = index.line(str(shapes.path), line).program_uses()
     return use
 

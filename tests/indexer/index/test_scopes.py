@@ -81,17 +81,17 @@ def records(project: Project) -> list[CaptureRecord]:
 @pytest.fixture(scope="module")
 def indexed(project: Project, records: Sequence[CaptureRecord]) -> Path:
     """The index of all three."""
-    return _written(project.index, records)
+    return _write_index(project.index, records)
 
 
-def _written(path: Path, records: Sequence[CaptureRecord]) -> Path:
+def _write_index(path: Path, records: Sequence[CaptureRecord]) -> Path:
     with Store(path) as store:
         for record in records:
             add_whole(store, record, 500)
     return path
 
 
-def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
+def _line_answers(index: Index, path: str, line: int) -> dict[str, Any]:
     there = index.line(path, line)
     summary = there.summary()
     return {
@@ -99,8 +99,8 @@ def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
         "stacks": there.stacks(),
         "inward": there.steps_inward(),
         "outward": there.readable_steps_outward(),
-        "roads": [(road.nodes, road.calls, road.longest) for road in there.paths_inward(lambda frame: True)],
-        "roads outward": [(road.nodes, road.calls) for road in there.paths_outward(lambda frame: True)],
+        "stack paths": [(path.nodes, path.calls, path.longest) for path in there.paths_inward(lambda frame: True)],
+        "stack paths outward": [(path.nodes, path.calls) for path in there.paths_outward(lambda frame: True)],
         "ends": there.ends(),
         "linked": there.linked_calls(),
         "from": there.program_lines(),
@@ -108,7 +108,7 @@ def _asked(index: Index, path: str, line: int) -> dict[str, Any]:
     }
 
 
-def _lines(project: Project) -> Iterator[tuple[str, int]]:
+def _recorded_lines(project: Project) -> Iterator[tuple[str, int]]:
     for path in (project.program, project.library_source):
         yield from ((str(path), line) for line in range(1, len(path.read_text().splitlines()) + 1))
 
@@ -116,11 +116,11 @@ def _lines(project: Project) -> Iterator[tuple[str, int]]:
 def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Project, indexed: Path) -> None:
     with Index.open(indexed, counted=CaptureScope.LATEST) as latest:
         ids = {}
-        for path, line in _lines(project):
+        for path, line in _recorded_lines(project):
             answer = latest.line(path, line).answer_of()
             ids[path, line] = [capture.id for capture in answer.captures]
             with latest.restrict_to_captures(ids[path, line]) as alone:
-                assert _asked(latest, path, line) == _asked(alone, path, line), (path, line)
+                assert _line_answers(latest, path, line) == _line_answers(alone, path, line), (path, line)
     program = str(project.program)
     assert ids[program, project.line("transfer(2)")] == [OLD]
     assert ids[program, project.line("transfer(1)")] == [NEW, BESIDE]
@@ -129,14 +129,14 @@ def test_a_line_is_answered_from_the_latest_run_that_executed_it(project: Projec
 def test_a_step_from_an_older_stack_stays_on_that_stack(project: Project, indexed: Path) -> None:
     program = str(project.program)
     with Index.open(indexed, counted=CaptureScope.LATEST) as index, index.restrict_to_captures([OLD]) as old:
-        (road, *_) = index.line(program, project.line("transfer(2)")).paths_inward(lambda frame: True)
-        assert road.target.location is not None
-        at = program, road.target.location.line
-        further = index.line(*at).paths_inward(lambda frame: True, road.nodes)
+        (path, *_) = index.line(program, project.line("transfer(2)")).paths_inward(lambda frame: True)
+        assert path.target.location is not None
+        at = program, path.target.location.line
+        further = index.line(*at).paths_inward(lambda frame: True, path.nodes)
         assert further and [each.calls for each in further] == [
-            each.calls for each in old.line(*at).paths_inward(lambda frame: True, road.nodes)
+            each.calls for each in old.line(*at).paths_inward(lambda frame: True, path.nodes)
         ]
-        back = index.line(*at).paths_outward(lambda frame: True, road.nodes)
+        back = index.line(*at).paths_outward(lambda frame: True, path.nodes)
         assert [each.target.location and each.target.location.line for each in back] == [project.line("transfer(2)")]
 
 
@@ -168,18 +168,18 @@ def test_functions_by_name_come_from_the_latest_run_with_a_match(indexed: Path) 
         (function,) = functions
         assert asked.callers(function.id) == alone.functions.callers(function.id)
         assert asked.callees(function.id) == alone.functions.callees(function.id)
-        assert asked.mark(function.id) == alone.functions.mark(function.id)
+        assert asked.call_totals(function.id) == alone.functions.call_totals(function.id)
 
 
 def test_the_latest_capture_is_by_time_in_any_order_of_indexing(
     project: Project, records: list[CaptureRecord], tmp_path: Path
 ) -> None:
     in_order, reverse = (
-        Index.open(_written(tmp_path / name, these), counted=CaptureScope.LATEST)
+        Index.open(_write_index(tmp_path / name, these), counted=CaptureScope.LATEST)
         for name, these in (("a.db", records), ("b.db", [records[1], records[2], records[0]]))
     )
     with in_order, reverse:
-        for path, line in _lines(project):
+        for path, line in _recorded_lines(project):
             first, second = (index.line(path, line).summary() for index in (in_order, reverse))
             assert (first and (first.calls, first.boundaries)) == (second and (second.calls, second.boundaries))
 
@@ -187,10 +187,10 @@ def test_the_latest_capture_is_by_time_in_any_order_of_indexing(
 def test_a_restricted_index_equals_an_index_of_those_captures(
     project: Project, records: list[CaptureRecord], indexed: Path, tmp_path: Path
 ) -> None:
-    alone = _written(tmp_path / "alone.db", records[1:])
+    alone = _write_index(tmp_path / "alone.db", records[1:])
     with Index.open(indexed) as whole, whole.restrict_to_captures([NEW, BESIDE]) as chosen, Index.open(alone) as fresh:
         assert [capture.id for capture in chosen.captures()] == [NEW, BESIDE]
-        for path, line in _lines(project):
+        for path, line in _recorded_lines(project):
             first, second = (index.line(path, line).summary() for index in (chosen, fresh))
             assert (first and (first.calls, first.boundaries)) == (second and (second.calls, second.boundaries))
         assert [(each.name, each.totals.runs) for each in chosen.ffi.targets()] == [
@@ -205,7 +205,7 @@ def test_a_restricted_index_equals_an_index_of_those_captures(
 def test_removing_captures_equals_never_indexing_them(
     records: list[CaptureRecord], indexed: Path, tmp_path: Path, gone: list[int]
 ) -> None:
-    fresh = _written(tmp_path / "fresh.db", [record for each, record in enumerate(records, 1) if each not in gone])
+    fresh = _write_index(tmp_path / "fresh.db", [record for each, record in enumerate(records, 1) if each not in gone])
     with Store(Path(shutil.copy(indexed, tmp_path / "removed.db"))) as store:
         store.remove_captures(gone)
         removed = _contents(store)

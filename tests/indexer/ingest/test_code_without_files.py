@@ -24,11 +24,11 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 @dataclass(frozen=True)
 class Recorded:
-    """The program, recorded and indexed; `told` has the tracebacks of its puts by array size."""
+    """The program, recorded and indexed; `tracebacks` has the tracebacks of its puts by array size."""
 
     index: Index
     path: Path
-    told: list[list[tuple[str, int, str]]]
+    tracebacks: list[list[tuple[str, int, str]]]
     calls: list[int]
 
     def frames(self, put: int) -> list[FrameRow]:
@@ -36,7 +36,7 @@ class Recorded:
         found = self.index.calls.trace(self.calls[put])
         assert found is not None
         python = [frame for frame in (*found.frames, *found.python) if frame.function.language is Language.PYTHON]
-        return python[: len(self.told[put])]
+        return python[: len(self.tracebacks[put])]
 
 
 @pytest.fixture(scope="module")
@@ -49,19 +49,19 @@ def recorded(python: str, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     for call in index.calls.find(CallFilter(function=PUT)):
         (size,) = call.arguments["dims"]
         calls[size] = call.id
-    told = [[(name, line, function) for name, line, function in stack] for stack in ran.result]
-    return Recorded(index, folder / "index.db", told, [calls[size] for size in sorted(calls)])
+    tracebacks = [[(name, line, function) for name, line, function in stack] for stack in ran.result]
+    return Recorded(index, folder / "index.db", tracebacks, [calls[size] for size in sorted(calls)])
 
 
 def shown(frame: FrameRow) -> str:
-    assert frame.location is not None or frame.stated is not None
-    return frame.stated or f"{frame.location.path}:{frame.location.line}"  # type: ignore[union-attr]
+    assert frame.location is not None or frame.location_without_file is not None
+    return frame.location_without_file or f"{frame.location.path}:{frame.location.line}"  # type: ignore[union-attr]
 
 
 def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
-    assert len(recorded.calls) == len(recorded.told) > 10
+    assert len(recorded.calls) == len(recorded.tracebacks) > 10
     names = set()
-    for put, stack in enumerate(recorded.told):
+    for put, stack in enumerate(recorded.tracebacks):
         *outer, _ = recorded.frames(put)  # the innermost has moved on since
         assert [shown(frame) for frame in outer] == [f"{name}:{line}" for name, line, _ in stack[:-1]]
         names |= {name for name, _, _ in stack}
@@ -70,7 +70,10 @@ def test_every_frame_has_the_line_of_its_traceback(recorded: Recorded) -> None:
 
 def test_two_texts_that_differ_in_one_line_are_two_frames(recorded: Recorded) -> None:
     written = [frame for put in range(len(recorded.calls)) for frame in recorded.frames(put)]
-    assert {frame.stated for frame in written if frame.function.name == "written"} == {"<string>:3", "<string>:4"}
+    assert {frame.location_without_file for frame in written if frame.function.name == "written"} == {
+        "<string>:3",
+        "<string>:4",
+    }
 
 
 def test_built_in_modules_resolve_to_their_source_files(recorded: Recorded) -> None:
@@ -97,18 +100,18 @@ def test_documents_name_the_lines_and_are_read_back(recorded: Recorded) -> None:
             (f.place.path, f.place.line) for stack in read(format_trace(found)).stacks for f in stack.frames if f.place
         ]
         markdown = format_markdown(found, lambda path: f"file://{path}")
-        for name, line, _ in recorded.told[put][:-1]:
+        for name, line, _ in recorded.tracebacks[put][:-1]:
             assert (name, line) in places
             assert f"{name}:{line}`" in markdown or not name.startswith("<")
         assert not any("+0x" in line for line in format_trace(found).splitlines() if " P " in line[:8])
 
 
 def test_the_command_line_shows_these_lines(recorded: Recorded) -> None:
-    put = next(i for i, stack in enumerate(recorded.told) if any("frozen" in name for name, _, _ in stack))
+    put = next(i for i, stack in enumerate(recorded.tracebacks) if any("frozen" in name for name, _, _ in stack))
     arguments = ["--index", str(recorded.path), "trace", str(recorded.calls[put])]
     text = CliRunner().invoke(cli, [*arguments, "--all"]).output
     document = json.loads(CliRunner().invoke(cli, [*arguments, "--json"]).stdout)
-    for name, line, _ in recorded.told[put][:-1]:
+    for name, line, _ in recorded.tracebacks[put][:-1]:
         assert f"{name}:{line}" in text
         assert not name.startswith("<") or (name, line) in {(f["module"], f["line"]) for f in document["frames"]}
 

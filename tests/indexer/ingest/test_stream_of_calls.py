@@ -67,7 +67,7 @@ class OnRequest:
     def __exit__(self, *_: object) -> None:
         self.end(is_killed=True)
 
-    def ask(self, line: str) -> str:
+    def send_command(self, line: str) -> str:
         """Send a command line to the program; return its answer."""
         assert self._process.stdin is not None and self._process.stdout is not None
         print(line, file=self._process.stdin, flush=True)
@@ -80,32 +80,32 @@ class OnRequest:
         self._process.communicate()
 
 
-def read_in(store: Store, capture: Path, namer: CaptureFrameNamer) -> None:
+def index_capture(store: Store, capture: Path, namer: CaptureFrameNamer) -> None:
     reading = CaptureReading(store, CaptureStream(capture), namer)
     while not reading.is_done:
         reading.add_batch()
 
 
 @pytest.fixture(scope="module")
-def wanted(capture: Path, namer: CaptureFrameNamer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+def expected(capture: Path, namer: CaptureFrameNamer, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     """The oracle's rows for the whole capture."""
-    with Store(tmp_path_factory.mktemp("wanted") / "index.db") as store:
+    with Store(tmp_path_factory.mktemp("expected") / "index.db") as store:
         add_capture(store, read_capture(capture), namer)
         return rows_of(store, without=LEFT_OUT)
 
 
 @pytest.fixture
-def at_once(capture: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+def batch_size(capture: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Set a batch size at which each capture takes several batches, but at most a few hundred."""
     calls = max(10, CaptureStream(capture).calls // 20)
     monkeypatch.setattr(captures, "BATCH_CALLS", calls)
     return calls
 
 
-def assert_as_wanted(found: Rows, wanted: Rows) -> None:
+def assert_expected_rows(found: Rows, expected: Rows) -> None:
     """Check the rows of every table."""
-    assert found.keys() == wanted.keys()
-    for table, rows in wanted.items():
+    assert found.keys() == expected.keys()
+    for table, rows in expected.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
 
 
@@ -117,17 +117,17 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 @pytest.mark.exhaustive(keep=["compiling.py-100"])
 @pytest.mark.parametrize("calls", [1 << 18, 256, 100])
 def test_a_stream_has_the_same_rows_as_the_oracle(
-    capture: Path, wanted: Rows, namer: CaptureFrameNamer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capture: Path, expected: Rows, namer: CaptureFrameNamer, calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(captures, "BATCH_CALLS", calls)
     with Store(tmp_path / "index.db") as store:
-        read_in(store, capture, namer)
-        assert_as_wanted(rows_of(store, without=LEFT_OUT), wanted)
+        index_capture(store, capture, namer)
+        assert_expected_rows(rows_of(store, without=LEFT_OUT), expected)
 
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
 def test_an_interrupted_capture_resumes(
-    capture: Path, wanted: Rows, namer: CaptureFrameNamer, at_once: int, tmp_path: Path
+    capture: Path, expected: Rows, namer: CaptureFrameNamer, batch_size: int, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
     with Store(index) as store:
@@ -135,7 +135,7 @@ def test_an_interrupted_capture_resumes(
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (3 * at_once, 3 * at_once)
+        assert read == (3 * batch_size, 3 * batch_size)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
@@ -147,8 +147,8 @@ def test_an_interrupted_capture_resumes(
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 3 * at_once) // at_once), "the calls that are there are not written again"
-    assert_as_wanted(found, wanted)
+    assert len(written) == -(-(calls - 3 * batch_size) // batch_size), "the calls that are there are not written again"
+    assert_expected_rows(found, expected)
 
 
 def test_a_capture_truncated_while_being_read_ends(
@@ -170,9 +170,9 @@ def test_a_capture_truncated_while_being_read_ends(
 
 
 @pytest.mark.exhaustive(keep=["compiling.py"])
-@pytest.mark.usefixtures("at_once")
+@pytest.mark.usefixtures("batch_size")
 def test_the_second_reader_of_a_capture_continues(
-    capture: Path, wanted: Rows, namer: CaptureFrameNamer, tmp_path: Path
+    capture: Path, expected: Rows, namer: CaptureFrameNamer, tmp_path: Path
 ) -> None:
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
@@ -186,7 +186,7 @@ def test_the_second_reader_of_a_capture_continues(
         while not other.is_done:
             other.add_batch()
         found = rows_of(second, without=LEFT_OUT)
-    assert_as_wanted(found, wanted)
+    assert_expected_rows(found, expected)
 
 
 @pytest.mark.exhaustive(keep=["False"])
@@ -199,12 +199,12 @@ def test_a_followed_capture_equals_a_capture_read_at_its_end(
         follower = Follower(store, lambda: None)
         capture, new = None, []
         for line, answer in [("put", "done"), ("put", "done"), ("wait", "waiting"), ("", "done"), ("put", "done")]:
-            assert program.ask(line) == answer
+            assert program.send_command(line) == answer
             (capture,) = capture_folders(tmp_path / "captures")
             new.append(follower.update([capture]))
         assert capture is not None and new[0] > 0
         if is_killed:
-            program.ask("wait")
+            program.send_command("wait")
             follower.update([capture])
         program.end(is_killed=is_killed)
         follower.update([capture])
@@ -213,11 +213,11 @@ def test_a_followed_capture_equals_a_capture_read_at_its_end(
         (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
     with Store(tmp_path / "expected.db") as store:
         add_capture(store, read_capture(capture), namer)
-        wanted = calls_of(store)
+        expected = calls_of(store)
 
-    assert state == (len(wanted["calls"]), 1, None)
-    for what, rows in wanted.items():
-        assert found[what] == rows, what
+    assert state == (len(expected["calls"]), 1, None)
+    for table, rows in expected.items():
+        assert found[table] == rows, table
 
 
 @pytest.mark.exhaustive
@@ -228,7 +228,7 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
         follower = Follower(store, lambda: None)
         for _ in range(3):
             for program in programs:
-                assert program.ask("put") == "done"
+                assert program.send_command("put") == "done"
             follower.update(capture_folders(tmp_path / "captures"))
             assert totals_kept(store) == totals_counted(store)
         for program in programs:
@@ -250,12 +250,12 @@ def test_calls_of_a_new_thread_come_with_the_next_update(tmp_path: Path, monkeyp
     ):
         follower = Follower(store, lambda: None)
         for line in ("wait", ""):  # which makes calls on its own threads
-            program.ask(line)
+            program.send_command(line)
         (capture,) = capture_folders(tmp_path / "captures")
         with monkeypatch.context() as patch:
             patch.setattr(follow, "_RECORD_DELAY_NS", 1 << 60)
             assert follower.update([capture]) == 0
-        program.ask("put")
+        program.send_command("put")
         program.end()
 
         new = follower.update([capture])
@@ -271,11 +271,11 @@ def test_the_stop_reason_of_a_followed_capture_is_reported_without_new_calls(tmp
     ):
         follower = Follower(store, lambda: None)
         for _ in range(20):
-            program.ask("put")
+            program.send_command("put")
         (capture,) = capture_folders(tmp_path / "captures")
         follower.update([capture])
         for _ in range(60):
-            program.ask("put")
+            program.send_command("put")
         program.end()
         follower.update([capture])
         ((stops,),) = store._connection.execute("SELECT stops FROM captures").fetchall()
@@ -306,7 +306,7 @@ def test_the_second_follower_of_a_capture_waits(tmp_path: Path) -> None:
         Store(tmp_path / "index.db") as store,
         Store(tmp_path / "index.db") as other,
     ):
-        program.ask("put")
+        program.send_command("put")
         captures = capture_folders(tmp_path / "captures")
         first, second = Follower(store, lambda: None), Follower(other, lambda: None)
         first.update(captures)

@@ -14,7 +14,7 @@ from framedex.index.write.records import FrameRecord
 from framedex.ingest import CaptureFrameNamer
 from framedex.ingest.recorded_binaries import describe_unnamed_frames
 from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
-from framedex.texts.captures import doubts
+from framedex.texts.captures import data_problems
 from tests.indexer.binaries.conftest import SOURCE, compiled
 from tests.indexer.binaries.test_binary import address_of
 
@@ -73,7 +73,7 @@ def test_a_stripped_binary_is_reported_with_the_number_of_unnamed_frames(whole: 
     _, (problem,) = named(library, [start, start + 1, exported])
 
     assert problem.startswith(f"{library} is stripped: 2 of its 3 recorded frames have no name.")
-    assert doubts([problem]) == []
+    assert data_problems([problem]) == []
 
 
 @pytest.mark.parametrize("tie", ["build-id", "debug link", "none"])

@@ -18,8 +18,8 @@ from click.testing import CliRunner
 
 from framedex.base.errors import FramedexError
 from framedex.commands.main import cli
-from framedex.live.look import look_at
-from framedex.live.model import Activity, LiveThread, Look
+from framedex.live.model import Activity, LiveThread, ProcessSnapshot
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import Target, find_target
 from framedex.live.waits import python_frames
 from tests.running import PROGRAMS, TIMEOUT, plain_environment
@@ -27,7 +27,7 @@ from tests.running import PROGRAMS, TIMEOUT, plain_environment
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 _POLL_S = 0.02
 Found = TypeVar("Found")
-_STABLE_LOOKS = 5  # a thread that compiles also sleeps for moments
+_STABLE_SNAPSHOTS = 5  # a thread that compiles also sleeps for moments
 _WAITING = ("blocks", "waits", "sleeps", "polls")  # comments of lines whose thread does not run
 _ASLEEP = {Activity.FUTEX, Activity.SLEEP, Activity.INPUT}
 
@@ -46,23 +46,23 @@ class LiveProgram:
         (number,) = (number for number, line in enumerate(lines, 1) if line.endswith(f"# {comment}"))
         return number
 
-    def wait_at(self, *comments: str, holds: Callable[[Look], bool] = lambda _: True) -> Look:
+    def wait_at(self, *comments: str, holds: Callable[[ProcessSnapshot], bool] = lambda _: True) -> ProcessSnapshot:
         """Wait until a thread is at each of these lines; asleep and without new calls for a while, if all say so."""
         wanted = {self.line(comment): comment.endswith(_WAITING) for comment in comments}
         calls: int | None = -1
-        looks = 0
+        snapshots = 0
 
-        def is_there(look: Look) -> bool:
-            nonlocal calls, looks
-            found = {number: thread for thread in look.threads if (number := self._line_of(thread)) in wanted}
+        def is_there(snapshot: ProcessSnapshot) -> bool:
+            nonlocal calls, snapshots
+            found = {number: thread for thread in snapshot.threads if (number := self._line_of(thread)) in wanted}
             asleep = {number for number, thread in found.items() if thread.task and thread.task.activity in _ASLEEP}
-            is_quiet = look.calls == calls or not all(wanted.values())
-            calls = look.calls
+            is_quiet = snapshot.calls == calls or not all(wanted.values())
+            calls = snapshot.calls
             is_so = found.keys() == wanted.keys() and all(wanted[each] <= (each in asleep) for each in found)
-            looks = looks + 1 if is_so and is_quiet else 0
-            return looks >= (_STABLE_LOOKS if all(wanted.values()) else 1)
+            snapshots = snapshots + 1 if is_so and is_quiet else 0
+            return snapshots >= (_STABLE_SNAPSHOTS if all(wanted.values()) else 1)
 
-        return wait_for(lambda: look_at(self.target), lambda look: is_there(look) and holds(look))
+        return wait_for(lambda: take_snapshot(self.target), lambda snapshot: is_there(snapshot) and holds(snapshot))
 
     def _line_of(self, thread: LiveThread) -> int | None:
         """The line of this program's file where a thread is."""
@@ -87,10 +87,10 @@ def started_process(*command: str) -> Iterator[tuple[subprocess.Popen[str], str]
             process.kill()
 
 
-def wait_for(look: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:
+def wait_for(snapshot: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:
     """Poll until the condition holds. Raises AssertionError with the last result if it never does."""
     end = time.monotonic() + TIMEOUT
-    while not holds(found := look()):
+    while not holds(found := snapshot()):
         assert time.monotonic() < end, found
         time.sleep(_POLL_S)
     return found

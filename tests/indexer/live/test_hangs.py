@@ -10,18 +10,18 @@ from pathlib import Path
 import jax
 import pytest
 
-from framedex.live.model import GilRole, Look
+from framedex.live.model import GilRole, ProcessSnapshot
 from tests.indexer.live.programs import LiveProgram, started
 from tests.once import made_once
 from tests.running import PROGRAMS
 
 
-def _count_mutex_waits(look: Look) -> int:
-    return sum(thread.task is not None and thread.task.mutex_owner != 0 for thread in look.threads)
+def _count_mutex_waits(snapshot: ProcessSnapshot) -> int:
+    return sum(thread.task is not None and thread.task.mutex_owner != 0 for thread in snapshot.threads)
 
 
-def _calls_in_progress(look: Look) -> list[str]:
-    return [call.function for call in look.threads[0].open_calls]
+def _calls_in_progress(snapshot: ProcessSnapshot) -> list[str]:
+    return [call.function for call in snapshot.threads[0].open_calls]
 
 
 CPU = {"JAX_PLATFORMS": "cpu"}
@@ -31,7 +31,7 @@ CPU = {"JAX_PLATFORMS": "cpu"}
 class Case:
     """A program, the comments of the lines where its threads are, and parts of the answer in their order.
 
-    `holds`: a further condition for a look before the question.
+    `holds`: a further condition for a snapshot before the question.
     """
 
     program: str
@@ -39,7 +39,7 @@ class Case:
     answer: tuple[str, ...]
     behaviour: str = ""
     handlers: tuple[str, ...] = ()
-    holds: Callable[[Look], bool] = lambda _: True
+    holds: Callable[[ProcessSnapshot], bool] = lambda _: True
 
     def __str__(self) -> str:
         return "_".join((Path(self.program).stem, *self.handlers))
@@ -191,7 +191,7 @@ HANGS = (
         ("blocks",),
         ("Hang: The main thread waits in Event.wait, in Behaviour::Run for", "call_never_returns_behaviour.py"),
         behaviour="call_never_returns_behaviour.py",
-        holds=lambda look: bool(look.threads[0].open_calls) and look.threads[0].waits_for is not None,
+        holds=lambda snapshot: bool(snapshot.threads[0].open_calls) and snapshot.threads[0].waits_for is not None,
     ),
     Case(
         "handler",
@@ -202,7 +202,7 @@ HANGS = (
             "{calls the handler} in call",
         ),
         handlers=("LockTwice",),
-        holds=lambda look: _count_mutex_waits(look) == 1,
+        holds=lambda snapshot: _count_mutex_waits(snapshot) == 1,
     ),
     Case(
         "handler",
@@ -216,7 +216,7 @@ HANGS = (
             "2 calls so far",
         ),
         handlers=("LockForward", "LockBackward"),
-        holds=lambda look: _count_mutex_waits(look) == 2,
+        holds=lambda snapshot: _count_mutex_waits(snapshot) == 2,
     ),
     Case(
         "handler",
@@ -227,7 +227,7 @@ HANGS = (
             "{calls the handler} in call",
         ),
         handlers=("HoldGil", "counting"),
-        holds=lambda look: look.threads[0].gil is GilRole.HOLDS and bool(look.threads[0].open_calls),
+        holds=lambda snapshot: snapshot.threads[0].gil is GilRole.HOLDS and bool(snapshot.threads[0].open_calls),
     ),
 )
 
@@ -268,7 +268,7 @@ SLOW = (
         "compiling",
         ("compiles",),
         ("Busy: The main thread", "in PJRT_Client_Compile for", "{compiles} in <module>"),
-        holds=lambda look: _calls_in_progress(look) == ["PJRT_Client_Compile"],
+        holds=lambda snapshot: _calls_in_progress(snapshot) == ["PJRT_Client_Compile"],
     ),
     Case("socket_waits", ("blocks",), ("Waiting: The main thread waits for a socket", "{blocks} in <module>")),
     Case("select_waits", ("polls",), ("Waiting: The main thread waits for input (epoll_wait)", "{polls} in <module>")),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.live.look import look_at
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import find_target
 from tests.indexer.live.programs import FRAMEDEX, LiveProgram, started, wait_for
 from tests.running import PROGRAMS, TIMEOUT
@@ -84,7 +84,7 @@ def test_a_program_that_lives_counts_before_a_newer_one_that_has_ended(blocked: 
 
 def test_a_stopped_program_is_said_to_be_stopped(blocked: LiveProgram) -> None:
     os.kill(blocked.target.pid, signal.SIGSTOP)
-    wait_for(lambda: look_at(blocked.target), lambda look: look.state == "stopped")
+    wait_for(lambda: take_snapshot(blocked.target), lambda snapshot: snapshot.state == "stopped")
 
     answer = _framedex(blocked.folder, "hang").stdout
 
@@ -96,7 +96,7 @@ def test_a_stopped_program_is_said_to_be_stopped(blocked: LiveProgram) -> None:
 
 def test_a_program_that_has_ended_is_told_in_the_past(blocked: LiveProgram) -> None:
     os.kill(blocked.target.pid, signal.SIGKILL)
-    wait_for(lambda: look_at(blocked.target), lambda look: look.end != "")
+    wait_for(lambda: take_snapshot(blocked.target), lambda snapshot: snapshot.end != "")
 
     live, hang = _framedex(blocked.folder, "live").stdout, _framedex(blocked.folder, "hang").stdout
 
@@ -127,8 +127,10 @@ def test_without_the_permission_to_trace_the_calls_in_progress_are_shown_and_the
     options = ("--behaviour", str(PROGRAMS / "untraceable.py"))
     with started("hangs/callback_blocks.py", folder=tmp_path, options=options) as running:
         wait_for(
-            lambda: look_at(running.target),
-            lambda look: any(call.function == "jax.pure_callback" for each in look.threads for call in each.open_calls),
+            lambda: take_snapshot(running.target),
+            lambda snapshot: any(
+                call.function == "jax.pure_callback" for each in snapshot.threads for call in each.open_calls
+            ),
         )
         drop = () if os.getuid() else ("setpriv", "--bounding-set=-sys_ptrace")
 
@@ -181,7 +183,7 @@ def test_an_unknown_process_is_an_error_with_a_remedy(tmp_path: Path, name: tupl
 def test_a_process_that_framedex_does_not_record_has_python_frames(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         target = find_target(str(process.pid), tmp_path)
-        wait_for(lambda: look_at(target), lambda look: bool(look.threads and look.threads[0].task.subject))  # type: ignore[union-attr]
+        wait_for(lambda: take_snapshot(target), lambda now: bool(now.threads and now.threads[0].task.subject))  # type: ignore[union-attr]
 
         answer = _framedex(tmp_path, "hang", str(process.pid)).stdout
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from framedex.live.look import look_at
 from framedex.live.memory import Memory, ProcessMemory
-from framedex.live.model import Activity, LiveFrame, Look
+from framedex.live.model import Activity, LiveFrame, ProcessSnapshot
 from framedex.live.python_frames import PythonReader, handler_depth, line_at
 from framedex.live.runtime import Runtime, UnknownRuntimeError, python_binaries
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import Target
 from tests import pythons
 from tests.indexer.live.programs import started_process, wait_for
@@ -34,21 +34,21 @@ def interpreter(request: pytest.FixtureRequest) -> str:
     return found.path
 
 
-def _look(process: subprocess.Popen[str]) -> Look:
-    return look_at(Target(process.pid, True, None))
+def _snapshot(process: subprocess.Popen[str]) -> ProcessSnapshot:
+    return take_snapshot(Target(process.pid, True, None))
 
 
 def test_frames_of_all_threads_are_those_that_the_process_reports(interpreter: str) -> None:
     with started_process(interpreter, str(PROGRAMS / "live_frames.py")) as (process, line):
         truth = {int(tid): [LiveFrame(*frame) for frame in frames] for tid, frames in json.loads(line).items()}
 
-        look = _look(process)
+        snapshot = _snapshot(process)
 
-        found = {thread.tid: list(thread.python.frames) for thread in look.threads if thread.python is not None}
+        found = {thread.tid: list(thread.python.frames) for thread in snapshot.threads if thread.python is not None}
         assert len(truth) == 6
         assert {tid: found[tid] for tid in truth} == truth
         assert found[process.pid][-1].function == "<module>"
-        assert look.problem == ""
+        assert snapshot.problem == ""
 
 
 NAMED_MAIN = """\
@@ -66,14 +66,14 @@ threading.Event().wait()
 
 def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) -> None:
     with started_process(interpreter, "-c", NAMED_MAIN) as (process, _):
-        look = _look(process)
+        snapshot = _snapshot(process)
 
-        assert "main" in {thread.name for thread in look.threads}
-        assert [thread.tid for thread in look.threads if thread.is_main] == [process.pid]
+        assert "main" in {thread.name for thread in snapshot.threads}
+        assert [thread.tid for thread in snapshot.threads if thread.is_main] == [process.pid]
 
 
 @pytest.mark.parametrize(
-    ("file", "is_users"),
+    ("file", "is_user_code"),
     [
         ("/usr/lib64/python3.12/threading.py", False),
         ("/opt/python/lib/python3.13t/queue.py", False),
@@ -83,22 +83,22 @@ def test_the_main_thread_is_known_by_its_id_not_by_its_name(interpreter: str) ->
         ("/home/me/lib/train.py", True),
     ],
 )
-def test_library_files_are_not_the_users(file: str, is_users: bool) -> None:
-    assert LiveFrame("f", file, 1).is_users == is_users
+def test_library_files_are_not_the_users(file: str, is_user_code: bool) -> None:
+    assert LiveFrame("f", file, 1).is_user_code == is_user_code
 
 
 def test_a_stopped_process_has_the_same_frames(interpreter: str) -> None:
     with started_process(interpreter, str(PROGRAMS / "live_frames.py")) as (process, _):
-        before = _look(process)
+        before = _snapshot(process)
         process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, process.pid, os.WSTOPPED)
 
-        look = _look(process)
+        snapshot = _snapshot(process)
 
-        assert look.state == "stopped"
+        assert snapshot.state == "stopped"
         frames = {thread.tid: thread.python and thread.python.frames for thread in before.threads}
-        assert {thread.tid: thread.python and thread.python.frames for thread in look.threads} == frames
-        assert {thread.task and thread.task.activity for thread in look.threads} == {Activity.STOPPED}
+        assert {thread.tid: thread.python and thread.python.frames for thread in snapshot.threads} == frames
+        assert {thread.task and thread.task.activity for thread in snapshot.threads} == {Activity.STOPPED}
 
 
 def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str) -> None:
@@ -109,7 +109,7 @@ def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str
         end = time.monotonic() + TIMEOUT
         while len(seen) < 10 or unmarked < 60:
             assert time.monotonic() < end, (seen, unmarked)
-            (thread,) = _look(process).threads
+            (thread,) = _snapshot(process).threads
             assert thread.python is not None
             if thread.python.is_changing:
                 continue
@@ -128,22 +128,24 @@ def test_frames_of_a_running_thread_are_of_one_moment_or_marked(interpreter: str
 def test_threads_that_start_and_end_do_not_hide_others(interpreter: str) -> None:
     """As long as the process lives, its main thread has its frames."""
     with started_process(interpreter, str(PROGRAMS / "live_threads.py")) as (process, _):
-        look_at_event = wait_for(lambda: _look(process), lambda look: _main_functions(look)[:2] == EVENT_WAIT)
+        look_at_event = wait_for(
+            lambda: _snapshot(process), lambda snapshot: _main_functions(snapshot)[:2] == EVENT_WAIT
+        )
         seen: set[int] = set()
         end = time.monotonic() + TIMEOUT
         while len(seen) <= 5:
             assert time.monotonic() < end, seen
-            look = _look(process)
-            assert look.problem == ""
-            assert _main_functions(look) == _main_functions(look_at_event)
-            seen |= {thread.tid for thread in look.threads if thread.python is not None}
+            snapshot = _snapshot(process)
+            assert snapshot.problem == ""
+            assert _main_functions(snapshot) == _main_functions(look_at_event)
+            seen |= {thread.tid for thread in snapshot.threads if thread.python is not None}
 
 
 EVENT_WAIT = ["Condition.wait", "Event.wait"]
 
 
-def _main_functions(look: Look) -> list[str]:
-    python = look.threads[0].python
+def _main_functions(snapshot: ProcessSnapshot) -> list[str]:
+    python = snapshot.threads[0].python
     return [] if python is None else [frame.function for frame in python.frames]
 
 
@@ -155,10 +157,12 @@ def _calling_line(number: int) -> int:
 @pytest.mark.exhaustive
 def test_a_process_that_is_not_python_has_threads_without_frames() -> None:
     with started_process("sh", "-c", "echo ready; read line") as (process, _):
-        look = _look(process)
+        snapshot = _snapshot(process)
 
-        assert [thread.tid for thread in look.threads] == [process.pid]
-        assert look.problem == f"Python frames of process {process.pid} are not readable: it is not a Python program."
+        assert [thread.tid for thread in snapshot.threads] == [process.pid]
+        assert (
+            snapshot.problem == f"Python frames of process {process.pid} are not readable: it is not a Python program."
+        )
 
 
 def test_tables_are_decoded_as_the_interpreter_does() -> None:
@@ -189,7 +193,7 @@ mapped = [mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) for file in opened]
 
 def test_a_binary_that_the_program_also_maps_as_data_is_found_where_it_is_loaded() -> None:
     with started_process(sys.executable, "-c", MAPPED_AS_DATA + NAMED_MAIN) as (process, _):
-        assert _look(process).problem == ""
+        assert _snapshot(process).problem == ""
 
 
 class _Cycle(Memory):

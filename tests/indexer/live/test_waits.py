@@ -1,18 +1,18 @@
-"""What a thread does, by two looks at it."""
+"""What a thread does, by two snapshots of it."""
 
 from __future__ import annotations
 
 import pytest
 
-from framedex.live.model import Activity, LiveThread, Look, ProcessState, Task
+from framedex.live.model import Activity, LiveThread, ProcessSnapshot, ProcessState, Task
 from framedex.live.waits import WaitKind, find_waits
 
 MS = 1_000_000
 
 
-def _look(time_ns: int, activity: Activity, cpu_ns: int, until_ns: int | None = None) -> Look:
+def _snapshot(time_ns: int, activity: Activity, cpu_ns: int, until_ns: int | None = None) -> ProcessSnapshot:
     task = Task(7, "log", activity, cpu_ns, until_ns=until_ns)
-    return Look(1, "train.py", ProcessState.ALIVE, time_ns, None, (LiveThread(7, "log", task),))
+    return ProcessSnapshot(1, "train.py", ProcessState.ALIVE, time_ns, None, (LiveThread(7, "log", task),))
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def _look(time_ns: int, activity: Activity, cpu_ns: int, until_ns: int | None = 
 def test_a_thread_that_wakes_for_a_moment_does_not_compute(
     before: Activity, until_ns: int | None, cpu_ns: int, kind: WaitKind
 ) -> None:
-    earlier = _look(0, before, 0, until_ns)
-    assert find_waits(earlier, _look(100 * MS, Activity.RUNNING, cpu_ns))[7].kind is kind
+    earlier = _snapshot(0, before, 0, until_ns)
+    assert find_waits(earlier, _snapshot(100 * MS, Activity.RUNNING, cpu_ns))[7].kind is kind

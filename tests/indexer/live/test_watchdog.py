@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from framedex.base.words import parse_duration
 from framedex.commands.main import cli
 from framedex.live.diagnosis import Verdict
-from framedex.live.look import look_at
+from framedex.live.snapshot import take_snapshot
 from framedex.live.stalls import StallWatch
 from framedex.live.targets import find_target
 from tests.indexer.live.programs import FRAMEDEX, started, wait_for
@@ -55,7 +55,7 @@ def test_the_program_continues_after_the_report_and_ends_with_framedex(tmp_path:
         shown = ""
         while "process " not in shown:  # the last line of the report
             shown += run.stderr.readline()
-        state = look_at(find_target(None, tmp_path)).state
+        state = take_snapshot(find_target(None, tmp_path)).state
         run.kill()
         shown_later = run.stderr.read()  # until the program, which has the other end, has ended, too
 
@@ -66,7 +66,7 @@ def test_the_program_continues_after_the_report_and_ends_with_framedex(tmp_path:
 
 def test_a_thread_that_trains_is_progress_of_a_main_thread_that_waits_for_it(tmp_path: Path) -> None:
     with started("slow/thread_trains.py", folder=tmp_path) as running:
-        running.wait_at("step", "joins", holds=lambda look: (look.calls or 0) > 1000)
+        running.wait_at("step", "joins", holds=lambda snapshot: (snapshot.calls or 0) > 1000)
 
         assert running.ask("hang", "--patience", "0").startswith("No hang: ")
 
@@ -74,25 +74,25 @@ def test_a_thread_that_trains_is_progress_of_a_main_thread_that_waits_for_it(tmp
 def test_a_thread_that_logs_does_not_hide_a_hang(tmp_path: Path) -> None:
     options = ("--behaviour", str(PROGRAMS / "hangs" / "lost_event_behaviour.py"))
     with started("hangs/behind_a_logger.py", folder=tmp_path, options=options) as running:
-        logged = wait_for(lambda: look_at(running.target), lambda look: (look.calls or 0) > 600)
+        logged = wait_for(lambda: take_snapshot(running.target), lambda snapshot: (snapshot.calls or 0) > 600)
 
         answer = running.ask("hang", "--patience", "0")
 
         assert answer.startswith("Hang: The main thread waits for JAX")
-        assert (look_at(running.target).calls or 0) > (logged.calls or 0)
+        assert (take_snapshot(running.target).calls or 0) > (logged.calls or 0)
 
 
 def test_a_program_that_computes_has_ten_times_as_long(tmp_path: Path) -> None:
     patience_ns = 50_000_000
     with started("slow/pure_python.py", folder=tmp_path) as running:
-        look = running.wait_at("computes")
+        snapshot = running.wait_at("computes")
         watch = StallWatch(running.target, patience_ns)
         while (found := watch.poll()) is None:
             pass
 
         assert found.verdict is Verdict.BUSY
-        assert watch.look is not None
-        assert watch.look.time_ns - look.time_ns > 10 * patience_ns
+        assert watch.snapshot is not None
+        assert watch.snapshot.time_ns - snapshot.time_ns > 10 * patience_ns
 
 
 def test_a_stopped_program_does_not_stall(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_stopped_program_does_not_stall(tmp_path: Path) -> None:
             found.append(watch.poll())
         assert found[-1].verdict is Verdict.HANG
         os.kill(running.target.pid, signal.SIGSTOP)
-        wait_for(lambda: look_at(running.target), lambda look: look.state == "stopped")
+        wait_for(lambda: take_snapshot(running.target), lambda snapshot: snapshot.state == "stopped")
 
         assert {watch.poll() for _ in range(50)} == {None}
 

@@ -20,7 +20,7 @@ def test_common_beginnings_of_paths_are_merged_with_most_calls_first() -> None:
     trees.add_path([step("main"), step("fetch")], 5)
     trees.add_path([step("main", line=2)], 1)
 
-    roots, left_out = trees.cut()
+    roots, left_out = trees.truncate()
 
     assert summarize(roots) == [("main", 7, [("fetch", 5, []), ("put", 2, [])]), ("main", 1, [])]
     assert left_out == 0
@@ -32,7 +32,7 @@ def test_frames_with_most_calls_are_kept_and_calls_of_others_are_counted() -> No
     trees.add_path([step("main"), step("fetch")], 2)
     trees.add_path([step("other")], 1)
 
-    roots, left_out = trees.cut(limit=3)
+    roots, left_out = trees.truncate(limit=3)
 
     assert summarize(roots) == [("main", 5, [("put", 3, [("copy", 3, [])])])]
     assert left_out == 3
@@ -44,9 +44,9 @@ def test_trees_of_several_runs_are_merged() -> None:
     other.add_path([step("main"), step("put", folded=4)], 4)
     other.add_path([step("main"), step("fetch")], 1)
     for trees, most in ((one, 9), (other, 2)):
-        both.add_trees(*trees.cut(most))
+        both.add_trees(*trees.truncate(most))
 
-    roots, left_out = both.cut()
+    roots, left_out = both.truncate()
 
     assert summarize(roots) == [("main", 8, [("put", 7, [])])]
     assert roots[0].callees[0].folded == 2
@@ -57,4 +57,4 @@ def test_a_path_without_frames_is_in_no_tree() -> None:
     trees = PathTrees()
     trees.add_path([], 4)
 
-    assert trees.cut() == ((), 0)
+    assert trees.truncate() == ((), 0)

@@ -29,13 +29,13 @@ def test_the_new_project_precedes_the_old_folder_and_files_outside_stay(tmp_path
         written(tmp_path / "ben" / name)
     found = moves(ann, ben)
 
-    assert found.now(str(ann / "both.py")) == str(ben / "both.py")
-    assert found.now(str(ann / "moved.py")) == str(ben / "moved.py")
-    assert found.now(str(ann / "left.py")) == str(ann / "left.py")
-    assert found.now(str(ann / "removed.py")) == str(ben / "removed.py")
-    assert found.now(str(ann.parent / "beside/both.py")) == str(ann.parent / "beside/both.py")
-    assert found.now(str(ann.parent / "beside/moved.py")) == str(ben.parent / "beside/moved.py")
-    assert found.now(str(tmp_path / "annual/proj/moved.py")) == str(tmp_path / "annual/proj/moved.py")
+    assert found.current_path(str(ann / "both.py")) == str(ben / "both.py")
+    assert found.current_path(str(ann / "moved.py")) == str(ben / "moved.py")
+    assert found.current_path(str(ann / "left.py")) == str(ann / "left.py")
+    assert found.current_path(str(ann / "removed.py")) == str(ben / "removed.py")
+    assert found.current_path(str(ann.parent / "beside/both.py")) == str(ann.parent / "beside/both.py")
+    assert found.current_path(str(ann.parent / "beside/moved.py")) == str(ben.parent / "beside/moved.py")
+    assert found.current_path(str(tmp_path / "annual/proj/moved.py")) == str(tmp_path / "annual/proj/moved.py")
 
 
 def test_unmoved_paths_are_unchanged(tmp_path: Path) -> None:
@@ -43,13 +43,13 @@ def test_unmoved_paths_are_unchanged(tmp_path: Path) -> None:
 
     assert not moves(tmp_path / "proj", tmp_path / "proj")
     assert not FolderMoves.of_capture(None, str(tmp_path / AFTER))
-    assert moves(tmp_path / "other", tmp_path / "proj").now(file) == file
+    assert moves(tmp_path / "other", tmp_path / "proj").current_path(file) == file
 
 
 @pytest.mark.parametrize("path", ["", "relative.py", "<string>", "/old/a\0b", "/old/\ud800x", "/oldest/a.py", "/"])
 def test_odd_paths_are_unchanged(path: str, tmp_path: Path) -> None:
-    assert FolderMove("/old", str(tmp_path), is_whole=True).now(path) in (path, f"{tmp_path}{path[4:]}")
-    assert FolderMoves([FolderMove("/", str(tmp_path), is_whole=False)]).now(path) == path
+    assert FolderMove("/old", str(tmp_path), is_whole=True).current_path(path) in (path, f"{tmp_path}{path[4:]}")
+    assert FolderMoves([FolderMove("/", str(tmp_path), is_whole=False)]).current_path(path) == path
 
 
 def test_the_project_of_a_path_is_the_outermost() -> None:

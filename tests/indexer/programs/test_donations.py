@@ -72,7 +72,7 @@ def test_reported_bytes_decide_which_arguments_are_reused(
         ("float32[4]", "int32[4]", {}, "the result of its size has another type, int32[4]"),
         ("float32[4]", "float32[2]", {}, "no other result has its size"),
         ("float32[4]", "float32[4]", {"mhlo.memory_kind": "pinned_host"}, "the result of its type is in pinned_host"),
-        ("float32[4]", "float32[4]", {}, "other arguments have the results of its type"),
+        ("float32[4]", "float32[4]", {}, "other arguments already reuse the results of its type"),
         ("float32[64]", "float32[64]", {"sdy.sharding": "P()"}, "the result of its type has another sharding"),
     ],
 )

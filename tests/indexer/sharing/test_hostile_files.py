@@ -170,7 +170,7 @@ def test_columns_that_expand_to_too_much_memory_are_refused() -> None:
     many = (1 << 26) + 1
     head = json.dumps({"columns": [[1, many], *([[1, 0]] * (columns - 1))]}).encode()
     with pytest.raises(ValueError, match="longer than a shared capture allows"):
-        BatchDecoder(DefinitionCounts(1, 1, 1, 1)).batch(_head(head) + bytes(many))
+        BatchDecoder(DefinitionCounts(1, 1, 1, 1)).decode(_head(head) + bytes(many))
 
 
 @pytest.mark.exhaustive(keep=_IN_EACH_RUN)

@@ -87,14 +87,14 @@ def test_no_field_shares_a_secret_outside_kept_packages(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], ["jax"])
     planted = _planted(form)
     assert len(_leaks(pack_value(planted, str))) > 100
-    assert not _leaks(pack_value(redactor.definitions(planted), redactor.text))
+    assert not _leaks(pack_value(redactor.redact_definitions(planted), redactor.redact_text))
     assert not [text for _, text in redactor.remaining_texts() if _leaks(text)]
 
 
 @pytest.mark.parametrize("form", range(len(FORMS)))
 def test_only_code_names_remain_and_the_report_lists_them(form: int) -> None:
     redactor = Redactor(Secrets([], [], "salt"), ["/project of nobody"], None)
-    shared = pack_value(redactor.definitions(_planted(form)), redactor.text)
+    shared = pack_value(redactor.redact_definitions(_planted(form)), redactor.redact_text)
     listed = {text for _, text in redactor.remaining_texts()}
     names_of_code = [text for each in shared[2] for text in _texts(each)]  # of functions, with their symbols
     left = [text for text in _leaks(shared) if text not in listed and text not in names_of_code]
@@ -110,10 +110,10 @@ def test_call_arguments_share_no_secret(form: int, packages: list[str] | None) -
     planter = Planter(form)
     for field in _FIELDS:
         told = planter.object(iter((field,))) | {"size": 3}
-        shared = redactor.text(redactor.arguments(json.dumps(told)))
+        shared = redactor.redact_text(redactor.redact_arguments(json.dumps(told)))
         assert not _leaks([shared])
         assert json.loads(shared)["size"] == 3
-    assert not _leaks([redactor.object_type(planter.text())])
+    assert not _leaks([redactor.redact_object_type(planter.text())])
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_call_arguments_share_no_secret(form: int, packages: list[str] | None) -
 )
 def test_names_of_private_files_are_hidden(file: str) -> None:
     redactor = Redactor(Secrets([], [], "salt"), [], ["jax"])
-    assert not _leaks(pack_value(redactor.definitions(_planted(0, file)), redactor.text))
+    assert not _leaks(pack_value(redactor.redact_definitions(_planted(0, file)), redactor.redact_text))
 
 
 @pytest.mark.parametrize("value", ["10.1.2.3", "2026-11-27", "555-1234", "deadbeefdeadbeefdeadbeefdeadbeef"])
 def test_digits_that_are_not_plain_numbers_are_hidden(value: str) -> None:
     redactor = Redactor(Secrets([], []), [], None)
-    assert json.loads(redactor.arguments(json.dumps({"addresses": [value], "id": 3}))) == {
+    assert json.loads(redactor.redact_arguments(json.dumps({"addresses": [value], "id": 3}))) == {
         "addresses": [REDACTED],
         "id": 3,
     }
@@ -149,7 +149,10 @@ def test_a_long_number_is_hidden_despite_a_short_prefix() -> None:
     """Calls that differ only in an address: each with other long values is checked."""
     redactor = Redactor(Secrets([], []), [], None)
     told = [{"address": f"0x{'ab' * length}"} for length in (1, 8, 32)]
-    assert [json.loads(redactor.arguments(json.dumps(each))) for each in told] == [*told[:2], {"address": REDACTED}]
+    assert [json.loads(redactor.redact_arguments(json.dumps(each))) for each in told] == [
+        *told[:2],
+        {"address": REDACTED},
+    ]
 
 
 def test_a_field_without_a_rule_is_empty() -> None:

@@ -22,13 +22,13 @@ from framedex.shared.contents import (
 from framedex.sharing.names import NameReplacer
 from framedex.sharing.redaction import Redactor, Secrets
 from framedex.sharing.replacement import REDACTED
-from framedex.sharing.secrets import secrets_here
+from framedex.sharing.secrets import collect_secrets
 from tests.indexer.sharing.project import CONSTANT, FUNCTION, ORGANISATION, SCOPE, STATIC, USER, framedex, project
 
 _GIVEN = (STATIC, "--dataset")
 
 
-def _said(name: str) -> bytes:
+def _read_uncompressed(name: str) -> bytes:
     """All uncompressed bytes of a shared file, with the names of its parts."""
     with zipfile.ZipFile(project().files[name]) as archive:
         return b"\n".join([part.encode() + archive.read(part) for part in archive.namelist()])
@@ -43,7 +43,7 @@ def _forms(secret: str) -> list[bytes]:
 
 @pytest.mark.parametrize("name", ["redacted", "hidden", "told"])
 def test_a_redacted_file_reveals_no_path_and_no_argument(name: str) -> None:
-    said = _said(name)
+    said = _read_uncompressed(name)
     chosen = (SCOPE, CONSTANT) if name != "told" else ()
     places = (USER, ORGANISATION, str(project().folder), str(project().folder.parents[1]), "/data/")
     given = _GIVEN if name != "told" else _GIVEN[1:]  # a source's data is queried with it
@@ -54,7 +54,7 @@ def test_a_redacted_file_reveals_no_path_and_no_argument(name: str) -> None:
 
 def test_a_file_without_redaction_has_all_data() -> None:
     """The same search finds every text in an unredacted file."""
-    said = _said("plain")
+    said = _read_uncompressed("plain")
     assert all(
         secret.encode() in said for secret in (USER, ORGANISATION, STATIC, FUNCTION, SCOPE, CONSTANT, "--dataset")
     )
@@ -62,11 +62,11 @@ def test_a_file_without_redaction_has_all_data() -> None:
 
 def test_names_outside_kept_packages_are_hidden() -> None:
     """With `--keep flax`, all names of the program are hidden: functions, files, programs and scopes; JAX's stay."""
-    said = _said("hidden")
+    said = _read_uncompressed("hidden")
     for name in (FUNCTION, "moonshot", "model train", SCOPE):
         assert name.encode() not in said
     assert b"pxla.py" in said or b"_src/" in said
-    assert FUNCTION.encode() in _said("redacted")
+    assert FUNCTION.encode() in _read_uncompressed("redacted")
 
 
 def test_shapes_numbers_and_lines_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_shapes_numbers_and_lines_are_kept(tmp_path: Path, monkeypatch: pytest.M
         assert "broadcast_in_dim" in told  # a function of JAX, whose name is public
         assert "https://github.com/jax-ml/jax/blob/" in framedex("--index", index, "trace", "40").stdout
     assert "1970" in framedex("--index", "hidden/index.db", "captures").stdout
-    assert b"float32[3,5]" in _said("redacted")
+    assert b"float32[3,5]" in _read_uncompressed("redacted")
 
 
 def test_calls_that_differ_in_numbers_stay_distinct() -> None:
@@ -90,7 +90,7 @@ def test_calls_that_differ_in_numbers_stay_distinct() -> None:
     redactor = Redactor(Secrets(["alice"], ["48151623"]), [], None)
 
     def shared(text: str) -> str:
-        return redactor.text(redactor.arguments(text))
+        return redactor.redact_text(redactor.redact_arguments(text))
 
     for size in (1, 42):
         plain = f'{{"buffer": "0x55{size}", "size": {size}}}'
@@ -105,7 +105,7 @@ def test_option_values_are_kept_only_for_xla_numbers_and_flags(value: str) -> No
     kept = {"device_ordinal": "-1", "xla_cpu_enable_fast_math": "true", "xla_gpu_enable_command_buffer": "13, 5"}
     options = json.dumps({**kept, "xla_gpu_cuda_data_dir": value, "xla_cpu_use_onednn": value})
     nothing = Definitions('{"argv": []}', (), (), (), (), (), (), 0, (), StopReasons(), options={"0": options})
-    (plain,) = redactor.definitions(nothing).options.values()
+    (plain,) = redactor.redact_definitions(nothing).options.values()
     assert json.loads(plain) == {**kept, "xla_gpu_cuda_data_dir": REDACTED, "xla_cpu_use_onednn": REDACTED}
 
 
@@ -119,7 +119,7 @@ def test_sites_match_their_redacted_descriptions() -> None:
     definitions = Definitions(
         '{"argv": []}', ("",), (), (), (), (), (), 0, (), StopReasons(), descriptions=described, sites=(site,)
     )
-    plain = Redactor(Secrets([], []), [], None).definitions(definitions)
+    plain = Redactor(Secrets([], []), [], None).redact_definitions(definitions)
     assert [site.key for site in plain.sites] == find_metadata_site_keys(plain.descriptions) != [key]
 
 
@@ -189,7 +189,7 @@ def test_a_pool_thread_keeps_its_truncated_linux_name(name: str) -> None:
 def test_environment_variables_define_secrets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(name, "orchid and tulip")
     monkeypatch.setenv("KEYBOARD", "a keyboard")
-    values = secrets_here(Metadata.parse("{}")).values
+    values = collect_secrets(Metadata.parse("{}")).values
     assert "orchid and tulip" in values and "a keyboard" not in values
 
 
@@ -213,8 +213,8 @@ def test_suspicious_texts_are_listed() -> None:
         "_ZN3xla10PjRtClient21BufferFromHostBufferEPKvNS_13PrimitiveTypeE",
         "/python/site-packages/jax/_src/api.py",
     ):
-        suspects.look(text)
-    assert list(suspects.found()) == [
+        suspects.collect(text)
+    assert list(suspects.collected()) == [
         ("a path", "/srv/models/weights.bin"),
         ("a mail address", "carol@example.org"),
         ("a host", "example.org"),
@@ -236,7 +236,7 @@ def test_framedex_files_are_not_listed_as_suspicious() -> None:
     )
     for packages in (None, ["jax"]):
         redactor = Redactor(Secrets([], []), [], packages)
-        plain = redactor.definitions(
+        plain = redactor.redact_definitions(
             Definitions('{"argv": []}', paths, functions, frames, (), (), (), 0, (), StopReasons(), programs={})
         )
         left = {text for kind, text in redactor.remaining_texts() if kind == "is a file"}
@@ -259,7 +259,7 @@ def test_names_in_kept_packages_stay_and_are_listed() -> None:
         for number, name in enumerate(("bind", "sell", "jit"))
     }
     redactor = Redactor(Secrets([], []), [], ["flax"])
-    plain = redactor.definitions(
+    plain = redactor.redact_definitions(
         Definitions('{"argv": []}', paths, functions, (), (), (), (), 0, (), StopReasons(), programs=programs)
     )
     assert [function.name for function in plain.functions] == ["bind", "function_0", "jit"]

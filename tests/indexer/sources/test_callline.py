@@ -10,7 +10,7 @@ import pytest
 
 from framedex.model import Definition, LocationEvidence
 from framedex.sources import parse_file
-from framedex.sources.bodies import CallerBody, CallForm, FunctionBodies, written_call_of
+from framedex.sources.bodies import CallerBody, CallForm, FunctionBodies, call_form_of
 from framedex.sources.call_lines import find_call_lines
 from framedex.sources.calls import WrittenCall, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types, find_implicit_calls
@@ -78,7 +78,7 @@ def reaches(site: WrittenCall, callee: CallForm, hops: int) -> bool:
     ],
 )
 def test_a_call_is_found_by_its_name(caller: CallerBody, symbol: str, how: LocationEvidence | None, line: int) -> None:
-    callee = written_call_of(symbol)
+    callee = call_form_of(symbol)
     assert callee is not None
     found, lines = find_call_lines(caller, callee, None, reaches)
     if len(set(lines)) == 1 and how is LocationEvidence.RANKED:
@@ -88,14 +88,14 @@ def test_a_call_is_found_by_its_name(caller: CallerBody, symbol: str, how: Locat
 
 @pytest.mark.parametrize("symbol", ["f()::$_0::operator()() const", "Thing::operator bool()", ""])
 def test_unnamed_calls_are_not_searched(symbol: str) -> None:
-    assert written_call_of(symbol) is None
+    assert call_form_of(symbol) is None
 
 
 @pytest.mark.parametrize(
     ("symbol", "written"), [("__isoc99_sscanf", "sscanf"), ("__memcpy_chk", "memcpy"), ("fopen64", "fopen")]
 )
 def test_a_function_of_the_c_library_has_the_name_that_its_header_gives(symbol: str, written: str) -> None:
-    assert written_call_of(symbol) == CallForm(written, "call", None)
+    assert call_form_of(symbol) == CallForm(written, "call", None)
 
 
 def test_neighbouring_calls_choose_among_several(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ void body(int a) {
 
 
 def numbered(folder: Path, name: str, passed: list[int]) -> CallerBody:
-    """The function compiled to two calls of this name, the first of which gets these number arguments."""
+    """The function compiled to two calls of this name, the first with these number arguments."""
     path = folder / "numbered.cc"
     path.write_text(_NUMBERED)
     sites = written_calls(_NUMBERED.encode(), parse_file(path).definitions)
@@ -247,7 +247,7 @@ def scope_line(folder: Path, span: tuple[int, int], symbol: str) -> tuple[Locati
     path.write_text(_SCOPES)
     definitions = parse_file(path).definitions
     bodies = FunctionBodies(lambda name: [(str(path), each) for each in definitions if name in each.name], lambda _: {})
-    callee = written_call_of(symbol)
+    callee = call_form_of(symbol)
     assert callee is not None
     caller = CallerBody(span, written_calls(_SCOPES.encode(), definitions), (), lambda _: ((), ()))
     return find_call_lines(caller, callee, None, bodies.reaches)
@@ -280,7 +280,7 @@ def test_an_operator_is_uncertain_because_built_in_types_have_it(tmp_path: Path)
     path = tmp_path / "operators.cc"
     path.write_text(text := "void f(int a, int b, T t) {\n  a = b;\n}\n")
     caller = CallerBody((1, 3), written_calls(text.encode(), parse_file(path).definitions), (), lambda _: ((), ()))
-    callee = written_call_of("T::operator=(T const&)")
+    callee = call_form_of("T::operator=(T const&)")
     assert callee is not None
     assert find_call_lines(caller, callee, None, reaches) == (LocationEvidence.RANKED, (2,))
 

@@ -128,7 +128,7 @@ def test_a_pipe_and_an_oversized_file_are_problems_and_not_read(tmp_path: Path) 
         file.truncate(100 << 20)
     read = _bytes_read()
     pipe, line = parse_file(tmp_path / "pipe.cc"), parse_file(tmp_path / "line.cc")
-    assert "no ordinary file" in pipe.problems[0] and "larger" in line.problems[0]
+    assert "not a regular file" in pipe.problems[0] and "larger" in line.problems[0]
     assert _bytes_read() - read < 10 << 20
 
 

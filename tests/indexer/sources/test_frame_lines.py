@@ -30,15 +30,15 @@ void direct(int n) {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> tuple[Binary, Path]:
-    folder = tmp_path_factory.mktemp("standing")
+    folder = tmp_path_factory.mktemp("library")
     (folder / "a.cc").write_text(_SOURCE)
     command = ["g++", "-O2", "-fPIC", "-shared", "-fno-inline", "a.cc", "-o", "a.so"]
     subprocess.run(command, cwd=folder, check=True)
     return Binary.open(folder / "a.so"), folder / "a.cc"
 
 
-def standing(library: tuple[Binary, Path], call: int, callee: str) -> LineEstimate | None:
-    """The frame line for a return address after a call of `direct`, with this frame below it."""
+def find_frame_line(library: tuple[Binary, Path], call: int, callee: str) -> LineEstimate | None:
+    """The line of `direct` for the return address of one of its calls, above a frame of `callee`."""
     binary, path = library
     definitions = parse_file(path).definitions
     (own,) = [definition for definition in definitions if definition.name.endswith("direct")]
@@ -52,14 +52,14 @@ def standing(library: tuple[Binary, Path], call: int, callee: str) -> LineEstima
 
 
 def test_a_tail_call_is_the_callee_of_the_frame_below(library: tuple[Binary, Path]) -> None:
-    assert standing(library, 0, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (6,))
-    assert standing(library, 1, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
-    assert standing(library, 1, "elsewhere(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
+    assert find_frame_line(library, 0, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (6,))
+    assert find_frame_line(library, 1, "a::last(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
+    assert find_frame_line(library, 1, "elsewhere(int)") == LineEstimate(LocationEvidence.SINGLE, (7,))
 
 
 def test_a_call_to_another_library_is_identified_by_its_stub(library: tuple[Binary, Path]) -> None:
-    """It jumped to a function of its own."""
-    found = standing(library, 2, "somewhere::inside()")
+    """The function in the other library continued in one of its own by a tail call."""
+    found = find_frame_line(library, 2, "somewhere::inside()")
 
     assert found is not None
     assert (found.how, found.lines[0]) == (LocationEvidence.RANKED, 8)

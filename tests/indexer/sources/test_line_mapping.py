@@ -16,33 +16,33 @@ def text(*lines: str) -> str:
 def test_lines_below_an_insertion_move_down_and_back() -> None:
     moved = map_lines(text("a", "b", "c"), text("a", "new", "b", "c"))
 
-    assert [moved.forward(line) for line in (1, 2, 3)] == [
+    assert [moved.map_to_new(line) for line in (1, 2, 3)] == [
         MovedLine(1, False),
         MovedLine(3, False),
         MovedLine(4, False),
     ]
-    assert moved.backward(4) == MovedLine(3, False)
-    assert moved.backward(2).is_gone
+    assert moved.map_to_old(4) == MovedLine(3, False)
+    assert moved.map_to_old(2).is_gone
 
 
 def test_a_changed_line_is_gone_and_its_nearest_line_replaces_it() -> None:
     moved = map_lines(text("a", "b = 1", "c"), text("a", "b = 2", "c"))
 
-    assert moved.forward(2) == MovedLine(2, is_gone=True)
-    assert moved.forward(3) == MovedLine(3, is_gone=False)
+    assert moved.map_to_new(2) == MovedLine(2, is_gone=True)
+    assert moved.map_to_new(3) == MovedLine(3, is_gone=False)
 
 
 def test_the_nearest_line_of_removed_lines_is_the_next_one() -> None:
-    assert map_lines(text("a", "b", "c", "d"), text("a", "d")).forward(3) == MovedLine(2, is_gone=True)
+    assert map_lines(text("a", "b", "c", "d"), text("a", "d")).map_to_new(3) == MovedLine(2, is_gone=True)
 
 
 def test_mapped_lines_never_exceed_the_text() -> None:
-    assert map_lines(text("a", "b"), text("a")).forward(2) == MovedLine(1, is_gone=True)
-    assert map_lines(text("a", "b"), "").forward(2) == MovedLine(1, is_gone=True)
+    assert map_lines(text("a", "b"), text("a")).map_to_new(2) == MovedLine(1, is_gone=True)
+    assert map_lines(text("a", "b"), "").map_to_new(2) == MovedLine(1, is_gone=True)
 
 
 def test_line_endings_do_not_matter() -> None:
-    assert map_lines("a\r\nb\r\n", "new\na\nb\n").forward(2) == MovedLine(3, is_gone=False)
+    assert map_lines("a\r\nb\r\n", "new\na\nb\n").map_to_new(2) == MovedLine(3, is_gone=False)
 
 
 def test_indentation_does_not_matter() -> None:
@@ -85,11 +85,11 @@ def test_surviving_lines_are_equal_and_in_order(seed: int) -> None:
 
     last = 0
     for line in range(1, len(old) + 1):
-        there = moved.forward(line)
+        there = moved.map_to_new(line)
         assert 1 <= there.line <= len(new)
         if not there.is_gone:
             assert old[line - 1] == new[there.line - 1] and there.line > last
-            assert moved.backward(there.line) == MovedLine(line, is_gone=False)
+            assert moved.map_to_old(there.line) == MovedLine(line, is_gone=False)
             last = there.line
 
 
@@ -104,4 +104,4 @@ def test_a_file_of_20_000_lines_is_mapped_quickly() -> None:
 
     assert seconds_of(lambda: map_lines(text(*old), text(*new))) < 2
     moved = map_lines(text(*old), text(*new))
-    assert sum(not moved.forward(line).is_gone for line in range(1, 20_001)) > 19_000
+    assert sum(not moved.map_to_new(line).is_gone for line in range(1, 20_001)) > 19_000

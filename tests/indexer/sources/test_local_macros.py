@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.sources import extract_files, learn_macros, parse_file
+from framedex.sources import extract_files, find_macros, parse_file
 
 SOURCE = b"""namespace net {
 #define CALL(method)                                  \\
@@ -79,7 +79,7 @@ def test_an_inline_namespace_opened_by_a_macro_is_not_part_of_names(tmp_path: Pa
         "#define LIB_BEGIN inline namespace v1 {\n#define LIB_END }\n"
         "namespace lib {\nLIB_BEGIN\nint f() { return 1; }\nLIB_END\n}\n"
     )
-    macros = learn_macros([str(path)])
+    macros = find_macros([str(path)])
 
     (file,) = extract_files([str(path)], macros)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import Definition
-from framedex.sources import extract_files, learn_macros, parse_file
+from framedex.sources import extract_files, find_macros, parse_file
 
 
 def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
@@ -74,7 +74,7 @@ def test_macros_are_read_from_their_definitions(tmp_path: Path) -> None:
     )
     user = tmp_path / "user.cc"
     user.write_text("BEGIN_MINE\nMY_HOT int f(int a MY_CHECKED(1)) { return ORDINARY(a); }\nEND_MINE\nint g() {}\n")
-    macros = learn_macros([str(tmp_path / "macros.h")])
+    macros = find_macros([str(tmp_path / "macros.h")])
 
     (found,) = extract_files([str(user)], macros)
 
@@ -86,7 +86,7 @@ def names_in_tree(tmp_path: Path, macros: str, text: str) -> list[str]:
     header, source = tmp_path / "macros.h", tmp_path / "file.cc"
     header.write_text(macros)
     source.write_text(text)
-    (found,) = extract_files([str(source)], learn_macros([str(header), str(source)]))
+    (found,) = extract_files([str(source)], find_macros([str(header), str(source)]))
     return [row[0] for row in found.definitions if row[2] not in ("declaration", "macro", "initializer")]
 
 
@@ -96,7 +96,7 @@ def test_a_two_letter_macro_is_recognised_if_it_expands_to_an_attribute(tmp_path
         "#define NI __attribute__((noinline))\n#define OK\n#define T static\n"
         "template <class T, bool OK> struct S { NI S& operator=(const S& o); };\nstatic NI void f(int n) { g(); }\n"
     )
-    macros = learn_macros([str(path)])
+    macros = find_macros([str(path)])
     assert macros.split()[:1] == ["NI"] and "OK" not in macros
     (found,) = extract_files([str(path)], macros)
     assert ([row[0] for row in found.definitions], found.errors) == (["S", "S::operator=", "f"], 0)

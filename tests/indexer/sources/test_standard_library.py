@@ -9,7 +9,7 @@ import pytest
 
 from framedex.binaries import Binary
 from framedex.model import LocationEvidence
-from framedex.sources.bodies import CallForm, FunctionBodies, find_calls_in_file, written_call_of
+from framedex.sources.bodies import CallForm, FunctionBodies, call_form_of, find_calls_in_file
 from framedex.sources.calls import WrittenCall
 from framedex.sources.extraction import parse_file
 from framedex.sources.frame_lines import FrameLines, LineEstimate
@@ -223,7 +223,7 @@ def test_memory_of_a_string_is_freed_at_the_end_of_its_scope(library: tuple[Bina
     ],
 )
 def test_standard_streams_have_their_written_names(symbol: str, written: CallForm) -> None:
-    assert written_call_of(symbol) == written
+    assert call_form_of(symbol) == written
 
 
 def test_a_macro_in_the_text_comes_before_a_call_of_an_inlined_function(library: tuple[Binary, Path]) -> None:
@@ -233,7 +233,7 @@ def test_a_macro_in_the_text_comes_before_a_call_of_an_inlined_function(library:
 
 def test_standard_functions_are_reached_only_by_their_own_names() -> None:
     bodies = FunctionBodies(lambda _: (), lambda _: {})
-    called = written_call_of("void std::vector<int>::_M_realloc_insert<int>(int*, int&&)")
+    called = call_form_of("void std::vector<int>::_M_realloc_insert<int>(int*, int&&)")
     assert called == CallForm("_M_realloc_insert", "call", 2)
     assert bodies.reaches(WrittenCall(1, "call", "push_back", 1, is_member=True), called, 1) == 1
     assert bodies.reaches(WrittenCall(1, "call", "size", 0, is_member=True), called, 3) == 0

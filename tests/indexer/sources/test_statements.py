@@ -1,4 +1,4 @@
-"""The lines of a statement: a query works on each of them, and on none of its neighbours'."""
+"""The lines of a statement: a query of any of them finds the statement, and a query of a neighbouring line does not."""
 
 from __future__ import annotations
 

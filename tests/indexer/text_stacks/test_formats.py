@@ -18,7 +18,7 @@ def sample(name: str) -> tuple[ParsedText, list[str]]:
     return read(text), text.split("\n")
 
 
-def shown(frame: TextFrame) -> tuple[str, str, int]:
+def frame_summary(frame: TextFrame) -> tuple[str, str, int]:
     """A frame's function, file name and line."""
     assert frame.place is not None
     return frame.function, Path(frame.place.path).name, frame.place.line
@@ -70,7 +70,7 @@ def test_each_chained_exception_has_its_own_stack() -> None:
     assert not first.innermost_first
     # The line "[Previous line repeated 17 more times]" is not a frame, and does not end a stack.
     assert [frame.function for frame in first.frames] == ["chained", "recurse", "recurse", "recurse", "recurse"]
-    assert shown(first.frames[-1]) == ("recurse", "failing.py", 11)
+    assert frame_summary(first.frames[-1]) == ("recurse", "failing.py", 11)
 
 
 def test_exception_groups_are_read_inside_their_margin() -> None:
@@ -87,8 +87,8 @@ def test_jax_names_the_origin_of_a_transformed_operation() -> None:
     reading, _ = sample("jax-transformed.txt")
     before, after = (stack for stack in reading.stacks if stack.format is StackFormat.PYTHON)
     assert before.title.startswith("jax._src.source_info_util.JaxStackTraceBeforeTransformation: ValueError")
-    assert shown(before.frames[-1])[0] == "<lambda>"
-    assert shown(after.frames[-1])[0] == "backward"
+    assert frame_summary(before.frames[-1])[0] == "<lambda>"
+    assert frame_summary(after.frames[-1])[0] == "backward"
 
 
 def test_faulthandler_has_a_stack_per_thread_innermost_first() -> None:
@@ -97,18 +97,20 @@ def test_faulthandler_has_a_stack_per_thread_innermost_first() -> None:
     assert (waiting.format, crashed.format) == (StackFormat.FAULTHANDLER, StackFormat.FAULTHANDLER)
     assert crashed.innermost_first
     assert crashed.title.startswith("Current thread 0x")
-    assert [shown(frame)[0] for frame in crashed.frames] == ["string_at", "segfault", "<module>"]
+    assert [frame_summary(frame)[0] for frame in crashed.frames] == ["string_at", "segfault", "<module>"]
 
 
 def test_py_spy_text_and_json_give_the_same_frames() -> None:
     text, _ = sample("py-spy.txt")
     as_json, _ = sample("py-spy.json")
 
-    def of_main(reading: ParsedText) -> list[tuple[str, str, int]]:
-        return [shown(frame) for stack in reading.stacks if "MainThread" in stack.title for frame in stack.frames]
+    def main_thread_frames(reading: ParsedText) -> list[tuple[str, str, int]]:
+        return [
+            frame_summary(frame) for stack in reading.stacks if "MainThread" in stack.title for frame in stack.frames
+        ]
 
-    assert of_main(text) == of_main(as_json)
-    assert of_main(text)[0][0] == "waiting.<locals>.<genexpr>"
+    assert main_thread_frames(text) == main_thread_frames(as_json)
+    assert main_thread_frames(text)[0][0] == "waiting.<locals>.<genexpr>"
     # In JSON, a frame has several lines, and each leads to it.
     assert all(frame.last_line - frame.first_line == 7 for frame in as_json.frames())
 
@@ -128,9 +130,9 @@ def test_gdb_frames_have_names_without_arguments() -> None:
     reading, _ = sample("gdb.txt")
     (stack,) = (stack for stack in reading.stacks if stack.format is StackFormat.GDB)
     assert [frame.number for frame in stack.frames] == list(range(6))
-    assert shown(stack.frames[0])[0] == "__pthread_kill_implementation"
+    assert frame_summary(stack.frames[0])[0] == "__pthread_kill_implementation"
     assert stack.frames[0].address is None
-    assert shown(stack.frames[4]) == ("crash::Client::BufferFromHost", "crash.cc", 44)
+    assert frame_summary(stack.frames[4]) == ("crash::Client::BufferFromHost", "crash.cc", 44)
     assert stack.frames[4].call_address == (stack.frames[4].address or 0) - 1
 
 
@@ -156,7 +158,7 @@ def test_absl_frames_are_looked_up_one_byte_before_their_return_address() -> Non
 def test_an_asan_report_has_stacks_for_access_and_allocation() -> None:
     reading, _ = sample("asan-gcc.txt")
     access, allocation = (stack for stack in reading.stacks if "here:" in stack.title or "==ERROR" in stack.title)
-    assert shown(access.frames[1])[1:] == ("crash.cc", 44)
+    assert frame_summary(access.frames[1])[1:] == ("crash.cc", 44)
     assert access.frames[1].function.startswith("crash::Client::BufferFromHost(crash::Shape const&, ")
     assert allocation.title == "allocated by thread T0 here:"
     assert allocation.frames[0].function == "operator new[](unsigned long)"
@@ -172,7 +174,7 @@ def test_an_unsymbolized_report_has_binaries_and_offsets() -> None:
 def test_a_ubsan_report_begins_with_its_line() -> None:
     reading, _ = sample("ubsan.txt")
     (stack,) = reading.stacks
-    assert shown(stack.frames[0]) == ("", "crash.cc", 33)
+    assert frame_summary(stack.frames[0]) == ("", "crash.cc", 33)
     assert stack.frames[0].place is not None
     assert stack.frames[0].place.column == 22
     assert "signed integer overflow" in stack.title
@@ -183,7 +185,7 @@ def test_hlo_instructions_lead_to_their_line_and_callers() -> None:
     (stack,) = reading.stacks
     assert stack.title == "HloModule jit_outer"
     sine = next(frame for frame in stack.frames if " sine(" in lines[frame.first_line])
-    assert shown(sine)[0] == "lowered.<locals>.inner"
+    assert frame_summary(sine)[0] == "lowered.<locals>.inner"
     # The printed parent ids are one too high: taken literally, the chain would skip a frame.
     assert [place.function for place in sine.outward] == ["lowered.<locals>.outer", "lowered", "<module>"]
     assert sine.labels == ("jit(outer)/sin",)
@@ -216,7 +218,7 @@ def test_mlir_aliases_at_the_end_are_resolved() -> None:
     reading, lines = sample("stablehlo.mlir")
     (stack,) = reading.stacks
     sine = next(frame for frame in stack.frames if "stablehlo.sine" in lines[frame.first_line])
-    assert shown(sine)[0] == "lowered.<locals>.inner"
+    assert frame_summary(sine)[0] == "lowered.<locals>.inner"
     assert [place.function for place in sine.outward] == ["lowered.<locals>.outer", "lowered", "<module>"]
     file = next(frame for frame in stack.frames if " to :" in lines[frame.first_line])
     assert file.place is not None
@@ -251,7 +253,7 @@ def test_single_line_frames_are_found() -> None:
         ("see jax/_src/c.py:3.", ("", "c.py", 3)),
         ("E0000 00:00:17.1 8 c.cc:3] no", ("", "c.cc", 3)),
     ]  # fmt: skip
-    assert [(line, [shown(frame) for frame in read(line).frames()]) for line, _ in lines] == [
+    assert [(line, [frame_summary(frame) for frame in read(line).frames()]) for line, _ in lines] == [
         (line, [expected]) for line, expected in lines
     ]
 
@@ -289,7 +291,7 @@ def test_a_wrapped_gdb_line_is_one_frame() -> None:
     text = "#3  0x4a in f (a=1,\n    b=2) at /a/c.cc:24\n#4  0x4b in g () from /lib/libx.so\n#5  0x4c in ?? ()\n"
     (stack,) = read(text).stacks
     wrapped, library, unknown = stack.frames
-    assert (wrapped.first_line, wrapped.last_line, shown(wrapped)) == (0, 1, ("f", "c.cc", 24))
+    assert (wrapped.first_line, wrapped.last_line, frame_summary(wrapped)) == (0, 1, ("f", "c.cc", 24))
     assert (library.function, library.module) == ("g", "/lib/libx.so")
     assert (unknown.function, unknown.address) == ("", 0x4C)
 
@@ -359,7 +361,7 @@ def test_log_prefixes_are_not_part_of_a_frame() -> None:
     prefix = "2026-11-22T10:00:00.123Z I0101 12:00:00.123456 123 file.cc:12] "
     (stack,) = read(f"{prefix}#1  0x4a in f (a=1,\n{prefix}    b=2) at /a/c.cc:24\n").stacks
     (frame,) = stack.frames
-    assert shown(frame) == ("f", "c.cc", 24)
+    assert frame_summary(frame) == ("f", "c.cc", 24)
     assert (frame.start, frame.end) == (len(prefix), len(f"{prefix}    b=2) at /a/c.cc:24"))
     assert [part.start for part in frame.parts if part.kind is PartKind.PATH] == [len(f"{prefix}    b=2) at ")]
 
@@ -377,7 +379,7 @@ def test_the_last_line_needs_no_line_break() -> None:
 def test_callback_calls_are_read_from_joined_log_lines() -> None:
     calls = "\\n  ".join(("At:", "<string>(3): f", "/srv/a.py(31): f", "/srv/b.py(12): <module>"))
     line = f"INTERNAL: CpuCallback error: ValueError: no {calls}\\n"
-    frames = [shown(frame) for frame in read(line).frames()]
+    frames = [frame_summary(frame) for frame in read(line).frames()]
     assert frames == [("f", "<string>", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
 
 

@@ -32,7 +32,7 @@ def found(text: str, resolver: Resolver) -> FoundFrame:
     return resolver.find(frame)
 
 
-def where(found: FoundFrame) -> tuple[str, int, LocationEvidence] | None:
+def location_text(found: FoundFrame) -> tuple[str, int, LocationEvidence] | None:
     place = found.location
     return (Path(place.path).name, place.line, place.how) if place else None
 
@@ -44,14 +44,18 @@ def definition_line(project: Project, text: str) -> int:
 def test_a_local_path_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     text = '  File "a.py", line 1, in <module>\n'
-    assert where(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == ("a.py", 1, LocationEvidence.EXACT)
-    assert where(found(text, Resolver(None))) is None
+    assert location_text(found(text, Resolver(None, PathResolver(folders=[tmp_path])))) == (
+        "a.py",
+        1,
+        LocationEvidence.EXACT,
+    )
+    assert location_text(found(text, Resolver(None))) is None
 
 
 def test_a_link_leads_to_its_target_file(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
-    assert where(
+    assert location_text(
         found('  File "link.py", line 1, in <module>\n', Resolver(None, PathResolver(folders=[tmp_path])))
     ) == (
         "a.py",
@@ -72,7 +76,7 @@ def test_a_symbol_alone_leads_to_the_definition(project: Project, index: Index, 
 
 
 def test_an_unrecorded_symbol_is_found_in_the_sources(index: Index) -> None:
-    assert where(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == (
+    assert location_text(found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))) == (
         "glue.cc",
         3,
         LocationEvidence.DEFINITION,
@@ -80,7 +84,7 @@ def test_an_unrecorded_symbol_is_found_in_the_sources(index: Index) -> None:
 
 
 def test_an_unknown_symbol_is_not_located(index: Index) -> None:
-    assert where(found("    @  0x7f1bb00a8eed  8  nobody::knows()\n", Resolver(index))) is None
+    assert location_text(found("    @  0x7f1bb00a8eed  8  nobody::knows()\n", Resolver(index))) is None
 
 
 def test_namesakes_are_candidates(project: Project) -> None:
@@ -98,34 +102,36 @@ def test_namesakes_are_candidates(project: Project) -> None:
 
 def test_a_build_machine_path_is_found_by_its_tail(project: Project, index: Index) -> None:
     folder = project.library.parent.name
-    assert where(found(f"#1 0x4 in f() /build/{folder}/runtime.cc:4:1\n", Resolver(index))) == (
+    assert location_text(found(f"#1 0x4 in f() /build/{folder}/runtime.cc:4:1\n", Resolver(index))) == (
         "runtime.cc",
         4,
         LocationEvidence.EXACT,
     )
     # A matching file name alone does not prove the path.
-    assert where(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
+    assert location_text(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
 
 
 def test_a_symbol_leads_only_to_its_printed_file(project: Project, index: Index) -> None:
     at = definition_line(project, "std::size_t allocate(")
     same = "#1 0x4 in runtime::allocate(unsigned long) /build/other/runtime.cc:4:1\n"
-    assert where(found(same, Resolver(index))) == ("runtime.cc", at, LocationEvidence.DEFINITION)
+    assert location_text(found(same, Resolver(index))) == ("runtime.cc", at, LocationEvidence.DEFINITION)
     for printed in ("/home/me/plugin.cc:12", "/build/other_runtime.cc:4"):
-        assert where(found(f"#1 0x4 in runtime::allocate(unsigned long) {printed}:1\n", Resolver(index))) is None
+        assert (
+            location_text(found(f"#1 0x4 in runtime::allocate(unsigned long) {printed}:1\n", Resolver(index))) is None
+        )
 
 
 @pytest.mark.parametrize(("module", "is_found"), [("/elsewhere/libruntime.so", True), ("/home/me/libplugin.so", False)])
 def test_a_bare_name_in_an_unrecorded_library_proves_nothing(index: Index, module: str, is_found: bool) -> None:
     put = f"#3 0x00007f12 in PJRT_Client_BufferFromHostBuffer () from {module}\n"
-    assert (where(found(put, Resolver(index))) is not None) == is_found
+    assert (location_text(found(put, Resolver(index))) is not None) == is_found
     qualified = f"#3 0x00007f12 in runtime::allocate(unsigned long) () from {module}\n"
-    assert where(found(qualified, Resolver(index))) is not None
+    assert location_text(found(qualified, Resolver(index))) is not None
 
 
 def test_path_rules_come_first(project: Project, index: Index) -> None:
     rules = [PathRule("/their/a.cc", project.library_source)]
-    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, PathResolver(rules, index=index)))) == (
+    assert location_text(found("/their/a.cc:3:1: error\n", Resolver(index, PathResolver(rules, index=index)))) == (
         "runtime.cc",
         3,
         LocationEvidence.EXACT,
@@ -142,7 +148,7 @@ def test_an_offset_leads_to_the_line_in_debug_information(project: Project) -> N
 
     def at(build: str | None) -> tuple[str, int, LocationEvidence] | None:
         text = f"    #0 0x7f00  ({project.library}+{address:#x}) (BuildId: {build})\n"
-        return where(found(text, Resolver(None, binaries=Binaries())))
+        return location_text(found(text, Resolver(None, binaries=Binaries())))
 
     assert at(build_id) == ("runtime.cc", line, LocationEvidence.EXACT)
     assert at("00" * 20) is None  # another build of it
@@ -165,7 +171,7 @@ def test_a_symbolizer_link_leads_to_the_recorded_binary_with_its_build_id(projec
     mapped = f"{build_id}:{base:x}-{base + 0x10000:x}"
     link = f"https://symbolize.stripped_domain/r/?trace={base + address:x},7f&map={mapped} \n"
     known, unknown = read(link).frames()
-    assert where(Resolver(index, binaries=Binaries()).find(known)) == (
+    assert location_text(Resolver(index, binaries=Binaries()).find(known)) == (
         "runtime.cc",
         definition_line(project, "size + 7"),
         LocationEvidence.EXACT,

@@ -43,7 +43,7 @@ def _name(frame: TextFrame) -> str:
     return f"{frame.place.path}:{frame.place.line}" if frame.place and frame.place.line else frame.function
 
 
-def noted(blocks: Iterable[bytes]) -> bytes:
+def annotate_blocks(blocks: Iterable[bytes]) -> bytes:
     log = AnnotatedLog(Names())
     return b"".join([*(piece for block in blocks for piece in log.annotate(block)), *log.finish()])
 
@@ -54,7 +54,7 @@ def bare(content: bytes) -> bytes:
     return pieces[0] + b"".join(piece.partition(CLOSE)[2] for piece in pieces[1:])
 
 
-def cut(content: bytes, chance: random.Random, longest: int) -> list[bytes]:
+def split_randomly(content: bytes, chance: random.Random, longest: int) -> list[bytes]:
     blocks, position = [], 0
     while position < len(content):
         length = chance.randint(1, longest)
@@ -67,14 +67,14 @@ def cut(content: bytes, chance: random.Random, longest: int) -> list[bytes]:
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
 def test_block_boundaries_make_no_difference(sample: Path) -> None:
     content = sample.read_bytes()
-    whole = noted([content])
+    whole = annotate_blocks([content])
     assert whole.count(OPEN) > 0
     assert bare(whole) == content
-    assert noted(content[i : i + 1] for i in range(len(content))) == whole
-    assert noted(cut(content, random.Random(1), 50)) == whole
+    assert annotate_blocks(content[i : i + 1] for i in range(len(content))) == whole
+    assert annotate_blocks(split_randomly(content, random.Random(1), 50)) == whole
     with_returns = content.replace(b"\n", b"\r\n")
-    assert noted([with_returns]) == whole.replace(b"\n", b"\r\n")
-    assert noted(with_returns[i : i + 1] for i in range(len(with_returns))) == whole.replace(b"\n", b"\r\n")
+    assert annotate_blocks([with_returns]) == whole.replace(b"\n", b"\r\n")
+    assert annotate_blocks(with_returns[i : i + 1] for i in range(len(with_returns))) == whole.replace(b"\n", b"\r\n")
 
 
 def test_every_frame_of_a_whole_text_gets_a_note() -> None:
@@ -106,14 +106,16 @@ PIECES = [
 def test_all_other_bytes_are_unchanged(seed: int) -> None:
     chance = random.Random(seed)
     content = b"".join(chance.choices([*PIECES, chance.randbytes(20)], k=300))
-    whole = noted([content])
+    whole = annotate_blocks([content])
     assert bare(whole) == content
-    assert noted(cut(content, chance, 7)) == whole
-    assert noted(cut(content, chance, 200)) == whole
+    assert annotate_blocks(split_randomly(content, chance, 7)) == whole
+    assert annotate_blocks(split_randomly(content, chance, 200)) == whole
 
 
 def test_a_note_precedes_the_line_break() -> None:
-    assert noted([b"a.cc:1\nb.cc:2\r\nc.cc:3"]) == ("a.cc:1⟦a.cc:1⟧\nb.cc:2⟦b.cc:2⟧\r\nc.cc:3⟦c.cc:3⟧".encode())
+    assert annotate_blocks([b"a.cc:1\nb.cc:2\r\nc.cc:3"]) == (
+        "a.cc:1⟦a.cc:1⟧\nb.cc:2⟦b.cc:2⟧\r\nc.cc:3⟦c.cc:3⟧".encode()
+    )
 
 
 def test_an_incomplete_line_appears_at_once() -> None:
@@ -135,20 +137,20 @@ def test_a_line_appears_before_its_locations_are_searched() -> None:
 
 
 def test_text_overwritten_by_a_terminal_is_not_read() -> None:
-    assert noted([b"old.cc:1\rnew.cc:2\n"]) == "old.cc:1\rnew.cc:2⟦new.cc:2⟧\n".encode()
-    assert noted([b"old.cc:1\r\r\n"]) == b"old.cc:1\r\r\n"
+    assert annotate_blocks([b"old.cc:1\rnew.cc:2\n"]) == "old.cc:1\rnew.cc:2⟦new.cc:2⟧\n".encode()
+    assert annotate_blocks([b"old.cc:1\r\r\n"]) == b"old.cc:1\r\r\n"
 
 
 def test_colours_do_not_hide_a_frame() -> None:
     line = b'  File \x1b[35m"/a.py"\x1b[0m, line \x1b[35m3\x1b[0m, in \x1b[35mf\x1b[0m\n'
-    assert noted([line]) == line[:-1] + "⟦/a.py:3⟧\n".encode()
-    assert noted([b"\x1b[1m\x1b[Ka.cc:3:4:\x1b[m\x1b[K error\n"]).endswith("⟦a.cc:3⟧\n".encode())
+    assert annotate_blocks([line]) == line[:-1] + "⟦/a.py:3⟧\n".encode()
+    assert annotate_blocks([b"\x1b[1m\x1b[Ka.cc:3:4:\x1b[m\x1b[K error\n"]).endswith("⟦a.cc:3⟧\n".encode())
 
 
 def test_a_wrapped_gdb_frame_has_its_note_on_the_most_informative_line() -> None:
     text = b"#1  0x0000555 in f (argument=1,\n    other=2) at a.cc:12\n#2  0x0000556 in main ()\n"
     assert (
-        noted([text])
+        annotate_blocks([text])
         == (
             "#1  0x0000555 in f (argument=1,\n    other=2) at a.cc:12⟦a.cc:12⟧\n#2  0x0000556 in main ()⟦main⟧\n"
         ).encode()
@@ -167,8 +169,8 @@ def test_an_overlong_line_is_skipped_in_any_blocks() -> None:
     long = b"a.cc:1 " * (4 * MAX_LINE_LENGTH)
     content = long + b"\n" + b"b.cc:2\n" + long + b"\rc.cc:3\n" + "é".encode() * (MAX_LINE_LENGTH + 1) + b" d.cc:4\n"
     expected = content.replace(b"b.cc:2", "b.cc:2⟦b.cc:2⟧".encode()).replace(b"c.cc:3", "c.cc:3⟦c.cc:3⟧".encode())
-    assert noted([content]) == expected
-    assert noted(cut(content, random.Random(2), 100_000)) == expected
+    assert annotate_blocks([content]) == expected
+    assert annotate_blocks(split_randomly(content, random.Random(2), 100_000)) == expected
 
 
 @pytest.mark.exhaustive(keep=["plain text without an end ", "#%d  0x1 in f (\\n"])
@@ -186,11 +188,11 @@ def test_an_overlong_line_is_skipped_in_any_blocks() -> None:
     ],
 )
 def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
-    class Silent(Names):
+    class NoNotes(Names):
         def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
             return b""
 
-    log = AnnotatedLog(Silent())
+    log = AnnotatedLog(NoNotes())
 
     def feed(first: int, blocks: int) -> int:
         for block in range(first, first + blocks):
@@ -215,20 +217,20 @@ def test_cached_lines_change_no_note(seed: int) -> None:
     texts = [text.text.encode() for text in corpus()] + [path.read_bytes() for path in SAMPLES]
     chosen = chance.sample(texts, 30)
     log = b"".join(with_other_digits(text, chance) for _ in range(4) for text in chosen)
-    remembering, forgetful = AnnotatedLog(Told()), AnnotatedLog(Told(), most_kept=-1)
+    remembering, forgetful = AnnotatedLog(DetailedNotes()), AnnotatedLog(DetailedNotes(), cache_bytes=-1)
     assert b"".join([*remembering.annotate(log), *remembering.finish()]) == b"".join(
         [*forgetful.annotate(log), *forgetful.finish()]
     )
 
 
-class Told(Names):
+class DetailedNotes(Names):
     """Annotates each frame with all its text data."""
 
     def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
-        return OPEN + repr([_told(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
+        return OPEN + repr([_frame_details(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
 
 
-def _told(frame: TextFrame) -> object:
+def _frame_details(frame: TextFrame) -> object:
     return frame.format, frame.function, frame.place, frame.module, frame.offset, frame.language, frame.build_id
 
 

@@ -79,7 +79,7 @@ def test_an_unmerged_stack_has_two_sections(project: Project) -> None:
 
     text = format_trace(found)
 
-    assert "unmerged: A run of Python frames has no interpreter frame on the native stack." in text
+    assert "unmerged: Some Python frames have no interpreter frame on the native stack." in text
     assert text.index("\nnative frames, ") < text.index("\nPython frames, ")
     assert [line.function for line in parse_trace(text)][-1] == "put"
 
@@ -165,7 +165,7 @@ def test_a_truncated_stack_is_marked_beside_its_merge_state(trace: Trace) -> Non
 
     deep = "The stack is deeper than the recorder follows: its outermost frames are missing."
     assert f"\ncut off: {deep}\n" in merged and "\nframes, most recent call last:\n" in merged
-    assert f"\nunmerged: {deep} A run of Python frames has no interpreter frame on the native stack.\n" in apart
+    assert f"\nunmerged: {deep} Some Python frames have no interpreter frame on the native stack.\n" in apart
     assert f"\nunmerged: {deep}\n" in old
 
 

@@ -113,17 +113,17 @@ def slow_behaviour(event: int) -> dict[str, Any]:
 def slow_default() -> dict[str, Any]:
     """A behaviour around a wait of more than a second is not abandoned."""
     waited = new_event()
-    told: list[bool] = []
+    reports: list[bool] = []
 
     def run(watched: Call) -> None:
         watched.run()
-        told.append(True)
+        reports.append(True)
 
     ways["now"] = run
     setting = threading.Timer(1.2, lambda: call("PJRT_Event_Set", arguments("PJRT_Event_Set", event=waited)))
     setting.start()
     error, took = timed(lambda: call("PJRT_Event_Await", arguments("PJRT_Event_Await", event=waited)))
-    return {"seconds": took, "error": error, "told": len(told)}
+    return {"seconds": took, "error": error, "reports": len(reports)}
 
 
 def void_function() -> dict[str, Any]:
@@ -174,14 +174,14 @@ def leave_while_calls_go_on(event: int) -> None:
 def main() -> None:
     """Run all parts."""
     event = new_event()
-    told = {
+    reports = {
         "held": lock_held_elsewhere(event),
         "slow": slow_behaviour(event),
         "waiting": slow_default(),
         "void": void_function(),
         "forked": forked(event),
     }
-    print(json.dumps(told), flush=True)
+    print(json.dumps(reports), flush=True)
     leave_while_calls_go_on(event)
 
 

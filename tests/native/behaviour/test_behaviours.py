@@ -30,11 +30,11 @@ import numpy as np
 
 from framedex_native.behaviour import Failed, active, chip, on, runs
 
-told = {}
+reports = {}
 
 
-def tell(name, value):
-    told[name] = value
+def report(name, value):
+    reports[name] = value
 
 
 def error_of(call):
@@ -68,7 +68,7 @@ with active():
         calls.append((call.function, [frame.name for frame in call.stack()][0]))
 
     x = jax.device_put(np.arange(4, dtype=np.float32))  # the line
-tell("calls", calls)
+report("calls", calls)
 
 with active():
 
@@ -76,7 +76,7 @@ with active():
     def full(call):
         call.fail("RESOURCE_EXHAUSTED", "the behaviour says no")
 
-    tell("allocation", error_of(lambda: jax.device_put(np.ones(3))))
+    report("allocation", error_of(lambda: jax.device_put(np.ones(3))))
 
 with active():
 
@@ -85,7 +85,7 @@ with active():
         call.run()
         call.fail("DATA_LOSS", "lost")
 
-    tell("late", error_of(lambda: jax.device_put(np.ones(3))))
+    report("late", error_of(lambda: jax.device_put(np.ones(3))))
 
 in_use = jax.devices()[0].memory_stats()["bytes_in_use"]
 with active():
@@ -100,7 +100,7 @@ with active():
         program.outputs = program.inputs[0]
 
     error = error_of(lambda: double(x))
-tell("released", [error, jax.devices()[0].memory_stats()["bytes_in_use"] - in_use])
+report("released", [error, jax.devices()[0].memory_stats()["bytes_in_use"] - in_use])
 
 with active():
 
@@ -108,13 +108,14 @@ with active():
     def leaves(call):
         sys.exit(3)
 
-    tell("left", error_of(lambda: double(x)))
+    report("left", error_of(lambda: double(x)))
 
 with active():
 
     @on("PJRT_Executable_NumOutputs")
     def elsewhere(call):
-        tell("elsewhere", [str(call.line), call.stack()[0].name, threading.current_thread() is threading.main_thread()])
+        is_main = threading.current_thread() is threading.main_thread()
+        report("elsewhere", [str(call.line), call.stack()[0].name, is_main])
 
     jax.jit(lambda v: v - 1)(x)  # another line
 
@@ -127,7 +128,7 @@ with active():
         call.run()
 
     jax.device_put(x, jax.devices()[1])  # a third line
-tell("copies", copies)
+report("copies", copies)
 
 with active():
 
@@ -136,14 +137,14 @@ with active():
         try:
             call.run()
         except Failed as failed:
-            tell("caught", [failed.code, failed.text])
+            report("caught", [failed.code, failed.text])
             raise
 
     @on("PJRT_Client_BufferFromHostBuffer")
     def fails(call):
         call.fail("ABORTED", "inside")
 
-    tell("through", error_of(lambda: jax.device_put(np.ones(3))))
+    report("through", error_of(lambda: jax.device_put(np.ones(3))))
 
 with active():
 
@@ -153,15 +154,15 @@ with active():
         return {}["nothing"]
 
     kept = []
-    tell("raised", error_of(lambda: jax.device_put(np.ones(3))))
+    report("raised", error_of(lambda: jax.device_put(np.ones(3))))
 
 
 def use_after():
     return kept[0].arguments
 
 
-tell("ended", error_of(use_after))
-tell("after", float(jax.device_put(np.ones(3)).sum()))
+report("ended", error_of(use_after))
+report("after", float(jax.device_put(np.ones(3)).sum()))
 
 with active():
 
@@ -170,23 +171,23 @@ with active():
         call.result = {"bytes_in_use": 5, "bytes_limit": 7}
 
     stats = jax.devices()[0].memory_stats()
-    tell("statistics", [stats["bytes_in_use"], stats["bytes_limit"]])
+    report("statistics", [stats["bytes_in_use"], stats["bytes_limit"]])
 
 with active():
     chip(memory=1000)
     limit = jax.devices()[0].memory_stats()["bytes_limit"]
-    tell("chip", [error_of(lambda: jax.device_put(np.ones(4096, np.uint8))), limit])
+    report("chip", [error_of(lambda: jax.device_put(np.ones(4096, np.uint8))), limit])
 
 with active():
 
     @runs("jit_double")
     def tenfold(program):
         (value,) = program.inputs
-        tell("input", [str(value.dtype), value.tolist(), value.flags.writeable])
+        report("input", [str(value.dtype), value.tolist(), value.flags.writeable])
         program.outputs = value * 10
 
-    tell("tenfold", double(x).tolist())
-    tell("others", (x + 1).tolist())
+    report("tenfold", double(x).tolist())
+    report("others", (x + 1).tolist())
 
 with active():
 
@@ -196,19 +197,19 @@ with active():
         first, second = program.outputs
         program.outputs = first, second + 0.5
 
-    tell("changed", [each.tolist() for each in pair(x, x)])
+    report("changed", [each.tolist() for each in pair(x, x)])
 
 with active():
 
     @runs("jit_total")
     def of_scalars(program):
-        tell("scalar results", list(map(str, program.results)))
+        report("scalar results", list(map(str, program.results)))
         program.outputs = program.inputs[0].sum() + program.inputs[1]
 
     def total(x, y):
         return x.sum() * y
 
-    tell("scalar", float(jax.jit(total)(x, np.float32(0.5))))
+    report("scalar", float(jax.jit(total)(x, np.float32(0.5))))
 
 with active():
 
@@ -216,19 +217,19 @@ with active():
     def wrong(program):
         program.outputs = np.zeros(3)
 
-    tell("wrong", error_of(lambda: double(x)))
+    report("wrong", error_of(lambda: double(x)))
 
 with active():
 
     @runs("jit__lambda")
     def small(program):
         (value,) = program.inputs
-        tell("small", [str(value.dtype), value.astype(np.float32).tolist()])
+        report("small", [str(value.dtype), value.astype(np.float32).tolist()])
         program.outputs = value[::-1]
 
     for dtype in (jnp.bfloat16, jnp.int4):
         y = jnp.asarray(np.array([1, 2]), dtype)
-        tell(f"of {np.dtype(dtype)}", np.asarray(jax.jit(lambda v: v)(y)).astype(np.float32).tolist())
+        report(f"of {np.dtype(dtype)}", np.asarray(jax.jit(lambda v: v)(y)).astype(np.float32).tolist())
 
 with active():
 
@@ -240,7 +241,7 @@ with active():
         return v + 1
 
     z = jnp.ones(8)
-    tell("donated", [jax.jit(add_one, donate_argnums=0)(z).tolist(), z.is_deleted()])
+    report("donated", [jax.jit(add_one, donate_argnums=0)(z).tolist(), z.is_deleted()])
 
 mesh = jax.make_mesh((2,), ("d",))
 sharded = jax.device_put(np.arange(4.0, dtype=np.float32), jax.NamedSharding(mesh, jax.P("d")))
@@ -248,22 +249,22 @@ with active():
 
     @runs("jit_double")
     def shards(program):
-        tell("only", error_of(lambda: program.inputs))
+        report("only", error_of(lambda: program.inputs))
         for number, shard in enumerate(program.shards):
             shard.outputs = shard.inputs[0] + 100 * number
 
-    tell("shards", double(sharded).tolist())
+    report("shards", double(sharded).tolist())
 
-tell("refused", [error_of(lambda: on("PJRT_Cleint_Create")), error_of(lambda: on("PJRT_Compile")(lambda: 1))])
+report("refused", [error_of(lambda: on("PJRT_Cleint_Create")), error_of(lambda: on("PJRT_Compile")(lambda: 1))])
 attributes = {"f": 1.5}, {"b": True}, {"l": [0, 1 << 63]}, {"t": "\\ud800"}
 chips = {"kind": 7}, {"kind": "\\udcff"}, {"memory": 1.5}, *({"attributes": each} for each in attributes)
-tell("no chips", [error_of(lambda: chip(**each)) for each in chips])
-print(json.dumps(told))
+report("no chips", [error_of(lambda: chip(**each)) for each in chips])
+print(json.dumps(reports))
 """
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("behaviours")
     program = folder / "program.py"
     program.write_text(PROGRAM)
@@ -272,9 +273,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-def test_behaviours_of_a_function_are_nested_and_see_typed_arguments(told: dict[str, Any]) -> None:
+def test_behaviours_of_a_function_are_nested_and_see_typed_arguments(reports: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    x = jax.device_put(np.arange(4, dtype=np.float32))  # the line") + 1
-    assert told["calls"] == [
+    assert reports["calls"] == [
         ["outer", [4], "F32", 16, f"program.py:{line}"],
         ["PJRT_Client_BufferFromHostBuffer", "<module>"],
         ["DeviceMemory::Allocate", "<module>"],
@@ -282,95 +283,95 @@ def test_behaviours_of_a_function_are_nested_and_see_typed_arguments(told: dict[
     ]
 
 
-def test_a_behaviour_makes_calls_fail_with_its_message(told: dict[str, Any]) -> None:
-    assert told["allocation"] == "RESOURCE_EXHAUSTED: the behaviour says no"
-    assert told["late"] == "DATA_LOSS: lost"
-    assert told["caught"] == ["ABORTED", "inside"]
-    assert told["through"] == "ABORTED: inside"
+def test_a_behaviour_makes_calls_fail_with_its_message(reports: dict[str, Any]) -> None:
+    assert reports["allocation"] == "RESOURCE_EXHAUSTED: the behaviour says no"
+    assert reports["late"] == "DATA_LOSS: lost"
+    assert reports["caught"] == ["ABORTED", "inside"]
+    assert reports["through"] == "ABORTED: inside"
 
 
-def test_an_exception_in_a_behaviour_is_the_error_of_the_call(told: dict[str, Any]) -> None:
-    assert str(told["raised"]).startswith("INTERNAL: the behaviour raises (")
-    assert str(told["raised"]).endswith("raised KeyError: 'nothing'")
-    assert told["after"] == 3
+def test_an_exception_in_a_behaviour_is_the_error_of_the_call(reports: dict[str, Any]) -> None:
+    assert str(reports["raised"]).startswith("INTERNAL: the behaviour raises (")
+    assert str(reports["raised"]).endswith("raised KeyError: 'nothing'")
+    assert reports["after"] == 3
 
 
-def test_sys_exit_in_a_behaviour_is_an_error_of_the_call(told: dict[str, Any]) -> None:
-    assert re.fullmatch(r"INTERNAL: the behaviour leaves \(.*\) raised SystemExit: 3", told["left"])
+def test_sys_exit_in_a_behaviour_is_an_error_of_the_call(reports: dict[str, Any]) -> None:
+    assert re.fullmatch(r"INTERNAL: the behaviour leaves \(.*\) raised SystemExit: 3", reports["left"])
 
 
-def test_outputs_are_released_if_the_run_fails_later(told: dict[str, Any]) -> None:
-    assert told["released"] == ["DATA_LOSS: lost", 0]
+def test_outputs_are_released_if_the_run_fails_later(reports: dict[str, Any]) -> None:
+    assert reports["released"] == ["DATA_LOSS: lost", 0]
 
 
-def test_a_behaviour_on_a_framedex_thread_has_the_callers_line(told: dict[str, Any]) -> None:
+def test_a_behaviour_on_a_framedex_thread_has_the_callers_line(reports: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    jax.jit(lambda v: v - 1)(x)  # another line") + 1
-    assert told["elsewhere"] == [f"program.py:{line}", "<module>", False]
+    assert reports["elsewhere"] == [f"program.py:{line}", "<module>", False]
 
 
-def test_nested_calls_have_the_callers_line(told: dict[str, Any]) -> None:
+def test_nested_calls_have_the_callers_line(reports: dict[str, Any]) -> None:
     line = PROGRAM.splitlines().index("    jax.device_put(x, jax.devices()[1])  # a third line") + 1
-    assert {where for _, where in told["copies"]} == {f"program.py:{line}"}
-    assert any(function.startswith("PJRT_Buffer_CopyTo") for function, _ in told["copies"])
-    assert told["copies"][-1][0] == "DeviceMemory::Allocate"
+    assert {where for _, where in reports["copies"]} == {f"program.py:{line}"}
+    assert any(function.startswith("PJRT_Buffer_CopyTo") for function, _ in reports["copies"])
+    assert reports["copies"][-1][0] == "DeviceMemory::Allocate"
 
 
-def test_a_finished_call_cannot_be_used(told: dict[str, Any]) -> None:
-    assert "has ended: copy values before the behaviour returns" in str(told["ended"])
+def test_a_finished_call_cannot_be_used(reports: dict[str, Any]) -> None:
+    assert "has ended: copy values before the behaviour returns" in str(reports["ended"])
 
 
-def test_results_can_replace_those_of_the_runtime(told: dict[str, Any]) -> None:
-    assert told["statistics"] == [5, 7]
-    failed, limit = told["chip"]
+def test_results_can_replace_those_of_the_runtime(reports: dict[str, Any]) -> None:
+    assert reports["statistics"] == [5, 7]
+    failed, limit = reports["chip"]
     assert failed.startswith("RESOURCE_EXHAUSTED: ") and "of 1000 bytes are in use" in failed
     assert limit == 1000
 
 
-def test_a_program_gets_inputs_and_returns_outputs_as_arrays(told: dict[str, Any]) -> None:
-    assert told["input"] == ["float32", [0, 1, 2, 3], False]
-    assert told["tenfold"] == [0, 10, 20, 30]
-    assert told["others"] == [1, 2, 3, 4]
-    assert told["changed"] == [[0, 2, 4, 6], [3.5, 2.5, 1.5, 0.5]]
+def test_a_program_gets_inputs_and_returns_outputs_as_arrays(reports: dict[str, Any]) -> None:
+    assert reports["input"] == ["float32", [0, 1, 2, 3], False]
+    assert reports["tenfold"] == [0, 10, 20, 30]
+    assert reports["others"] == [1, 2, 3, 4]
+    assert reports["changed"] == [[0, 2, 4, 6], [3.5, 2.5, 1.5, 0.5]]
 
 
-def test_a_program_with_scalar_results_has_results(told: dict[str, Any]) -> None:
-    assert told["scalar results"] == ["F32[]"]
-    assert told["scalar"] == 6.5
+def test_a_program_with_scalar_results_has_results(reports: dict[str, Any]) -> None:
+    assert reports["scalar results"] == ["F32[]"]
+    assert reports["scalar"] == 6.5
 
 
-def test_outputs_of_another_type_are_refused_by_name(told: dict[str, Any]) -> None:
-    assert "result 0 of jit_double must be float32[4], not float64[3]" in str(told["wrong"])
+def test_outputs_of_another_type_are_refused_by_name(reports: dict[str, Any]) -> None:
+    assert "result 0 of jit_double must be float32[4], not float64[3]" in str(reports["wrong"])
 
 
-def test_types_missing_from_numpy_come_from_ml_dtypes(told: dict[str, Any]) -> None:
-    assert told["of bfloat16"] == [2, 1]
-    assert told["of int4"] == [2, 1]
-    assert told["small"] == ["int4", [1, 2]]
+def test_types_missing_from_numpy_come_from_ml_dtypes(reports: dict[str, Any]) -> None:
+    assert reports["of bfloat16"] == [2, 1]
+    assert reports["of int4"] == [2, 1]
+    assert reports["small"] == ["int4", [1, 2]]
 
 
-def test_donated_arguments_are_deleted(told: dict[str, Any]) -> None:
-    assert told["donated"] == [[0] * 8, True]
+def test_donated_arguments_are_deleted(reports: dict[str, Any]) -> None:
+    assert reports["donated"] == [[0] * 8, True]
 
 
-def test_a_program_on_several_devices_has_arrays_per_device(told: dict[str, Any]) -> None:
-    assert told["only"] == "jit_double runs not on one device but on 2: use `shards`, one for each"
-    assert told["shards"] == [0, 1, 102, 103]
+def test_a_program_on_several_devices_has_arrays_per_device(reports: dict[str, Any]) -> None:
+    assert reports["only"] == "jit_double runs on 2 devices: use the inputs and outputs of each of its `shards`"
+    assert reports["shards"] == [0, 1, 102, 103]
 
 
-def test_invalid_behaviours_are_refused(told: dict[str, Any]) -> None:
-    name, function = told["refused"]
+def test_invalid_behaviours_are_refused(reports: dict[str, Any]) -> None:
+    name, function = reports["refused"]
     assert "Did you mean PJRT_Client_Create" in name
     assert "must accept the call as its only argument" in function
 
 
-def test_impossible_devices_are_refused_as_chips(told: dict[str, Any]) -> None:
+def test_impossible_devices_are_refused_as_chips(reports: dict[str, Any]) -> None:
     begins = [
         "a chip's kind",
         "a chip's kind",
         "a chip's memory",
         *(f"the attribute '{name}' cannot be" for name in "fblt"),
     ]
-    assert [each[: len(begin)] for each, begin in zip(told["no chips"], begins, strict=True)] == begins
+    assert [each[: len(begin)] for each, begin in zip(reports["no chips"], begins, strict=True)] == begins
 
 
 RECORDED = """
@@ -442,8 +443,8 @@ def test_a_guidebook_mentions_behaviours_without_a_page_for_them(project: Path) 
 
 def test_check_reports_raised_errors_but_not_requested_ones(project: Path) -> None:
     findings = framedex(project, "check", "--json", "--only", "behaviour")["findings"]
-    told = {re.sub(r" \(.*?\)", "", finding["message"]) for finding in findings}
-    assert told == {
+    reports = {re.sub(r" \(.*?\)", "", finding["message"]) for finding in findings}
+    assert reports == {
         "broken failed on PJRT_Client_Compile: the behaviour broken raised ValueError: broken",
         "void failed on PJRT_Error_Message: the behaviour void raised ValueError: of no error",
         "put on PJRT_Client_BufferFromHostBuffer ran for too long: the Python stacks are on stderr",

@@ -18,11 +18,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from framedex_native.behaviour import Failed, active, on, runs
-from framedex_native.behaviour.asking import ask
+from framedex_native.behaviour.table_calls import call_table
 from framedex_native.behaviour.objects import devices_of
 
 PUT, EXECUTE = "PJRT_Client_BufferFromHostBuffer", "PJRT_LoadedExecutable_Execute"
-told = {}
+reports = {}
 
 
 def error_of(call):
@@ -54,10 +54,10 @@ with active():
         try:
             call.run()
         except Failed:
-            told["of what failed"] = error_of(lambda: call.result)
+            reports["of what failed"] = error_of(lambda: call.result)
 
     on(PUT)(failing("ABORTED", "inside"))
-    told["left"] = error_of(put)
+    reports["left"] = error_of(put)
 
 with active():
 
@@ -68,11 +68,11 @@ with active():
         except Failed:
             (buffer,) = call.arguments.argument_lists[0]
             (device,) = devices_of(call.arguments.executable)
-            copy = ask("PJRT_Buffer_CopyToDevice", buffer=buffer, dst_device=device).dst_buffer
+            copy = call_table("PJRT_Buffer_CopyToDevice", buffer=buffer, dst_device=device).dst_buffer
             call.result = {"output_lists": [[copy]]}
 
     on(EXECUTE)(failing("ABORTED", "inside"))
-    told["mended"] = double(x).tolist()
+    reports["mended"] = double(x).tolist()
 
 with active():
 
@@ -84,7 +84,7 @@ with active():
             program.outputs = program.inputs[0] + 1
 
     on(EXECUTE)(failing("ABORTED", "inside"))
-    told["mended program"] = double(x).tolist()
+    reports["mended program"] = double(x).tolist()
 
 results = (
     lambda call: {},
@@ -93,7 +93,7 @@ results = (
     lambda call: {"output_lists": [[None]]},
     lambda call: call.run() and {"output_lists": [[None]]},
 )
-told["no results"] = []
+reports["no results"] = []
 for result in results:
     with active():
 
@@ -101,7 +101,7 @@ for result in results:
         def gives(call):
             call.result = result(call)
 
-        told["no results"].append(error_of(lambda: double(x)))
+        reports["no results"].append(error_of(lambda: double(x)))
 with active():
 
     @on(PUT)
@@ -109,7 +109,7 @@ with active():
         call.run()
         call.result = {"buffer": None}
 
-    told["no results"].append(error_of(put))
+    reports["no results"].append(error_of(put))
 
 
 class Mute(Exception):
@@ -124,7 +124,7 @@ def raising(error):
     return raised
 
 
-told["odd errors"] = []
+reports["odd errors"] = []
 for odd in (
     raising(Mute()),
     raising(ValueError("\ud800 \0 \udcff")),
@@ -134,7 +134,7 @@ for odd in (
 ):
     with active():
         on(PUT)(odd)
-        told["odd errors"].append(error_of(put))
+        reports["odd errors"].append(error_of(put))
 
 with active():
     held = {}
@@ -142,11 +142,11 @@ with active():
     @on(EXECUTE)
     def holds(call):
         held.update(call.arguments)
-        told["launch"] = call.arguments.options.launch_id
+        reports["launch"] = call.arguments.options.launch_id
 
     double(x)
 double(x)
-told["held"] = [held["options"].launch_id, error_of(lambda: setattr(held["options"], "launch_id", 1))]
+reports["held"] = [held["options"].launch_id, error_of(lambda: setattr(held["options"], "launch_id", 1))]
 
 
 async def waits(call):
@@ -158,7 +158,7 @@ class Waits:
         pass
 
 
-told["only begin"] = [error_of(lambda: on(PUT)(each)) for each in (waits, Waits())]
+reports["only begin"] = [error_of(lambda: on(PUT)(each)) for each in (waits, Waits())]
 opened, put_on, seen = threading.Event(), threading.Event(), []
 
 
@@ -176,21 +176,21 @@ with active():
     put_on.set()
     other.join()
     put()
-told["seen"] = list(seen)
+reports["seen"] = list(seen)
 with active():
     with active():
         pass
     on(PUT)(lambda call: seen.append("after the inner block"))
 put()
-told["seen at the end"] = seen
+reports["seen at the end"] = seen
 
-told["after"] = [double(x).tolist(), put().tolist()]
-print(json.dumps(told))
+reports["after"] = [double(x).tolist(), put().tolist()]
+print(json.dumps(reports))
 """
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("behaviours")
     program = folder / "program.py"
     program.write_text(PROGRAM)
@@ -199,18 +199,18 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-def test_a_caught_but_unanswered_error_is_the_error_of_the_call(told: dict[str, Any]) -> None:
-    assert told["left"] == "ABORTED: inside"
-    assert told["of what failed"].endswith("failed and has no result: set call.result to replace the failure")
+def test_a_caught_but_unanswered_error_is_the_error_of_the_call(reports: dict[str, Any]) -> None:
+    assert reports["left"] == "ABORTED: inside"
+    assert reports["of what failed"].endswith("failed and has no result: set call.result to replace the failure")
 
 
-def test_a_failed_call_can_be_answered(told: dict[str, Any]) -> None:
-    assert told["mended"] == [0, 1, 2]
-    assert told["mended program"] == [1, 2, 3]
+def test_a_failed_call_can_be_answered(reports: dict[str, Any]) -> None:
+    assert reports["mended"] == [0, 1, 2]
+    assert reports["mended program"] == [1, 2, 3]
 
 
-def test_an_unsupported_result_is_an_error_and_the_program_continues(told: dict[str, Any]) -> None:
-    said = [
+def test_an_unsupported_result_is_an_error_and_the_program_continues(reports: dict[str, Any]) -> None:
+    messages = [
         "lacks output_lists: set it, or run the call first",
         "output_lists: the program has 1 results on each device, got 0",
         "output_lists: the program has 1 results on each device, got 2",
@@ -218,13 +218,13 @@ def test_an_unsupported_result_is_an_error_and_the_program_continues(told: dict[
         "output_lists: expected a PJRT_Buffer, got None",
         "buffer: expected a PJRT_Buffer, got None",
     ]
-    for found, wanted in zip(told["no results"], said, strict=True):
+    for found, wanted in zip(reports["no results"], messages, strict=True):
         assert found.endswith(wanted)
-    assert told["after"] == [[0, 2, 4], [1, 1, 1]]
+    assert reports["after"] == [[0, 2, 4], [1, 1, 1]]
 
 
-def test_errors_with_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
-    mute, odd, no_text, number, code = told["odd errors"]
+def test_errors_with_any_text_name_the_behaviour(reports: dict[str, Any]) -> None:
+    mute, odd, no_text, number, code = reports["odd errors"]
     assert mute.startswith("INTERNAL: the behaviour raising.<locals>.raised (")
     assert mute.endswith("raised Mute: <it has no text>")
     assert odd.endswith(r"raised ValueError: \ud800 \0 \udcff")
@@ -233,19 +233,19 @@ def test_errors_with_any_text_name_the_behaviour(told: dict[str, Any]) -> None:
     assert "raised ValueError: 'NONE' is not an error code" in code
 
 
-def test_argument_structs_outlive_the_call_read_only(told: dict[str, Any]) -> None:
-    launch, refusal = told["held"]
-    assert launch == told["launch"]
+def test_argument_structs_outlive_the_call_read_only(reports: dict[str, Any]) -> None:
+    launch, refusal = reports["held"]
+    assert launch == reports["launch"]
     assert "launch_id" in refusal
 
 
-def test_a_block_does_not_affect_other_threads(told: dict[str, Any]) -> None:
-    assert told["seen"] == ["PJRT_Client_BufferFromHostBuffer"]
+def test_a_block_does_not_affect_other_threads(reports: dict[str, Any]) -> None:
+    assert reports["seen"] == ["PJRT_Client_BufferFromHostBuffer"]
 
 
-def test_a_behaviour_attached_after_an_inner_block_ends_with_the_outer_one(told: dict[str, Any]) -> None:
-    assert told["seen at the end"] == told["seen"]
+def test_a_behaviour_attached_after_an_inner_block_ends_with_the_outer_one(reports: dict[str, Any]) -> None:
+    assert reports["seen at the end"] == reports["seen"]
 
 
-def test_a_generator_function_is_not_a_behaviour(told: dict[str, Any]) -> None:
-    assert all("is a coroutine or a generator" in each for each in told["only begin"])
+def test_a_generator_function_is_not_a_behaviour(reports: dict[str, Any]) -> None:
+    assert all("is a coroutine or a generator" in each for each in reports["only begin"])

@@ -151,7 +151,7 @@ def test_outputs_without_caller_memory_are_refused_and_its_numbers_unchanged() -
 
 
 @pytest.mark.parametrize(
-    ("function", "values", "said"),
+    ("function", "values", "message"),
     [
         ("PJRT_DeviceDescription_Kind", {"device_kind": 3}, "device_kind: expected a str, got int"),
         ("PJRT_Event_IsReady", {"is_ready": 2}, "is_ready: expected a bool"),
@@ -164,12 +164,12 @@ def test_outputs_without_caller_memory_are_refused_and_its_numbers_unchanged() -
         ("PJRT_Buffer_Dimensions", {"dims": "12"}, "expected a sequence, got str"),
     ],
 )
-def test_an_unfitting_value_is_refused_by_name_without_a_write(function: str, values: Any, said: str) -> None:
+def test_an_unfitting_value_is_refused_by_name_without_a_write(function: str, values: Any, message: str) -> None:
     made = Struct(function)
     before = ctypes.string_at(made.address, made.struct.size)
     with pytest.raises((TypeError, ValueError)) as refused:
         made.write(values, outputs=True)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert ctypes.string_at(made.address, made.struct.size) == before
 
 

@@ -110,15 +110,19 @@ def test_the_stack_leads_from_python_to_the_function(recorded: Run, function: st
 
 
 def test_the_calls_of_other_libraries_with_that_name_are_not_recorded(libraries: list[str], tmp_path: Path) -> None:
-    ran = run_program(tmp_path, libraries, **boundary_variables([convert("libother.so:standin_mix,standin_mix")]))
+    program_run = run_program(
+        tmp_path, libraries, **boundary_variables([convert("libother.so:standin_mix,standin_mix")])
+    )
 
-    assert len(calls(ran, "standin_mix")) == 2
+    assert len(calls(program_run, "standin_mix")) == 2
 
 
 def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[str], tmp_path: Path) -> None:
-    ran = run_program(tmp_path, libraries, **boundary_variables([convert("getenv,no_such_function,libz.so:getpid")]))
+    program_run = run_program(
+        tmp_path, libraries, **boundary_variables([convert("getenv,no_such_function,libz.so:getpid")])
+    )
 
-    assert ran.stderr == (
+    assert program_run.stderr == (
         "framedex: --boundary: no loaded library has the function no_such_function.\n"
         "framedex: --boundary: no loaded library libz.so has the function getpid.\n"
     )
@@ -127,10 +131,10 @@ def test_a_function_that_no_library_has_is_reported_at_the_exit(libraries: list[
 def test_functions_that_the_recorder_calls_itself_are_recorded(tmp_path: Path) -> None:
     chosen = boundary_variables([convert("malloc,free,strlen(const char* text)")])
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_SAMPLE": "100"}
-    ran = run("boundaries_of_jax.py", folder=tmp_path, **chosen, **startup, JAX_PLATFORMS="cpu")
+    program_run = run("boundaries_of_jax.py", folder=tmp_path, **chosen, **startup, JAX_PLATFORMS="cpu")
 
-    assert (ran.result, ran.stderr) == ([8.0, 27.0, 64.0, 125.0], "")
-    assert {call.function for call in calls_of(ran.capture)} >= {"malloc", "free", "strlen"}
+    assert (program_run.result, program_run.stderr) == ([8.0, 27.0, 64.0, 125.0], "")
+    assert {call.function for call in calls_of(program_run.capture)} >= {"malloc", "free", "strlen"}
 
 
 def test_a_function_stays_when_another_library_with_its_name_is_loaded(tmp_path: Path) -> None:
@@ -147,10 +151,10 @@ def test_a_function_stays_when_another_library_with_its_name_is_loaded(tmp_path:
         "PYTHONPATH": str(framedex_native.ffi_startup_path()),
         **boundary_variables([convert("which")]),
     }
-    ran = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | variables, TIMEOUT)
+    program_run = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | variables, TIMEOUT)
 
-    assert ran.result == [1, 1]
-    assert len(calls(ran, "which")) >= 2
+    assert program_run.result == [1, 1]
+    assert len(calls(program_run, "which")) >= 2
 
 
 def test_too_many_functions_are_refused() -> None:
@@ -166,10 +170,10 @@ def test_the_lazy_calls_of_another_version_are_not_recorded(tmp_path: Path) -> N
     program = "import ctypes; print([ctypes.CDLL('./libold.so').copy(61), ctypes.CDLL('./libnew.so').copy(62)])"
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
     chosen = boundary_variables([convert("memcpy(void* to, const void* from, size_t size)")])
-    ran = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | startup | chosen, TIMEOUT)
+    program_run = Run.of([sys.executable, "-c", program], tmp_path, plain_environment() | startup | chosen, TIMEOUT)
 
-    assert ran.result == [7, 7]
-    assert [size for call in calls_of(ran.capture) if (size := call.arguments["size"]) in (61, 62)] == [62]
+    assert program_run.result == [7, 7]
+    assert [size for call in calls_of(program_run.capture) if (size := call.arguments["size"]) in (61, 62)] == [62]
 
 
 @pytest.mark.skipif(not is_at_fixed_address(DEBIAN_PYTHON), reason="this system's Python is position-independent")
@@ -177,10 +181,10 @@ def test_a_function_with_a_stub_in_the_executable_is_recorded(tmp_path: Path) ->
     startup = {"PYTHONPATH": str(framedex_native.ffi_startup_path()), "FRAMEDEX_OUT": str(tmp_path / "captures")}
     variables = plain_environment() | startup | boundary_variables([convert("sin,fchdir(int fd)")])
     program = "import math, os; print(math.sin(0.0)); os.fchdir(os.open('.', 0))"
-    ran = Run.of([str(DEBIAN_PYTHON), "-c", program], tmp_path, variables, TIMEOUT)
+    program_run = Run.of([str(DEBIAN_PYTHON), "-c", program], tmp_path, variables, TIMEOUT)
 
-    assert (ran.result, ran.stderr) == (0.0, "")
-    assert [call.function for call in calls_of(ran.capture)] == ["sin", "fchdir"]
+    assert (program_run.result, program_run.stderr) == (0.0, "")
+    assert [call.function for call in calls_of(program_run.capture)] == ["sin", "fchdir"]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +226,7 @@ def test_a_stack_leads_to_the_caller_from_every_instruction_of_a_trampoline(
     variables = boundary_variables([convert("libstandin.so:double standin_mix(int a)")])
     variables |= {"FRAMEDEX_OUT": str(tmp_path / "captures"), "PYTHONPATH": str(framedex_native.ffi_startup_path())}
 
-    ran = Run.of([sys.executable, str(program)], tmp_path, plain_environment() | variables, TIMEOUT)
+    program_run = Run.of([sys.executable, str(program)], tmp_path, plain_environment() | variables, TIMEOUT)
 
-    assert ran.status == 0, ran.stderr
-    assert int(ran.stdout) > 40
+    assert program_run.status == 0, program_run.stderr
+    assert int(program_run.stdout) > 40

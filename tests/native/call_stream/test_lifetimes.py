@@ -95,12 +95,12 @@ def test_a_call_that_returns_later_creates_its_objects_on_return() -> None:
 def test_a_copy_has_the_size_of_its_source_and_run_results_have_none() -> None:
     """If a run's result has an unknown size, its copy has an unknown size too."""
     made = {"client": "0x1", "buffer": "0xb", "bytes": 64}
-    ran = {"executable": "0xe", "argument_lists": [["0xb"]], "output_lists": [["0xf"]]}
+    run = {"executable": "0xe", "argument_lists": [["0xb"]], "output_lists": [["0xf"]]}
     rows: list[Row] = [
         (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
         (0, "PJRT_Client_BufferFromHostBuffer", 20, 10, 0, made),
         (0, "PJRT_Buffer_CopyToDevice", 40, 10, 0, {"buffer": "0xb", "dst_device": "0xd", "dst_buffer": "0xc"}),
-        (0, "PJRT_LoadedExecutable_Execute", 60, 10, 0, ran),
+        (0, "PJRT_LoadedExecutable_Execute", 60, 10, 0, run),
         (0, "PJRT_Buffer_CopyToDevice", 80, 10, 0, {"buffer": "0xf", "dst_device": "0xd", "dst_buffer": "0x10"}),
     ]
     capture = calls_of(rows)

@@ -75,7 +75,7 @@ def test_a_reused_address_is_another_object() -> None:
 
 
 def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object() -> None:
-    """If a creation began before a destruction and ended after it, its object is alive."""
+    """If a creation began before a destruction and completed after it, its object is alive."""
     lifetimes = followed_natively(
         capture_of(
             (0, CREATE, 10, 5, {"event": "0xa"}),
@@ -90,7 +90,7 @@ def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object(
 
 
 def test_clocks_of_two_threads_may_differ_slightly() -> None:
-    """If another thread's clock shows a use some nanoseconds before the creation ended, this is not a violation."""
+    """If another thread's clock shows a use some nanoseconds before the creation completed, this is not a violation."""
     lifetimes = followed_natively(
         capture_of(CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"}))
     )

@@ -135,7 +135,7 @@ def test_no_change_of_a_stream_is_silent(name: str, most: int, request: pytest.F
     before = data_of(whole)
     originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
     arguments = frozenset(before[0]["arguments"])
-    told = 0
+    reported = 0
     for number, (path, content) in enumerate(damages(originals, 2, most)):
         path.write_bytes(content)
         read = read_capture(changed)
@@ -144,9 +144,9 @@ def test_no_change_of_a_stream_is_silent(name: str, most: int, request: pytest.F
         names_file = any(f"{path} " in problem for problem in read.problems)
         # Damage without effect, as in the unused end of a segment, need not be reported.
         assert names_file or (read.problems == () and data_of(read) == before), (number, path.name, read.problems)
-        told += names_file
+        reported += names_file
         path.write_bytes(originals[path])
-    assert told > most // 2
+    assert reported > most // 2
 
 
 def data_of(capture: Path | Capture) -> tuple[Any, ...]:
@@ -181,8 +181,8 @@ def test_every_moved_or_removed_record_is_reported_and_the_others_are_read(recor
     for (first, size), (second, next_size) in itertools.pairwise(records):
         swapped = original[:first] + original[second : second + next_size] + original[first : first + size]
         path.write_bytes(swapped + original[second + next_size :])
-        told = " ".join(read_capture(capture).problems)
-        assert f"{path} is damaged from byte {first} " in told or f"{path} is damaged at byte {first};" in told
+        problems = " ".join(read_capture(capture).problems)
+        assert f"{path} is damaged from byte {first} " in problems or f"{path} is damaged at byte {first};" in problems
         path.write_bytes(original[:first] + bytes(size) + original[second:])
         read = read_capture(capture)
         assert any(f"{path} is empty from byte {first} to byte {second}" in text for text in read.problems)
@@ -245,15 +245,14 @@ def test_a_stream_of_another_capture_is_skipped_and_reported(recorded: Path, seg
     for name, calls in (("thread-0.fdx", 0), ("process.fdx", len(read_capture(recorded).calls))):
         shutil.copy(segments / name, capture / name)
         read = read_capture(capture)
-        assert (
-            f"{capture / name} is of another capture; it is left out. Put the file of this one back in its place."
-            in (read.problems)
+        assert f"{capture / name} belongs to another capture, so it is skipped. Restore the file of this capture." in (
+            read.problems
         )
         assert len(read.calls) == calls
         shutil.copy(recorded / name, capture / name)
     shutil.copy(segments / "thread-0.fdx", capture / "thread-7.fdx")
     read = read_capture(capture)
-    assert any(f"{capture}/thread-7.fdx is of another capture" in text for text in read.problems)
+    assert any(f"{capture}/thread-7.fdx belongs to another capture" in text for text in read.problems)
     assert calls_of(read) == calls_of(recorded)
 
 
@@ -271,7 +270,7 @@ def test_a_renamed_stream_is_skipped_and_reported(recorded: Path, capture: Path)
 
 def test_changed_metadata_are_reported(recorded: Path, capture: Path) -> None:
     text = (capture / "capture.json").read_bytes()
-    told = f"{capture}/capture.json is not as it was written: what it says of the run may be wrong."
+    problem = f"{capture}/capture.json has changed since it was written: its facts about the run may be wrong."
     for position in range(text.index(b"started_unix_ns") + 18, len(text) - 2, 7):
         changed = bytearray(text)
         changed[position] = ord("1") if changed[position] != ord("1") else ord("2")
@@ -280,7 +279,7 @@ def test_changed_metadata_are_reported(recorded: Path, capture: Path) -> None:
             read = read_capture(capture)
         except FramedexError:
             continue
-        assert told in read.problems
+        assert problem in read.problems
         assert len(read.calls) == len(read_capture(recorded).calls)
 
 
@@ -358,7 +357,7 @@ def test_missing_thread_streams_leave_an_empty_capture(capture: Path) -> None:
     (capture / "thread-0.fdx").unlink()
     read = read_capture(capture)
     assert (len(read.calls), len(read.stacks)) == (0, 0)
-    assert read.problems == (f"{capture}/thread-0.fdx is missing: what that thread recorded is not there.",)
+    assert read.problems == (f"{capture}/thread-0.fdx is missing, and with it the calls of that thread.",)
     assert len(read.functions) >= 138
 
 

@@ -23,9 +23,9 @@ DEEP = "descends_ein_größerer_weg_ändert_nichts"
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
     """A run of the program."""
-    ran = run_ffi(PROGRAM.name, folder=tmp_path_factory.mktemp("callbacks"), **mock_tpu())
-    assert ran.status == 0, ran.stderr
-    return ran
+    program_run = run_ffi(PROGRAM.name, folder=tmp_path_factory.mktemp("callbacks"), **mock_tpu())
+    assert program_run.status == 0, program_run.stderr
+    return program_run
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_every_view_of_an_error_has_the_exception_and_its_line(errors: IndexedRu
     place = f"{program}:{line_of(program, 'raise ValueError')} in raises"
     check = errors.invoke("check", "--only", "error").stdout
     assert check.startswith("Capture 1")
-    assert check.count("jax.pure_callback answered INTERNAL: CpuCallback error: ") == 2  # a later wait may fail, too
+    assert check.count("jax.pure_callback returned INTERNAL: CpuCallback error: ") == 2  # a later wait may fail, too
     assert "ValueError: bad value" in check and f"KeyError: '{'ä' * 40}'" in check
     assert f"INTERNAL: CpuCallback error: ValueError: bad value ({place})" in errors.invoke("calls", "--errors").stdout
     assert "ValueError: bad value" in errors.invoke("ffi", "jax.pure_callback").stdout

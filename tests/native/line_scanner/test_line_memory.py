@@ -75,7 +75,7 @@ def test_only_possibly_known_names_are_looked_up(memory: LineMemory, name: bytes
     assert not is_known(memory, FRAME)
     columns = [(21, 21 + len(name))]
     memory.keep(0, line, by_form=False, next=0, has_frame=True, counted=columns, names=columns, paths=[])
-    memory.know_names(["a::spin_34", "operator+"])
+    memory.set_known_names(["a::spin_34", "operator+"])
     assert is_known(memory, line) is is_told
 
 
@@ -95,7 +95,7 @@ def test_only_possibly_known_names_are_looked_up(memory: LineMemory, name: bytes
 def test_plain_mangled_names_are_parsed(name: bytes, is_told: bool) -> None:
     memory = LineMemory(LineScanner([b"#"], []))
     memory.read(memory.add_situation(True), 0)
-    memory.know_names(["spin", "operator+"])
+    memory.set_known_names(["spin", "operator+"])
     columns = [(0, len(name))]
     memory.keep(0, name, by_form=False, next=0, has_frame=False, counted=columns, names=columns, paths=[])
     assert is_known(memory, name) is is_told
@@ -104,16 +104,16 @@ def test_plain_mangled_names_are_parsed(name: bytes, is_told: bool) -> None:
 def test_a_lost_path_needs_no_lookup(memory: LineMemory) -> None:
     line = b"#1 f /gone/a.cc:12"
     memory.keep(0, line, by_form=True, next=0, has_frame=True, counted=[(5, 18)], names=[(3, 4)], paths=[(5, 15)])
-    memory.know_names([])
+    memory.set_known_names([])
     assert not is_known(memory, line)
-    memory.know_lost_path(b"/gone/a.cc")
+    memory.add_missing_path(b"/gone/a.cc")
     assert is_known(memory, line)
-    memory.know_names([])
+    memory.set_known_names([])
     assert not is_known(memory, line)
 
 
 def test_the_last_followed_frame_is_returned(memory: LineMemory) -> None:
-    memory.know_names([])
+    memory.set_known_names([])
     assert memory.followed_frame is None
     memory.follow(FRAME + b"\n\n" + FRAME.replace(b"#2", b"#3"), 0, 0, {})
     assert memory.followed_frame == (0, 2, FRAME.replace(b"#2", b"#3"))

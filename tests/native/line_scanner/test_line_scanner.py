@@ -73,5 +73,5 @@ def test_overlong_or_too_many_words_do_not_decide() -> None:
 
 @pytest.mark.parametrize("needle", [b"", b"a\n", b"\x1b[0m"])
 def test_unsearchable_needles_are_refused(needle: bytes) -> None:
-    with pytest.raises(ValueError, match="a needle is some bytes"):
+    with pytest.raises(ValueError, match="a needle must not be empty"):
         LineScanner([needle], [])

@@ -28,15 +28,15 @@ def test_the_child_ends_when_its_parent_is_killed() -> None:
     child = os.pidfd_open(int(parent.stdout.readline()))
     parent.kill()
     parent.wait()
-    ended, _, _ = select.select([child], [], [], TIMEOUT)
+    completed, _, _ = select.select([child], [], [], TIMEOUT)
     os.close(child)
-    assert ended
+    assert completed
     parent.stdout.close()
 
 
 def test_the_child_does_nothing_for_a_dead_parent() -> None:
     not_the_parent = str(os.getppid())
     command = [sys.executable, "-P", os.fspath(CHILD), not_the_parent, *sys.path]
-    ended = subprocess.run(command, input=b"", capture_output=True, timeout=TIMEOUT)
-    assert (ended.returncode, ended.stdout) == (1, b"")
-    assert b"the process that requested this compilation has exited" in ended.stderr
+    completed = subprocess.run(command, input=b"", capture_output=True, timeout=TIMEOUT)
+    assert (completed.returncode, completed.stdout) == (1, b"")
+    assert b"the process that requested this compilation has exited" in completed.stderr

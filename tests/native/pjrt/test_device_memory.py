@@ -14,15 +14,15 @@ MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`memory.py` run once on a device of 1 MiB."""
     return run("memory.py", folder=tmp_path_factory.mktemp("memory"), FRAMEDEX_HBM=str(MIB))
 
 
 @pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
+def result(program_run: Run) -> dict[str, Any]:
     """The program's output."""
-    found: dict[str, Any] = ran.result
+    found: dict[str, Any] = program_run.result
     return found
 
 
@@ -78,8 +78,8 @@ def test_peak_use_and_largest_allocation_are_counted(result: dict[str, Any]) -> 
     assert (result["peak"], result["largest"]) == (MIB, MIB)
 
 
-def test_every_allocation_and_release_is_recorded(ran: Run) -> None:
-    allocated, freed = (calls_of(ran.capture, f"DeviceMemory::{name}") for name in ("Allocate", "Free"))
+def test_every_allocation_and_release_is_recorded(program_run: Run) -> None:
+    allocated, freed = (calls_of(program_run.capture, f"DeviceMemory::{name}") for name in ("Allocate", "Free"))
     refused = [call for call in allocated if call.error]
     assert {call.error for call in refused} == {8}
     assert {call.arguments["address"] for call in refused} == {None}

@@ -12,15 +12,15 @@ from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`devices.py` run once, with eight devices."""
     return run("devices.py", folder=tmp_path_factory.mktemp("devices"), FRAMEDEX_DEVICES="8")
 
 
 @pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
+def result(program_run: Run) -> dict[str, Any]:
     """The program's output."""
-    found: dict[str, Any] = ran.result
+    found: dict[str, Any] = program_run.result
     return found
 
 
@@ -53,15 +53,17 @@ def test_a_kernel_for_real_tpus_is_refused_with_a_remedy(result: dict[str, Any])
     assert "interpret=True" in result["compile"]
 
 
-def test_a_refusal_is_recorded_with_its_message(ran: Run) -> None:
-    refused = [call for call in calls_of(ran.capture, "PJRT_Client_Compile") if call.error]
+def test_a_refusal_is_recorded_with_its_message(program_run: Run) -> None:
+    refused = [call for call in calls_of(program_run.capture, "PJRT_Client_Compile") if call.error]
     assert [call.error for call in refused] == [12]
     assert refused[0].arguments["error_message"].startswith("framedex's mock TPU does not run Mosaic kernels")
 
 
-def test_an_array_moves_between_devices_without_the_host(ran: Run) -> None:
+def test_an_array_moves_between_devices_without_the_host(program_run: Run) -> None:
     moves = [
-        call.arguments for call in calls_of(ran.capture) if re.match("PJRT_Buffer_CopyTo(Memory|Device)", call.function)
+        call.arguments
+        for call in calls_of(program_run.capture)
+        if re.match("PJRT_Buffer_CopyTo(Memory|Device)", call.function)
     ]
     assert len(moves) >= 4
     assert all(move["dst_buffer"] for move in moves)

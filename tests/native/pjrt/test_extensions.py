@@ -11,15 +11,15 @@ from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`extensions.py` run once."""
     return run("extensions.py", folder=tmp_path_factory.mktemp("extensions"))
 
 
 @pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
+def result(program_run: Run) -> dict[str, Any]:
     """The program's output."""
-    found: dict[str, Any] = ran.result
+    found: dict[str, Any] = program_run.result
     return found
 
 
@@ -50,7 +50,7 @@ def test_an_ffi_type_for_the_tpu_is_registered_on_the_cpu_that_runs_it(result: d
     assert 0 < before_jax_looks < afterwards
 
 
-def test_extension_calls_are_recorded(ran: Run) -> None:
-    recorded = {call.function for call in calls_of(ran.capture)}
+def test_extension_calls_are_recorded(program_run: Run) -> None:
+    recorded = {call.function for call in calls_of(program_run.capture)}
     assert {"PJRT_Layouts_MemoryLayout_Serialize", "PJRT_MemoryDescription_Kind"} <= recorded
     assert any(name.startswith("PLUGIN_Profiler") for name in recorded)

@@ -42,9 +42,7 @@ def test_every_call_from_the_nth_on_fails(tmp_path: Path) -> None:
     done = failing(tmp_path, f"{PUT}:3+=INTERNAL;PJRT_Buffer_CopyToMemory=ABORTED;PJRT_Buffer_CopyToDevice=ABORTED")
     # The program ends with its last put, whose failure it does not handle.
     assert done.status == 1
-    assert (
-        "INTERNAL: This failure was asked for (framedex run --fail 'PJRT_Client_BufferFromHostBuffer:3+" in done.stderr
-    )
+    assert "INTERNAL: Injected failure (framedex run --fail 'PJRT_Client_BufferFromHostBuffer:3+" in done.stderr
     assert [call.error for call in calls_of(done.capture, PUT)] == [0, 0, 13, 13, 13]
 
 
@@ -57,7 +55,7 @@ def test_an_event_becomes_an_error(tmp_path: Path) -> None:
 
 def test_a_request_to_a_failed_device_is_unavailable(tmp_path: Path) -> None:
     done = failing(tmp_path, "device:1")
-    text = "UNAVAILABLE: TPU_1 has failed. This failure was asked for (framedex run --fail 'device:1')."
+    text = "UNAVAILABLE: TPU_1 has failed. Injected failure (framedex run --fail 'device:1')."
     # The put on device 1, and the move to it; its array was never created.
     assert done.result["steps"].count("ok") == STEPS - 2 - 2
     assert failures(done) == {3: text, STEPS - 1 - 2: text}
@@ -70,15 +68,15 @@ def test_a_device_fails_after_a_given_time(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "PJRT_Client_Compil=INTERNAL": "names no function of the PJRT table that can fail",
-    "PJRT_Error_Message=INTERNAL": "names no function of the PJRT table that can fail",
+    "PJRT_Client_Compil=INTERNAL": "does not name a PJRT function that can fail",
+    "PJRT_Error_Message=INTERNAL": "does not name a PJRT function that can fail",
     "PJRT_Client_Compile": "has no error code after '='; the codes are CANCELLED, UNKNOWN,",
     "PJRT_Client_Compile=OK": "has no error code after '='",
-    "PJRT_Client_Compile:0=INTERNAL": "has no number of a call after the function, such as :3 or :3+",
-    "PJRT_Client_Compile:x=INTERNAL": "has no number of a call after the function",
-    "event:PJRT_Client_Compile=INTERNAL": "names no function that hands out events; those are PJRT_Client_Buffer",
-    "device:one": "has no device's id after 'device:'",
-    "device:1@soon": "has no moment after '@', such as 100ms or 5executes",
+    "PJRT_Client_Compile:0=INTERNAL": "has no call number after the function, such as :3 or :3+",
+    "PJRT_Client_Compile:x=INTERNAL": "has no call number after the function",
+    "event:PJRT_Client_Compile=INTERNAL": "does not name a function that returns events; these functions do: PJRT_",
+    "device:one": "has no device id after 'device:'",
+    "device:1@soon": "has no time or count after '@', such as 100ms or 5executes",
 }
 
 
@@ -91,29 +89,29 @@ def test_an_invalid_rule_is_refused_with_valid_ones(tmp_path: Path, rule: str) -
 
 def programs(folder: Path, rules: str) -> dict[str, list[object]]:
     """The end states of the runs on devices 0 and 1."""
-    ended: dict[str, list[object]] = run(
+    completed: dict[str, list[object]] = run(
         "failing_programs.py", folder=folder, FRAMEDEX_DEVICES="2", FRAMEDEX_FAIL=rules
     ).result
-    return ended
+    return completed
 
 
 RIGHT = [1.0, 2.0, 3.0, 4.0]
 
 
 def test_a_device_fails_after_a_number_of_programs(tmp_path: Path) -> None:
-    ended = programs(tmp_path, "device:1@2executes")
-    assert ended["0"] == [RIGHT] * 5
+    completed = programs(tmp_path, "device:1@2executes")
+    assert completed["0"] == [RIGHT] * 5
     # The second result is computed, but can no longer be read.
-    assert ended["1"][0] == RIGHT
-    assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in ended["1"][1:])
+    assert completed["1"][0] == RIGHT
+    assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in completed["1"][1:])
 
 
 def test_a_program_is_refused_by_a_rule(tmp_path: Path) -> None:
-    ended = programs(tmp_path, "PJRT_LoadedExecutable_Execute:4=ABORTED:not this one")
-    assert ended["0"] == [RIGHT, RIGHT, RIGHT, "ABORTED: not this one", RIGHT]
-    assert ended["1"] == [RIGHT] * 5
+    completed = programs(tmp_path, "PJRT_LoadedExecutable_Execute:4=ABORTED:not this one")
+    assert completed["0"] == [RIGHT, RIGHT, RIGHT, "ABORTED: not this one", RIGHT]
+    assert completed["1"] == [RIGHT] * 5
 
 
 def test_compiling_runs_out_of_memory_by_a_rule(tmp_path: Path) -> None:
-    ended = programs(tmp_path, "PJRT_Client_Compile:1=RESOURCE_EXHAUSTED:too big")
-    assert ended["0"] == ["RESOURCE_EXHAUSTED: too big", RIGHT, RIGHT, RIGHT, RIGHT]
+    completed = programs(tmp_path, "PJRT_Client_Compile:1=RESOURCE_EXHAUSTED:too big")
+    assert completed["0"] == ["RESOURCE_EXHAUSTED: too big", RIGHT, RIGHT, RIGHT, RIGHT]

@@ -77,9 +77,9 @@ def test_an_extension_keeps_the_size_set_by_the_plugin(interposed: Any) -> None:
 
 
 def test_an_endless_chain_of_extensions_is_traced_once(interposed: Any) -> None:
-    ended = interposed("endless")
-    assert ended.result["table"]
-    assert calls_of(ended.capture)[0].arguments["extensions"] == "FFI, Layouts, 99, Profiler"
+    completed = interposed("endless")
+    assert completed.result["table"]
+    assert calls_of(completed.capture)[0].arguments["extensions"] == "FFI, Layouts, 99, Profiler"
 
 
 def test_extension_calls_are_recorded_with_arguments(interposed: Any) -> None:
@@ -108,9 +108,9 @@ def test_execution_lists_are_recorded_by_device(interposed: Any) -> None:
 
 
 def test_the_outputs_of_an_executable_are_queried_once_until_it_is_destroyed(interposed: Any) -> None:
-    ended = interposed("usual", "execute")
-    assert ended.result["asked"] == [1, 1, 2, 2, 3, 3]
-    assert not calls_of(ended.capture, "PJRT_Executable_NumOutputs")
+    completed = interposed("usual", "execute")
+    assert completed.result["asked"] == [1, 1, 2, 2, 3, 3]
+    assert not calls_of(completed.capture, "PJRT_Executable_NumOutputs")
 
 
 def test_a_plugin_without_output_counts_is_not_queried(interposed: Any) -> None:
@@ -137,11 +137,11 @@ def test_fields_unknown_to_an_older_plugin_are_not_recorded(interposed: Any) -> 
 
 
 def test_a_newer_plugin_is_recorded_as_far_as_known(interposed: Any) -> None:
-    ended = interposed("newer", "table")
-    assert ended.result["minor"] == MINOR + 5
-    assert ended.result["added"] == [42, 42, 42]
-    assert ended.result["create"] == ["NOT_FOUND", "there is no such device"]
-    calls = calls_of(ended.capture)
+    completed = interposed("newer", "table")
+    assert completed.result["minor"] == MINOR + 5
+    assert completed.result["added"] == [42, 42, 42]
+    assert completed.result["create"] == ["NOT_FOUND", "there is no such device"]
+    calls = calls_of(completed.capture)
     assert calls[0].arguments["untraced_functions"] == 4
     assert only(calls, "PJRT_Client_Create").arguments["error_message"] == "there is no such device"
 
@@ -151,7 +151,7 @@ def test_a_newer_plugin_is_recorded_as_far_as_known(interposed: Any) -> None:
     [
         (
             "major",
-            "speaks version 1.114 of the PJRT C API; framedex knows 0.114, and the major versions have to agree.",
+            "implements version 1.114 of the PJRT C API; framedex supports 0.114, and the major versions must be",
         ),
         ("short", "its table of 16 bytes is too short to be one of the PJRT C API."),
         ("long", "its table of 1099511627776 bytes is too long to be one of the PJRT C API."),
@@ -172,10 +172,10 @@ def test_a_library_that_is_not_a_plugin_is_refused_with_the_reason(interposed: A
     assert_refused(interposed("usual", "refused", library=Path("small.so")), "FRAMEDEX_PLUGIN=small.so is not a path")
 
 
-def assert_refused(ended: Run, message: str) -> None:
+def assert_refused(completed: Run, message: str) -> None:
     """The program's table has the reason, and so does stderr."""
-    assert message in next(line for line in ended.stderr.splitlines() if line.startswith("framedex: "))
-    for code, text in ended.result["answers"]:
+    assert message in next(line for line in completed.stderr.splitlines() if line.startswith("framedex: "))
+    for code, text in completed.result["answers"]:
         assert code == "FAILED_PRECONDITION"
         assert message in text
 
@@ -185,9 +185,9 @@ def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
     """With a copy of the mock as the plug-in, JAX's calls are recorded once each."""
     copy = tmp_path / "copy_of_the_mock.so"
     shutil.copy(framedex_native.library_path(), copy)
-    ended = run("devices.py", folder=tmp_path, FRAMEDEX_PLUGIN=str(copy), FRAMEDEX_DEVICES="8")
-    assert ended.status == 0, ended.stderr
-    calls = calls_of(ended.capture)
+    completed = run("devices.py", folder=tmp_path, FRAMEDEX_PLUGIN=str(copy), FRAMEDEX_DEVICES="8")
+    assert completed.status == 0, completed.stderr
+    calls = calls_of(completed.capture)
     assert calls[0].arguments["plugin"] == str(copy)
     only(calls, "PJRT_Client_Create")
     only(calls, "PJRT_Client_Devices")
@@ -195,25 +195,25 @@ def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
 
 def test_a_program_that_finds_its_plugin_by_itself_is_recorded(plugin: Path, tmp_path: Path) -> None:
     """With LD_PRELOAD, a program that loads the plug-in by its own path is recorded."""
-    ended = preloaded(plugin, tmp_path)
-    assert ended.result["slots"]
-    calls = calls_of(ended.capture)
+    completed = preloaded(plugin, tmp_path)
+    assert completed.result["slots"]
+    calls = calls_of(completed.capture)
     assert calls[0].arguments["plugin"] == str(plugin)
     assert only(calls, "PJRT_Client_PlatformName").arguments["platform_name"] == "small"
 
 
 def test_an_unselected_plugin_is_not_traced(plugin: Path, tmp_path: Path) -> None:
-    ended = preloaded(plugin, tmp_path, FRAMEDEX_PLUGIN=str(tmp_path / "other.so"))
-    assert ended.result["slots"]
-    assert ended.captures == ()
+    completed = preloaded(plugin, tmp_path, FRAMEDEX_PLUGIN=str(tmp_path / "other.so"))
+    assert completed.result["slots"]
+    assert completed.captures == ()
 
 
 def test_a_second_plugin_is_refused_by_name_and_works(plugin: Path, tmp_path: Path) -> None:
     second = tmp_path / "second.so"
     shutil.copy(plugin, second)
-    ended = preloaded(plugin, tmp_path, library=second)
-    assert ended.result["slots"]
-    assert f"{second} is not recorded: one plug-in is recorded in a process, here {plugin}." in ended.stderr
+    completed = preloaded(plugin, tmp_path, library=second)
+    assert completed.result["slots"]
+    assert f"{second} is not recorded: only one plug-in per process is, here {plugin}." in completed.stderr
 
 
 def preloaded(plugin: Path, folder: Path, library: Path | None = None, **variables: str) -> Run:
@@ -223,6 +223,6 @@ def preloaded(plugin: Path, folder: Path, library: Path | None = None, **variabl
 
 
 def test_requesting_the_table_again_returns_the_same_table(interposed: Any) -> None:
-    ended = interposed("usual")
-    assert ended.result["is_the_same_again"]
-    only(calls_of(ended.capture), "GetPjrtApi")
+    completed = interposed("usual")
+    assert completed.result["is_the_same_again"]
+    only(calls_of(completed.capture), "GetPjrtApi")

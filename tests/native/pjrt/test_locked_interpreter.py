@@ -18,7 +18,7 @@ OTHER_KINDS = ("callback", "too_large", "damaged", "unknown_device")
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that compiles each of KINDS both ways."""
     return run("compile_locked.py", *KINDS, folder=tmp_path_factory.mktemp("locked"))
 
@@ -30,8 +30,8 @@ def other_results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_a_program_is_the_same_wherever_compiled(ran: Run) -> None:
-    assert_same_program(*ran.result["plain"])
+def test_a_program_is_the_same_wherever_compiled(program_run: Run) -> None:
+    assert_same_program(*program_run.result["plain"])
 
 
 @pytest.mark.exhaustive
@@ -53,15 +53,15 @@ def test_a_program_is_the_same_with_every_python(python: str, tmp_path: Path) ->
     assert free == locked
 
 
-def test_ffi_handlers_may_be_missing_in_the_child(ran: Run) -> None:
-    free, locked = ran.result["handler"]
+def test_ffi_handlers_may_be_missing_in_the_child(program_run: Run) -> None:
+    free, locked = program_run.result["handler"]
     # It is not registered, so the process does not know it; the child treats it as registered.
     assert free[0] == "NOT_FOUND"
     assert locked["output_bytes"] == 32
 
 
-def test_a_compilation_error_is_the_same_wherever_it_arises(ran: Run) -> None:
-    free, locked = ran.result["kernel"]
+def test_a_compilation_error_is_the_same_wherever_it_arises(program_run: Run) -> None:
+    free, locked = program_run.result["kernel"]
     assert free == locked
     assert free[0] == "UNIMPLEMENTED"
 
@@ -77,13 +77,13 @@ def test_other_errors_are_the_same_wherever_they_arise(kind: str, code: str, oth
     assert free[0] == code
 
 
-def test_the_child_is_not_recorded(ran: Run) -> None:
-    assert len(calls_of(ran.capture, "PJRT_Compile")) == 2 * len(KINDS)
+def test_the_child_is_not_recorded(program_run: Run) -> None:
+    assert len(calls_of(program_run.capture, "PJRT_Compile")) == 2 * len(KINDS)
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    ("matter", "code", "said"),
+    ("matter", "code", "message"),
     [
         pytest.param(
             "failing_interpreter", "INTERNAL", "(/bin/false) ended with exit status 1", id="failing_interpreter"
@@ -94,10 +94,10 @@ def test_the_child_is_not_recorded(ran: Run) -> None:
         pytest.param("no_client", "FAILED_PRECONDITION", "only after a client was created", id="no_client"),
     ],
 )
-def test_a_child_that_cannot_start_is_an_error(matter: str, code: str, said: str, tmp_path: Path) -> None:
+def test_a_child_that_cannot_start_is_an_error(matter: str, code: str, message: str, tmp_path: Path) -> None:
     # With the mock as JAX's platform, JAX itself would create a client.
-    ran = run("compile_locked.py", matter, folder=tmp_path, JAX_PLATFORMS="cpu", FRAMEDEX_RECORD="0")
-    free, locked = ran.result[matter]
+    program_run = run("compile_locked.py", matter, folder=tmp_path, JAX_PLATFORMS="cpu", FRAMEDEX_RECORD="0")
+    free, locked = program_run.result[matter]
     assert free["output_bytes"] == 32
     assert locked[0] == code
-    assert said in locked[1]
+    assert message in locked[1]

@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     ),
     "malformed shape": (
         {"FRAMEDEX_DEVICE": "v5e:3"},
-        "FRAMEDEX_DEVICE=v5e:3 has no shape of chips after the colon, such as v5e:2x4.",
+        "FRAMEDEX_DEVICE=v5e:3 has no chip shape after the colon, such as v5e:2x4.",
     ),
     "too many devices": (
         {"FRAMEDEX_DEVICE": "v5e:200x200"},
@@ -120,7 +120,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "half a chip": ({"FRAMEDEX_DEVICE": "v3", "FRAMEDEX_DEVICES": "3"}, "a v3 chip has 2 devices."),
     "another number of devices": (
         {"FRAMEDEX_DEVICE": "v5e:2x2", "FRAMEDEX_DEVICES": "8"},
-        "has 4 devices, and FRAMEDEX_DEVICES=8 asks for",
+        "has 4 devices, which contradicts FRAMEDEX_DEVICES=8",
     ),
     "uneven hosts": ({"FRAMEDEX_DEVICE": "v5e:4x4", "FRAMEDEX_HOSTS": "3"}, "as many as these can: 1, 2, 4, 8, 16."),
     "unknown host": (

@@ -13,7 +13,7 @@ from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`table.py` run once: it calls every function that the mock's sources do not assign."""
     sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").rglob("*.cc")))
     implemented = set(re.findall(r"\bapi\.(PJRT_\w+) =", sources))
@@ -24,9 +24,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
+def result(program_run: Run) -> dict[str, Any]:
     """The program's output."""
-    found: dict[str, Any] = ran.result
+    found: dict[str, Any] = program_run.result
     return found
 
 
@@ -46,8 +46,8 @@ def test_the_process_continues_after_all_of_them(result: dict[str, Any]) -> None
     assert result["devices_after"] == 1
 
 
-def test_every_unimplemented_call_is_recorded_with_its_error(ran: Run, result: dict[str, Any]) -> None:
-    recorded = {call.function: call for call in calls_of(ran.capture) if call.error == 12}
+def test_every_unimplemented_call_is_recorded_with_its_error(program_run: Run, result: dict[str, Any]) -> None:
+    recorded = {call.function: call for call in calls_of(program_run.capture) if call.error == 12}
     assert set(recorded) == set(result["answers"])
     assert all(call.arguments["error_message"].startswith(name) for name, call in recorded.items())
 

@@ -8,10 +8,10 @@ from tests.running import run
 
 
 def test_a_program_that_disallows_implicit_transfers_runs(tmp_path: Path) -> None:
-    ran = run("transfer_guard.py", folder=tmp_path, FRAMEDEX_DEVICES="4")
-    assert ran.status == 0, ran.stderr
+    program_run = run("transfer_guard.py", folder=tmp_path, FRAMEDEX_DEVICES="4")
+    assert program_run.status == 0, program_run.stderr
     squares, doubles = [float(n * n) for n in range(8)], [float(n + n) for n in range(8)]
-    assert ran.result == {
+    assert program_run.result == {
         "jit": squares,
         "donated": doubles,
         "sharded": doubles,

@@ -44,13 +44,13 @@ def run_legacy(legacy_python: str) -> RunLegacy:
 
 
 @pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
-    """The output of the program that a module has `ran`."""
-    found: dict[str, Any] = ran.result
+def result(program_run: Run) -> dict[str, Any]:
+    """The output of `program_run` in the test module."""
+    found: dict[str, Any] = program_run.result
     return found
 
 
 @pytest.fixture(scope="module")
-def calls(ran: Run) -> list[Call]:
+def calls(program_run: Run) -> list[Call]:
     """The recording of that run."""
-    return calls_of(ran.capture)
+    return calls_of(program_run.capture)

@@ -19,7 +19,7 @@ TOO_LARGE = 3 * MIB
 
 
 @pytest.fixture(scope="module")
-def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`legacy_transfers.py` run once on eight cores of 2 MiB."""
     folder = tmp_path_factory.mktemp("cores")
     return run_legacy("legacy_transfers.py", str(TOO_LARGE), folder=folder, FRAMEDEX_HBM=str(2 * MIB))

@@ -17,7 +17,7 @@ CORES = 8
 
 
 @pytest.fixture(scope="module")
-def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def program_run(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`legacy_programs.py` run once on eight cores."""
     return run_legacy("legacy_programs.py", folder=tmp_path_factory.mktemp("programs"), FRAMEDEX_DEVICES=str(CORES))
 

@@ -58,5 +58,5 @@ def test_behaviours_without_effect_are_reported() -> None:
     program = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).TpuStatus_New()"
     environment = plain_environment() | {"FRAMEDEX_BEHAVIOUR": "/home/me/mine.py"}
     command = [sys.executable, "-c", program, str(framedex_native.library_path())]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "behaviours stand on the PJRT C API" in ended.stderr and "/home/me/mine.py does not run" in ended.stderr
+    completed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "behaviours need the PJRT C API" in completed.stderr and "ignoring /home/me/mine.py" in completed.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.captures import read_capture, write_end
+from framedex.captures import read_capture, write_program_end
 from framedex.captures.open_calls import read_invocations
 from framedex.commands.main import cli
 from framedex.index import Index
@@ -28,7 +28,7 @@ LONG = 100_000_000
 def index(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """The index of the case in the test's parameter."""
     ran = run("costs/unseen_waits.py", request.param, folder=tmp_path)
-    write_end(ran.capture, ran.status)  # as `framedex run` does
+    write_program_end(ran.capture, ran.status)  # as `framedex run` does
     index_without_sources(tmp_path / "index.db", ran.capture)
     return tmp_path / "index.db"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.wheels.assemble import information_of, read_folder, read_wheel, with_licences, write_wheel
+from scripts.wheels.assemble import add_licences, metadata_folder, read_folder, read_wheel, write_wheel
 
 _PYTHON = f"cp{sys.version_info.major}{sys.version_info.minor}"
 TAG = f"{_PYTHON}-{_PYTHON}-linux_x86_64"
@@ -36,7 +36,7 @@ def test_order_and_age_of_files_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_pip_installs_it_and_finds_every_recorded_file(tmp_path: Path) -> None:
-    wheel = write_wheel(with_licences(FILES, {"LICENSE.other": b"MIT"}), TAG, EPOCH, tmp_path)
+    wheel = write_wheel(add_licences(FILES, {"LICENSE.other": b"MIT"}), TAG, EPOCH, tmp_path)
     target = tmp_path / "installed"
     command = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", str(target), str(wheel)]
     subprocess.run(command, check=True, capture_output=True)
@@ -45,7 +45,7 @@ def test_pip_installs_it_and_finds_every_recorded_file(tmp_path: Path) -> None:
 
 
 def test_the_metadata_has_name_and_text_of_each_licence() -> None:
-    files = with_licences(FILES, {"LICENSE.b": b"B", "LICENSE.a": b"A"})
+    files = add_licences(FILES, {"LICENSE.b": b"B", "LICENSE.a": b"A"})
     metadata = message_from_bytes(files["example-1.0.dist-info/METADATA"])
     assert metadata.get_all("License-File") == ["LICENSE", "LICENSE.a", "LICENSE.b"]
     assert metadata.get_payload() == "What it is.\n\nMore of it.\n"
@@ -72,4 +72,4 @@ def test_a_written_wheel_is_read_back_and_equals_its_folder(tmp_path: Path) -> N
         archive.extractall(tmp_path / "folder")
     files = read_wheel(wheel)
     assert files == read_folder(tmp_path / "folder")
-    assert information_of(files) == "example-1.0.dist-info"
+    assert metadata_folder(files) == "example-1.0.dist-info"

@@ -7,22 +7,22 @@ local M = {}
 --- Index the captures and sources of this file's project.
 function M.index()
   request.execute("framedex.index", vim.uri_from_bufnr(0), function(indexed)
-    if indexed then -- else the server has told why
+    if indexed then -- otherwise the server has shown the reason
       vim.notify("framedex: indexed")
     end
   end)
 end
 
-local function choose(prompt, extra, take)
-  request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed, _, asked)
+local function choose(prompt, extra, on_choice)
+  request.send("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed, _, asked)
     if not listed or #listed.captures == 0 then
-      return request.say_why("framedex/captures", asked)
+      return request.show_reason("framedex/captures", asked)
     end
     local choices = vim.list_extend({ unpack(extra) }, listed.captures)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
-        if not capture.started then -- the choice of no one capture
+        if not capture.started then -- the entry that removes the restriction
           return capture.name
         end
         local started = vim.fn.strftime("%Y-%m-%d %H:%M:%S", math.floor(capture.started))
@@ -30,7 +30,7 @@ local function choose(prompt, extra, take)
       end,
     }, function(capture)
       if capture then
-        take(capture)
+        on_choice(capture)
       end
     end)
   end)
@@ -38,7 +38,8 @@ end
 
 --- Select the capture that restricts answers, or none: then the project's settings choose the captures.
 function M.pick_capture()
-  choose("Restrict answers to:", { { id = vim.NIL, name = "as in the project's settings" } }, function(capture)
+  local unrestricted = { id = vim.NIL, name = "captures that the project's settings select" }
+  choose("Restrict answers to:", { unrestricted }, function(capture)
     local document = { uri = vim.uri_from_bufnr(0) }
     request.execute("framedex.selectCapture", { textDocument = document, capture = capture.id })
   end)

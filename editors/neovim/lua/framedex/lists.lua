@@ -8,17 +8,17 @@ local request = require("framedex.request")
 local M = {}
 
 -- Functions that act on a chosen entry, by the kind of list: :colder may show an earlier list of another kind.
-local take = {}
+local act_on = {}
 
 -- <CR> goes to the entry's line, as in any list; in our lists it then acts on the entry.
 local function choose()
   local context = vim.fn.getqflist({ context = 0 }).context
   local chosen = type(context) == "table" and context.framedex and context.framedex[vim.fn.line(".")]
   local went, problem = pcall(vim.cmd, [[execute "normal! \<CR>"]])
-  if not went then -- its buffer was wiped out, say: as Vim tells it, without a traceback
+  if not went then -- for example, its buffer was wiped out: show Vim's message without a traceback
     vim.notify((problem:gsub("^Vim%b():", "")), vim.log.levels.ERROR)
   elseif chosen then
-    take[context.kind](chosen)
+    act_on[context.kind](chosen)
   end
 end
 
@@ -48,7 +48,7 @@ function M.stacks()
   end)
 end
 
-function take.stacks(stack)
+function act_on.stacks(stack)
   local function params(encoding)
     return vim.tbl_extend("error", request.here(encoding), { stack = stack.stack })
   end
@@ -92,7 +92,7 @@ function M.calls()
   end)
 end
 
-function take.calls(call)
+function act_on.calls(call)
   require("framedex.trace").open_trace(call.id)
 end
 
@@ -118,7 +118,7 @@ function M.frames()
   end)
 end
 
-function take.frames(url)
+function act_on.frames(url)
   if url ~= "" then
     request.execute("framedex.openPublic", url)
   end

@@ -6,7 +6,7 @@ local request = require("framedex.request")
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("framedex-recorded")
-local attached = {} -- by buffer: the client that answers for it
+local attached = {} -- by buffer: the id of its client
 
 local function draw(buffer, lines)
   vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
@@ -29,13 +29,13 @@ local function refresh(buffer)
     return
   end
   local params = { textDocument = { uri = vim.uri_from_bufnr(buffer) } }
-  local function take(problem, answer)
+  local function on_answer(problem, answer)
     if not problem and vim.api.nvim_buf_is_loaded(buffer) then
       local found = request.value(answer)
       draw(buffer, found and found.lines or {})
     end
   end
-  request.call(client, "request", "framedex/recordedLines", params, take, buffer)
+  request.call(client, "request", "framedex/recordedLines", params, on_answer, buffer)
 end
 
 --- Refresh the signs of every buffer after a change of the index.

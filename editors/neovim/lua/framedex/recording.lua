@@ -4,15 +4,15 @@ local request = require("framedex.request")
 
 local M = {}
 
-local LOG = 4 -- MessageType.Log: a line of a script that is recorded
-local KEPT = 1000 -- lines
-local output = {} -- what was written since a recording began
+local LOG = 4 -- MessageType.Log: an output line of the recorded script
+local MAX_OUTPUT_LINES = 1000
+local output = {} -- the script's output lines since the recording began
 
 --- Keep the output of a script, which Neovim's own handler drops.
 function M.on_log(problem, message, ...)
   if message and message.type == LOG then
     table.insert(output, message.message)
-    if #output > KEPT then
+    if #output > MAX_OUTPUT_LINES then
       table.remove(output, 1)
     end
   end
@@ -38,7 +38,7 @@ function M.record()
   request.execute("framedex.record", vim.uri_from_bufnr(0), function(status)
     local words = last_words()
     if not status then
-      return -- the server has told why
+      return -- the server has shown the reason
     elseif status == 0 or not words then
       return vim.notify("framedex: recorded, exit status " .. status)
     end

@@ -30,13 +30,13 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
---- Send a request to the server once it has started. `take` gets the answer (nil if empty), the encoding of its
+--- Send a request to the server once it has started. `on_answer` gets the answer (nil if empty), the encoding of its
 --- positions, and the parameters. `params` may be a function of the encoding, called at once if the server is running.
-function M.ask(method, params, take)
+function M.send(method, params, on_answer)
   local buffer = vim.api.nvim_get_current_buf()
   require("framedex.server").when_ready(buffer, function(client)
     if vim.api.nvim_get_current_buf() ~= buffer then
-      return -- the reader has gone on
+      return -- the user has left the buffer
     end
     local encoding = client.offset_encoding
     if type(params) == "function" then
@@ -46,7 +46,7 @@ function M.ask(method, params, take)
       if problem then
         M.warn(problem.message)
       else
-        take(M.value(answer), encoding, params)
+        on_answer(M.value(answer), encoding, params)
       end
     end
     M.call(client, "request", method, params, handler, 0)
@@ -64,30 +64,30 @@ local NAMES = {
 }
 
 --- Show the server's reason for an empty answer to `method`, and the remedy.
-function M.say_why(method, params)
-  M.ask("framedex/why", vim.tbl_extend("error", params, { request = method }), function(why)
+function M.show_reason(method, params)
+  M.send("framedex/why", vim.tbl_extend("error", params, { request = method }), function(why)
     local action = M.value(why.action)
     local name = action and NAMES[action.command]
     vim.notify("framedex: " .. why.text .. (name and (" (:Framedex %s)"):format(name) or ""))
   end)
 end
 
---- Like `ask`, but show the reason for an empty answer instead of calling `take`.
-function M.find(method, params, take)
-  M.ask(method, params, function(answer, encoding, asked)
+--- Like `send`, but show the reason for an empty answer instead of calling `on_answer`.
+function M.find(method, params, on_answer)
+  M.send(method, params, function(answer, encoding, asked)
     if answer and next(answer) ~= nil then
-      take(answer, encoding)
+      on_answer(answer, encoding)
     else
-      M.say_why(method, asked)
+      M.show_reason(method, asked)
     end
   end)
 end
 
 --- Have the server run one of its commands.
-function M.execute(command, argument, take)
-  M.ask("workspace/executeCommand", function(encoding)
+function M.execute(command, argument, on_answer)
+  M.send("workspace/executeCommand", function(encoding)
     return { command = command, arguments = { type(argument) == "function" and argument(encoding) or argument } }
-  end, take or function() end)
+  end, on_answer or function() end)
 end
 
 --- The document and position of the cursor.

@@ -21,7 +21,7 @@ local function is_absolute(folder)
 end
 
 -- The command with the full path of its program. An empty or relative entry of the PATH means Neovim's working folder,
--- which may belong to anybody: no framedex is started from there.
+-- which may be untrusted, so no framedex is started from there.
 local function with_path(command)
   if type(command) ~= "table" or command[1]:find("/") then
     return command
@@ -125,8 +125,8 @@ local function root_of(markers, buffer)
   end
 end
 
-local started = nil -- the server's id: until it has answered, Neovim does not list it
-local waiting = {} -- the buffers that it will serve once it has answered
+local started = nil -- the client's id; Neovim does not list the client until the server has answered
+local waiting = {} -- the buffers to attach once the server has answered
 
 local function attach_waiting(client)
   local buffers = waiting
@@ -163,7 +163,7 @@ local function start_by_autocommand(configuration)
         cmd_env = configuration.cmd_env,
         root_dir = root_of(configuration.root_markers, event.buf),
         settings = configuration.settings,
-        init_options = configuration.settings, -- Neovim 0.7 does not say that it can be asked for settings
+        init_options = configuration.settings, -- Neovim 0.7 does not announce that it answers requests for settings
         on_attach = configuration.on_attach,
         handlers = configuration.handlers,
         capabilities = configuration.capabilities,
@@ -217,7 +217,7 @@ function M.client(buffer)
   return found
 end
 
-local PATIENCE = 10000 -- milliseconds
+local TIMEOUT_MS = 10000
 local POLL = 50
 
 -- Whether a server for this buffer is starting, or its file type would start one.
@@ -227,14 +227,14 @@ local function is_expected(buffer)
   return program and vim.tbl_contains(configuration.filetypes, vim.bo[buffer].filetype)
 end
 
---- Call `take` with the client of a buffer as soon as there is one, or `fail` if none starts.
-function M.when_ready(buffer, take, fail)
+--- Call `on_ready` with the client of a buffer as soon as there is one, or `fail` if none starts.
+function M.when_ready(buffer, on_ready, fail)
   local began = vim.loop.now()
   local function look()
     local client = M.client(buffer)
     if client then
-      take(client)
-    elseif not vim.api.nvim_buf_is_loaded(buffer) or not is_expected(buffer) or vim.loop.now() - began > PATIENCE then
+      on_ready(client)
+    elseif not vim.api.nvim_buf_is_loaded(buffer) or not is_expected(buffer) or vim.loop.now() - began > TIMEOUT_MS then
       fail()
     else
       vim.defer_fn(look, POLL)

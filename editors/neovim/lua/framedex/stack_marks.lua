@@ -6,7 +6,7 @@ local M = {}
 
 local others = vim.api.nvim_create_namespace("framedex-stack")
 local here = vim.api.nvim_create_namespace("framedex-here")
-local lines = {} -- by URI, then by 0-based line: whether the reader is there
+local lines = {} -- by URI, then by 0-based line: whether it is the current frame's line
 local group
 
 local function draw(buffer)
@@ -51,7 +51,7 @@ end
 
 --- Refresh the signs of the selected stack.
 function M.refresh()
-  request.ask("framedex/stack", {}, function(picked)
+  request.send("framedex/stack", {}, function(picked)
     start()
     lines = {}
     for number, frame in ipairs(picked and picked.stackFrames or {}) do

@@ -5,7 +5,7 @@ local marks = require("framedex.stack_marks")
 
 local M = {}
 
-local last = {} -- what the server told of the last step
+local last = {} -- the server's note about the last step
 
 --- Show what was recorded on this line, once the server has started.
 function M.hover()

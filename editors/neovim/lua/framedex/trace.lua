@@ -5,7 +5,7 @@ local request = require("framedex.request")
 local M = {}
 
 local SCHEME = "framedex-trace"
-local PATIENCE = 10000 -- milliseconds
+local WAIT_MS = 10000
 
 local function start_of(uri)
   local start = { line = 0, character = 0 }
@@ -34,7 +34,7 @@ function M.read(buffer, name)
     return request.warn(folder and "no server is running; see :checkhealth framedex" or "not the name of a trace")
   end
   local params = { uri = ("%s:%s/%s-%s.fdtrace"):format(SCHEME, folder, kind, id) }
-  local told, problem = request.call(client, "request_sync", "workspace/textDocumentContent", params, PATIENCE, buffer)
+  local told, problem = request.call(client, "request_sync", "workspace/textDocumentContent", params, WAIT_MS, buffer)
   local answer = told and told.result
   if not answer or answer == vim.NIL then
     return request.warn(problem or told and told.err and told.err.message or ("no %s %s in the index"):format(kind, id))
@@ -46,7 +46,7 @@ function M.read(buffer, name)
   vim.bo[buffer].modified = false
   vim.bo[buffer].modifiable = false
   vim.bo[buffer].filetype = "framedex-trace"
-  vim.lsp.buf_attach_client(buffer, client.id) -- which folds the glue
+  vim.lsp.buf_attach_client(buffer, client.id) -- attaching folds the glue frames
 end
 
 local folds = {} -- by buffer, then by the first line of the fold, 1-based: its text
@@ -78,7 +78,7 @@ end
 --- Close a fold over every run of glue and interpreter frames; `zR` opens them all.
 function M.fold_glue(client, buffer)
   local params = { textDocument = { uri = vim.uri_from_bufnr(buffer) } }
-  local function take(problem, ranges)
+  local function on_answer(problem, ranges)
     if problem or not ranges or ranges == vim.NIL or not vim.api.nvim_buf_is_loaded(buffer) then
       return
     end
@@ -86,7 +86,7 @@ function M.fold_glue(client, buffer)
       return range.kind == "framedex.glue" and range.endLine < vim.api.nvim_buf_line_count(buffer)
     end, ranges))
   end
-  request.call(client, "request", "textDocument/foldingRange", params, take, buffer)
+  request.call(client, "request", "textDocument/foldingRange", params, on_answer, buffer)
 end
 
 return M

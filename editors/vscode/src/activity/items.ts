@@ -15,14 +15,14 @@ import {
   GlueNode,
   IndexNode,
   isRebuildable,
-  keyOf,
-  MoreNode,
+  nodeKey,
+  MoreCallsNode,
   Node,
   StackNode,
-  WayNode,
+  CostStackNode,
 } from "./nodes";
 
-const LONGEST = 4_000;
+const MAX_TOOLTIP_LENGTH = 4_000;
 
 /** Colours of languages, here and in the flame graph: chart colours exist in every theme. */
 const PYTHON = new vscode.ThemeColor("charts.yellow");
@@ -32,24 +32,24 @@ const ERROR = new vscode.ThemeColor("list.errorForeground");
 const WARNING = new vscode.ThemeColor("list.warningForeground");
 
 const ANSWERS: Record<AnswerNode["answer"], { readonly title: string; readonly what: string; readonly icon: string }> = {
-  compiles: { title: "Compiles", what: "Which lines compile, how long, and what changed", icon: "tools" },
-  transfers: { title: "Transfers", what: "Which lines move data between host and devices", icon: "arrow-swap" },
-  memory: { title: "Memory", what: "Which lines hold device memory", icon: "chip" },
-  waits: { title: "Waits", what: "Which lines wait for the runtime", icon: "watch" },
+  compiles: { title: "Compiles", what: "Lines that compile, compile times, and what changed", icon: "tools" },
+  transfers: { title: "Transfers", what: "Lines that move data between host and devices", icon: "arrow-swap" },
+  memory: { title: "Memory", what: "Lines that hold device memory", icon: "chip" },
+  waits: { title: "Waits", what: "Lines that wait for the runtime", icon: "watch" },
 };
 
-/** Facts about nodes that are known only after their children were read. */
-export interface Known {
-  /** The number of a capture's calls that match the filter, if there is one. */
-  readonly passing?: number | undefined;
+/** Facts about a node that are known only after its children were listed. */
+export interface ListedFacts {
+  /** The number of a capture's calls that match the filter, if a filter is set. */
+  readonly matchingCalls?: number | undefined;
   /** The total of all lines of an answer. */
   readonly total?: string | undefined;
 }
 
-export function itemOf(node: Node, known: Known): vscode.TreeItem {
-  const item = made(node, known);
-  item.id = keyOf(node);
-  item.contextValue = contextOf(node);
+export function createItem(node: Node, known: ListedFacts): vscode.TreeItem {
+  const item = createItemOfKind(node, known);
+  item.id = nodeKey(node);
+  item.contextValue = contextValue(node);
   if (item.command !== undefined) {
     item.command = { ...item.command, arguments: [node] };
   }
@@ -57,18 +57,18 @@ export function itemOf(node: Node, known: Known): vscode.TreeItem {
   return item;
 }
 
-function made(node: Node, { passing, total }: Known): vscode.TreeItem {
+function createItemOfKind(node: Node, { matchingCalls, total }: ListedFacts): vscode.TreeItem {
   switch (node.kind) {
     case "index":
       return indexItem(node);
     case "capture":
-      return captureItem(node, passing);
+      return captureItem(node, matchingCalls);
     case "answer":
       return answerItem(node, total);
     case "cost":
       return costItem(node);
     case "way":
-      return wayItem(node);
+      return costStackItem(node);
     case "boundary":
       return boundaryItem(node);
     case "call":
@@ -87,7 +87,7 @@ function made(node: Node, { passing, total }: Known): vscode.TreeItem {
 }
 
 /** Context values for menus. */
-function contextOf(node: Node): string {
+function contextValue(node: Node): string {
   if (node.kind === "capture") {
     return node.isPicked ? "capture.picked" : "capture";
   }
@@ -109,7 +109,7 @@ function indexItem({ index }: IndexNode): vscode.TreeItem {
   const label = plain(path.basename(index.folder) || index.folder);
   if (index.problem !== null) {
     const item = new vscode.TreeItem(label);
-    // The row has room for a few words, and already names the folder.
+    // The row is short and already shows the folder, so the index's path is left out.
     item.description = plain((index.problem.split("\n")[0] ?? "").replace(`The index ${index.index} `, ""));
     item.tooltip = lines([index.folder, ...index.problem.split("\n")]);
     item.command = { command: "framedex.activity.tellProblem", title: "Show the problem and its remedy" };
@@ -118,14 +118,14 @@ function indexItem({ index }: IndexNode): vscode.TreeItem {
   }
   const item = folder(label, vscode.TreeItemCollapsibleState.Expanded);
   item.description = count(index.captures.length, "capture");
-  item.tooltip = plain(index.index, LONGEST);
+  item.tooltip = plain(index.index, MAX_TOOLTIP_LENGTH);
   item.iconPath = new vscode.ThemeIcon("database");
   return item;
 }
 
-function captureItem({ capture, isPicked }: CaptureNode, passing: number | undefined): vscode.TreeItem {
+function captureItem({ capture, isPicked }: CaptureNode, matchingCalls: number | undefined): vscode.TreeItem {
   const item = folder(plain(capture.name));
-  const calls = `${passing === undefined ? "" : `${passing.toLocaleString("en")} of `}${count(capture.calls, "call")}`;
+  const calls = `${matchingCalls === undefined ? "" : `${matchingCalls.toLocaleString("en")} of `}${count(capture.calls, "call")}`;
   item.description = `capture ${capture.id}${isPicked ? ", picked" : ""}, ${calls}`;
   item.tooltip = lines([
     `capture ${capture.id}: ${capture.command}`,
@@ -160,7 +160,7 @@ function costItem({ cost }: CostNode): vscode.TreeItem {
   return item;
 }
 
-function wayItem({ way }: WayNode): vscode.TreeItem {
+function costStackItem({ way }: CostStackNode): vscode.TreeItem {
   const [nearest] = way.outward;
   const from = nearest && `from ${nearest.function}, ${path.posix.basename(nearest.place)}`;
   const item = new vscode.TreeItem(plain(from ?? `call ${way.call}`));
@@ -197,7 +197,7 @@ function callItem({ call }: CallNode): vscode.TreeItem {
   return item;
 }
 
-function moreItem({ parent, shown, next }: MoreNode): vscode.TreeItem {
+function moreItem({ parent, shown, next }: MoreCallsNode): vscode.TreeItem {
   const left = parent.boundary.calls - shown;
   const item = new vscode.TreeItem(`${next.toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
   item.iconPath = new vscode.ThemeIcon("ellipsis");
@@ -246,7 +246,7 @@ function folder(label: string, state = vscode.TreeItemCollapsibleState.Collapsed
 function lines(texts: readonly string[]): string {
   return texts
     .filter((text) => text !== "")
-    .map((text) => plain(text, LONGEST))
+    .map((text) => plain(text, MAX_TOOLTIP_LENGTH))
     .join("\n");
 }
 

@@ -8,11 +8,11 @@ export type Node =
   | CaptureNode
   | AnswerNode
   | CostNode
-  | WayNode
+  | CostStackNode
   | BoundaryNode
   | NoteNode
   | CallNode
-  | MoreNode
+  | MoreCallsNode
   | StackNode
   | GlueNode
   | FrameNode;
@@ -47,7 +47,7 @@ export interface CostNode {
 }
 
 /** One of the stacks behind the line's cost. */
-export interface WayNode {
+export interface CostStackNode {
   readonly kind: "way";
   readonly parent: CostNode;
   readonly way: CostStack;
@@ -73,7 +73,7 @@ export interface CallNode {
 }
 
 /** Calls that are not shown yet. */
-export interface MoreNode {
+export interface MoreCallsNode {
   readonly kind: "more";
   readonly parent: BoundaryNode;
   readonly shown: number;
@@ -133,32 +133,32 @@ export function callOf(node: Node): CallNode | undefined {
 }
 
 /** A key that identifies a node, also after a refresh of the view. */
-export function keyOf(node: Node): string {
-  const above = node.parent === undefined ? "" : `${keyOf(node.parent)}/`;
+export function nodeKey(node: Node): string {
+  const parentKey = node.parent === undefined ? "" : `${nodeKey(node.parent)}/`;
   switch (node.kind) {
     case "index":
       return node.index.folder;
     case "capture":
       return `${node.folder}#${node.capture.id}`;
     case "answer":
-      return `${above}${node.answer}`;
+      return `${parentKey}${node.answer}`;
     case "cost":
-      return `${above}${node.cost.place} ${node.cost.call}`;
+      return `${parentKey}${node.cost.place} ${node.cost.call}`;
     case "way":
-      return `${above}${node.way.call} ${node.way.text}`;
+      return `${parentKey}${node.way.call} ${node.way.text}`;
     case "boundary":
-      return `${above}${node.boundary.id}`;
+      return `${parentKey}${node.boundary.id}`;
     case "call":
-      return `${above}${node.call.id}`;
+      return `${parentKey}${node.call.id}`;
     case "note":
-      return `${above}note`;
+      return `${parentKey}note`;
     case "more":
-      return `${above}more`;
+      return `${parentKey}more`;
     case "stack":
-      return `${above}${node.frames[0]?.position ?? 0} ${node.title}`;
+      return `${parentKey}${node.frames[0]?.position ?? 0} ${node.title}`;
     case "glue":
-      return `${above}glue ${node.frames[0]?.position ?? 0}`;
+      return `${parentKey}glue ${node.frames[0]?.position ?? 0}`;
     case "frame":
-      return `${above}${node.frame.position}`;
+      return `${parentKey}${node.frame.position}`;
   }
 }

@@ -12,25 +12,25 @@ import {
   CostNode,
   FrameNode,
   GlueNode,
-  keyOf,
-  MoreNode,
+  nodeKey,
+  MoreCallsNode,
   Node,
   NumberedFrame,
   StackNode,
 } from "./nodes";
 import { count } from "../words";
-import { itemOf } from "./items";
+import { createItem } from "./items";
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** The maximum number of calls in one answer of the server. */
-const LARGEST_PAGE = 1_000;
+const MAX_PAGE_SIZE = 1_000;
 
 const ANSWERS: readonly CostAnswer[] = ["compiles", "transfers", "memory", "waits"];
 
 export type Order = "time" | "calls" | "name";
 
 /** The order and filter of the tree; an empty `filter` means no filter. */
-export interface Look {
+export interface TreeOptions {
   readonly filter: string;
   readonly foldGlue: boolean;
   readonly order: Order;
@@ -42,7 +42,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   /** The calls already read, by boundary function. A refresh replaces the map. */
   private read = new Map<string, readonly Call[]>();
   /** The number of a capture's calls that match the filter, once its boundary functions were listed. */
-  private readonly passing = new Map<string, number>();
+  private readonly matchingCalls = new Map<string, number>();
   /** The total of all lines of an answer, once they were listed. */
   private readonly totals = new Map<string, string>();
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
@@ -51,37 +51,37 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
   constructor(
     private readonly server: Server,
-    private current: Look,
+    private current: TreeOptions,
   ) {}
 
-  get look(): Look {
+  get options(): TreeOptions {
     return this.current;
   }
 
   /** Refreshes the tree after a change of the index. */
   refresh(): void {
-    this.passing.clear();
+    this.matchingCalls.clear();
     this.totals.clear();
     this.read = new Map();
     this.changed.fire(undefined);
   }
 
   /** Shows the tree in another order or with another filter. */
-  lookAt(look: Partial<Look>): void {
-    this.current = { ...this.current, ...look };
+  setOptions(options: Partial<TreeOptions>): void {
+    this.current = { ...this.current, ...options };
     this.wanted.clear();
     this.refresh();
   }
 
   /** Shows the next page of the calls of a boundary function. */
-  showMore({ parent, shown, next }: MoreNode): void {
-    this.wanted.set(keyOf(parent), shown + next);
+  showMore({ parent, shown, next }: MoreCallsNode): void {
+    this.wanted.set(nodeKey(parent), shown + next);
     this.changed.fire(parent);
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
-    const key = keyOf(node);
-    return itemOf(node, { passing: this.passing.get(key), total: this.totals.get(key) });
+    const key = nodeKey(node);
+    return createItem(node, { matchingCalls: this.matchingCalls.get(key), total: this.totals.get(key) });
   }
 
   getParent(node: Node): Node | undefined {
@@ -99,7 +99,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
       case "answer":
         return this.costs(node);
       case "cost":
-        return ways(node);
+        return costStackNodes(node);
       case "boundary":
         return this.calls(node);
       case "call":
@@ -136,9 +136,9 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
 
   private async costs(node: AnswerNode): Promise<Node[]> {
     const { folder, capture } = node.parent;
-    const about = { folder, capture: capture.id, answer: node.answer };
-    const { text, lines, more } = (await this.server.request<Costs | null>("framedex/costs", about)) ?? NO_COSTS;
-    const key = keyOf(node);
+    const params = { folder, capture: capture.id, answer: node.answer };
+    const { text, lines, more } = (await this.server.request<Costs | null>("framedex/costs", params)) ?? NO_COSTS;
+    const key = nodeKey(node);
     // VS Code requests the lines again with the row, which then shows the total.
     if (this.totals.get(key) !== text) {
       this.totals.set(key, text);
@@ -150,8 +150,8 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   private async boundaries(capture: CaptureNode): Promise<Node[]> {
-    const about = { folder: capture.folder, capture: capture.capture.id, filter: this.current.filter };
-    const found = await this.server.request<{ boundaries: Boundary[] } | null>("framedex/boundaries", about);
+    const params = { folder: capture.folder, capture: capture.capture.id, filter: this.current.filter };
+    const found = await this.server.request<{ boundaries: Boundary[] } | null>("framedex/boundaries", params);
     this.tellPassing(capture, found?.boundaries ?? []);
     if (found?.boundaries.length === 0 && this.current.filter !== "") {
       return [{ kind: "note", parent: capture, text: "no call passes the filter" }];
@@ -162,22 +162,22 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   private tellPassing(capture: CaptureNode, boundaries: readonly Boundary[]): void {
-    const passing = boundaries.reduce((sum, { calls }) => sum + calls, 0);
+    const matchingCalls = boundaries.reduce((sum, { calls }) => sum + calls, 0);
     // VS Code requests the boundary functions again with the row, which then shows the number.
-    if (this.current.filter !== "" && this.passing.get(keyOf(capture)) !== passing) {
-      this.passing.set(keyOf(capture), passing);
+    if (this.current.filter !== "" && this.matchingCalls.get(nodeKey(capture)) !== matchingCalls) {
+      this.matchingCalls.set(nodeKey(capture), matchingCalls);
       this.changed.fire(capture);
     }
   }
 
   private async calls(node: BoundaryNode): Promise<Node[]> {
-    const [key, read] = [keyOf(node), this.read];
-    const wanted = Math.min(this.wanted.get(key) ?? PAGE, node.boundary.calls);
+    const [key, read] = [nodeKey(node), this.read];
+    const wanted = Math.min(this.wanted.get(key) ?? PAGE_SIZE, node.boundary.calls);
     let calls = read.get(key) ?? [];
     while (calls.length < wanted) {
-      const page = await this.page(node, calls.length, Math.min(wanted - calls.length, LARGEST_PAGE));
+      const page = await this.page(node, calls.length, Math.min(wanted - calls.length, MAX_PAGE_SIZE));
       if (page.length === 0) {
-        break; // the index has changed meanwhile: all of it will be read anew
+        break; // the index has changed meanwhile, so the tree is reloaded
       }
       calls = [...calls, ...page];
     }
@@ -185,7 +185,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     const nodes = calls.map<CallNode>((call) => ({ kind: "call", parent: node, call }));
     const [shown, left] = [calls.length, node.boundary.calls - calls.length];
     // Each page has as many calls as are already shown, up to the limit of one answer.
-    return shown > 0 && left > 0 ? [...nodes, { kind: "more", parent: node, shown, next: Math.min(shown, left, LARGEST_PAGE) }] : nodes;
+    return shown > 0 && left > 0 ? [...nodes, { kind: "more", parent: node, shown, next: Math.min(shown, left, MAX_PAGE_SIZE) }] : nodes;
   }
 
   private async page(node: BoundaryNode, offset: number, limit: number): Promise<readonly Call[]> {
@@ -221,13 +221,13 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
         runs.push([frame]);
       }
     }
-    return runs.map((run) => nodeOfRun(parent, run, this.current.foldGlue));
+    return runs.map((run) => createFrameNode(parent, run, this.current.foldGlue));
   }
 }
 
 const NO_COSTS: Costs = { text: "", lines: [], more: 0 };
 
-function ways(node: CostNode): Node[] {
+function costStackNodes(node: CostNode): Node[] {
   const nodes = node.cost.stacks.map<Node>((way) => ({ kind: "way", parent: node, way }));
   const { more } = node.cost;
   return more > 0 ? [...nodes, { kind: "note", parent: node, text: count(more, "more stack") }] : nodes;
@@ -239,7 +239,7 @@ function captures(index: ListedIndex, parent: Extract<Node, { kind: "index" }> |
   }));
 }
 
-function nodeOfRun(parent: CallNode | StackNode, run: readonly NumberedFrame[], foldGlue: boolean): GlueNode | FrameNode {
+function createFrameNode(parent: CallNode | StackNode, run: readonly NumberedFrame[], foldGlue: boolean): GlueNode | FrameNode {
   const frame = run[0] as NumberedFrame;
   return foldGlue && isGlue(frame) ? { kind: "glue", parent, frames: run } : { kind: "frame", parent, frame };
 }

@@ -3,8 +3,8 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { answering, columnBeside, distOf } from "../panels";
-import { reasonOf } from "../plain";
+import { keepPageCurrent, columnNextTo, distFolder } from "../panels";
+import { errorReason } from "../plain";
 import { warn } from "../remedies";
 import { open } from "../show";
 import { escaped, webviewPage } from "../webviewPage";
@@ -27,18 +27,18 @@ export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: 
         ? { kind: "nothing", reason: "The index no longer contains both captures." }
         : { kind: "lines", subject, compared };
     } catch (error) {
-      return { kind: "nothing", reason: reasonOf(error) };
+      return { kind: "nothing", reason: errorReason(error) };
     }
   }
 
   async function openSource(number: number): Promise<void> {
     const line = compared?.lines[number];
-    if (line?.location && !(await open(line.location, false, columnBeside(panel)))) {
+    if (line?.location && !(await open(line.location, false, columnNextTo(panel)))) {
       await warn(`${line.place} cannot be opened.`);
     }
   }
 
-  async function take(message: FromPage): Promise<unknown> {
+  async function handleMessage(message: FromPage): Promise<unknown> {
     switch (message.kind) {
       case "source":
         return openSource(message.line);
@@ -50,12 +50,12 @@ export function fill(panel: vscode.WebviewPanel, subject: Comparison, framedex: 
     }
   }
 
-  const page = answering(panel, framedex, answer);
+  const page = keepPageCurrent(panel, framedex, answer);
   const subscriptions = vscode.Disposable.from(
-    panel.webview.onDidReceiveMessage(take),
+    panel.webview.onDidReceiveMessage(handleMessage),
     page,
   );
-  panel.webview.html = webviewPage(panel.webview, distOf(framedex), "compare", "Compare captures", body(subject));
+  panel.webview.html = webviewPage(panel.webview, distFolder(framedex), "compare", "Compare captures", body(subject));
   return subscriptions;
 }
 

@@ -2,16 +2,16 @@
 
 import * as vscode from "vscode";
 
-import { CallNode, callOf, captureOf, CaptureNode, CostNode, FrameNode, MoreNode, Node, WayNode } from "../activity/nodes";
-import { ActivityTree, Look, Order } from "../activity/tree";
+import { CallNode, callOf, captureOf, CaptureNode, CostNode, FrameNode, MoreCallsNode, Node, CostStackNode } from "../activity/nodes";
+import { ActivityTree, TreeOptions, Order } from "../activity/tree";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
 import { open, openPublic } from "../show";
 import { openFrame, openTrace, traceUri } from "../traces";
-import { sayBriefly } from "../why";
+import { showInStatusBar } from "../why";
 
 const VIEW = "framedex.activity";
-const LOOK = "framedex.activity.look";
+const OPTIONS_KEY = "framedex.activity.look";
 
 const ORDERS: readonly (vscode.QuickPickItem & { readonly order: Order })[] = [
   { order: "time", label: "Most time first", detail: "calls: longest first" },
@@ -19,16 +19,16 @@ const ORDERS: readonly (vscode.QuickPickItem & { readonly order: Order })[] = [
   { order: "name", label: "By name", detail: "and the calls as they were made" },
 ];
 
-export function register({ context, server, picked }: Framedex): vscode.Disposable {
-  const kept = context.workspaceState.get<Partial<Look>>(LOOK, {});
-  const tree = new ActivityTree(server, { foldGlue: true, order: "time", ...kept, filter: "" });
+export function register({ context, server, stackSelection }: Framedex): vscode.Disposable {
+  const savedOptions = context.workspaceState.get<Partial<TreeOptions>>(OPTIONS_KEY, {});
+  const tree = new ActivityTree(server, { foldGlue: true, order: "time", ...savedOptions, filter: "" });
   const view = vscode.window.createTreeView<Node>(VIEW, { treeDataProvider: tree, showCollapseAll: true });
 
-  async function look(how: Partial<Look>): Promise<void> {
-    tree.lookAt(how);
-    await tell();
-    const { foldGlue, order } = tree.look;
-    await context.workspaceState.update(LOOK, { foldGlue, order });
+  async function setOptions(how: Partial<TreeOptions>): Promise<void> {
+    tree.setOptions(how);
+    await updateTitle();
+    const { foldGlue, order } = tree.options;
+    await context.workspaceState.update(OPTIONS_KEY, { foldGlue, order });
   }
 
   /** Shows the view, with the focus on its first item. */
@@ -41,9 +41,9 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     await vscode.commands.executeCommand(`${VIEW}.focus`);
   }
 
-  async function tell(): Promise<void> {
-    const { filter, foldGlue } = tree.look;
-    // The title has no room for it in a narrow side bar.
+  async function updateTitle(): Promise<void> {
+    const { filter, foldGlue } = tree.options;
+    // In a narrow side bar, the title is too short for the filter.
     view.message = filter === "" ? undefined : `Only calls with “${plain(filter)}”`;
     await vscode.commands.executeCommand("setContext", "framedex.activity.filtered", filter !== "");
     await vscode.commands.executeCommand("setContext", "framedex.activity.foldsGlue", foldGlue);
@@ -51,29 +51,29 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
 
   const commands: Record<string, (node: Node) => unknown> = {
     refresh: () => tree.refresh(),
-    filter: () => askForFilter(tree.look.filter).then((filter) => (filter === undefined ? undefined : look({ filter }))),
-    clearFilter: () => look({ filter: "" }),
-    sort: () => vscode.window.showQuickPick(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
-    foldGlue: () => look({ foldGlue: true }),
-    showGlue: () => look({ foldGlue: false }),
-    showMore: (node) => tree.showMore(node as MoreNode),
+    filter: () => askForFilter(tree.options.filter).then((filter) => (filter === undefined ? undefined : setOptions({ filter }))),
+    clearFilter: () => setOptions({ filter: "" }),
+    sort: () => vscode.window.showQuickPick(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && setOptions(chosen)),
+    foldGlue: () => setOptions({ foldGlue: true }),
+    showGlue: () => setOptions({ foldGlue: false }),
+    showMore: (node) => tree.showMore(node as MoreCallsNode),
     openTrace: (node) => openTrace(uriOf(node as CallNode)),
     openCost: (node) => openCost(node as CostNode),
-    openWay: (node) => openTrace(traceUri(captureOf(node)?.folder ?? "", (node as WayNode).way.call)),
+    openWay: (node) => openTrace(traceUri(captureOf(node)?.folder ?? "", (node as CostStackNode).way.call)),
     openFrame: (node) => openFrame(uriOf(node as FrameNode), (node as FrameNode).frame),
     openPublic: (node) => openPublic((node as FrameNode).frame.url ?? ""),
-    selectCapture: (node) => picked.answerFrom(captureOf(node)?.capture.id ?? null, { folder: captureOf(node)?.folder }),
-    clearCapture: (node) => picked.answerFrom(null, { folder: captureOf(node)?.folder }),
+    selectCapture: (node) => stackSelection.selectCapture(captureOf(node)?.capture.id ?? null, { folder: captureOf(node)?.folder }),
+    clearCapture: (node) => stackSelection.selectCapture(null, { folder: captureOf(node)?.folder }),
     openFolder: (node) => openFolder(captureOf(node)),
     show,
   };
-  void tell();
+  void updateTitle();
   return vscode.Disposable.from(
     tree,
     view,
     server.onDidChangeIndex(() => tree.refresh()),
     // Selecting another capture clears the selected stack.
-    picked.onDidChange((stack) => (stack === undefined ? tree.refresh() : undefined)),
+    stackSelection.onDidChange((stack) => (stack === undefined ? tree.refresh() : undefined)),
     ...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(`${VIEW}.${name}`, run)),
   );
 }
@@ -95,14 +95,14 @@ function uriOf(node: CallNode | FrameNode): vscode.Uri {
 
 async function openCost({ cost }: CostNode): Promise<void> {
   if (cost.location === null || !(await open(cost.location))) {
-    sayBriefly(`This source is not on this machine: ${plain(cost.place)}.`);
+    showInStatusBar(`This source is not on this machine: ${plain(cost.place)}.`);
   }
 }
 
 async function openFolder(capture: CaptureNode | undefined): Promise<void> {
   if (capture !== undefined) {
     const known = await vscode.commands.getCommands();
-    const command = known.includes("revealFileInOS") ? "revealFileInOS" : "revealInExplorer"; // there is none in a browser
+    const command = known.includes("revealFileInOS") ? "revealFileInOS" : "revealInExplorer"; // a browser has no file manager
     await vscode.commands.executeCommand(command, vscode.Uri.file(capture.capture.path));
   }
 }

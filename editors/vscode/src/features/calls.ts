@@ -6,7 +6,7 @@ import { Framedex } from "../framedex";
 import { withoutIcons } from "../plain";
 import { ListedStack } from "../server/protocol";
 import { cursor, NO_LINE, Place, placeIn } from "../show";
-import { sayBriefly, sayWhy } from "../why";
+import { showInStatusBar, showEmptyAnswerReason } from "../why";
 import { count } from "../words";
 
 const OPEN_TRACE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-flat"), tooltip: "Open the trace of the latest call" };
@@ -21,14 +21,14 @@ export function register(framedex: Framedex): vscode.Disposable {
 
 async function show(framedex: Framedex, place: Place | undefined): Promise<void> {
   if (place === undefined) {
-    return sayBriefly(NO_LINE);
+    return showInStatusBar(NO_LINE);
   }
   const stacks = await framedex.server.request<ListedStack[]>("framedex/stacks", place);
-  return stacks?.length ? choose(framedex, place, stacks) : sayWhy(framedex, "framedex/stacks", place, () => show(framedex, place));
+  return stacks?.length ? choose(framedex, place, stacks) : showEmptyAnswerReason(framedex, "framedex/stacks", place, () => show(framedex, place));
 }
 
 /** Shows the stacks until one is chosen; resolves when the list is closed and the chosen action is done. */
-async function choose({ picked }: Framedex, place: Place, stacks: readonly ListedStack[]): Promise<void> {
+async function choose({ stackSelection }: Framedex, place: Place, stacks: readonly ListedStack[]): Promise<void> {
   const list = vscode.window.createQuickPick<StackItem>();
   list.title = `framedex: calls through line ${place.position.line + 1}, the longest first`;
   list.placeholder = "Pick the stack to step along";
@@ -41,7 +41,7 @@ async function choose({ picked }: Framedex, place: Place, stacks: readonly Liste
     );
     list.onDidAccept(() => {
       const [item] = list.selectedItems;
-      resolve(item && (() => picked.move("framedex/selectStack", { ...place, stack: item.listed.stack })));
+      resolve(item && (() => stackSelection.move("framedex/selectStack", { ...place, stack: item.listed.stack })));
     });
     list.onDidHide(() => resolve(undefined));
     list.show();

@@ -5,16 +5,16 @@ import * as vscode from "vscode";
 import { CaptureItem, captureItem } from "../captureItems";
 import { Framedex } from "../framedex";
 import { Captures } from "../server/protocol";
-import { sayWhy } from "../why";
+import { showEmptyAnswerReason } from "../why";
 
 export function register(framedex: Framedex): vscode.Disposable {
-  const { server, picked } = framedex;
+  const { server, stackSelection } = framedex;
   return vscode.commands.registerCommand("framedex.pickCapture", async () => {
     const uri = vscode.window.activeTextEditor?.document.uri;
     const about = uri?.scheme === "file" ? { textDocument: { uri: uri.toString() } } : {};
     const known = await server.request<Captures | null>("framedex/captures", about);
     if (!known || known.captures.length === 0) {
-      return sayWhy(framedex, "framedex/captures", about);
+      return showEmptyAnswerReason(framedex, "framedex/captures", about);
     }
     const chosen = await vscode.window.showQuickPick(items(known), {
       title: "framedex: captures",
@@ -25,14 +25,14 @@ export function register(framedex: Framedex): vscode.Disposable {
     if (chosen === undefined) {
       return;
     }
-    await picked.answerFrom(chosen.capture?.id ?? null, about);
+    await stackSelection.selectCapture(chosen.capture?.id ?? null, about);
   });
 }
 
 /** The capture of the item; undefined for the item that removes the restriction. */
 function items({ captures, selected }: Captures): (vscode.QuickPickItem & Partial<CaptureItem>)[] {
   const listed = captures.map(captureItem).map((item) =>
-    item.capture.id === selected ? { ...item, description: `${item.description}, picked` } : item,
+    item.capture.id === selected ? { ...item, description: `${item.description}, stackSelection` } : item,
   );
-  return [{ label: "As the project has it", description: selected === null ? "picked" : "" }, ...listed];
+  return [{ label: "Captures that the project's settings select", description: selected === null ? "picked" : "" }, ...listed];
 }

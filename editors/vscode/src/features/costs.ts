@@ -8,7 +8,7 @@ import { withoutIcons } from "../plain";
 import { Costs, CostStack } from "../server/protocol";
 import { placeIn } from "../show";
 import { openTrace, traceUri } from "../traces";
-import { sayBriefly } from "../why";
+import { showInStatusBar } from "../why";
 
 interface StackItem extends vscode.QuickPickItem {
   readonly stack: CostStack;
@@ -35,7 +35,7 @@ export function register({ server }: Framedex): vscode.Disposable {
 async function choose(stacks: readonly CostStack[], show: (stack: CostStack) => Thenable<unknown>): Promise<unknown> {
   const [first] = stacks;
   if (first === undefined) {
-    return sayBriefly("The index has changed and no longer has costs for this line.");
+    return showInStatusBar("The index has changed and no longer has costs for this line.");
   }
   const options = { title: "framedex: stacks behind this number, the latest first", placeHolder: "Open the trace of its latest call" };
   const picked = stacks.length === 1 ? { stack: first } : await vscode.window.showQuickPick(stacks.map(item), options);

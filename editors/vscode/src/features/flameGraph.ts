@@ -11,7 +11,7 @@ import { Framedex } from "../framedex";
 import { Panels } from "../panels";
 import { plain } from "../plain";
 import { Capture, ListedIndex } from "../server/protocol";
-import { sayWhy } from "../why";
+import { showEmptyAnswerReason } from "../why";
 
 interface SubjectItem extends vscode.QuickPickItem {
   readonly subject: Subject;
@@ -29,25 +29,25 @@ export function register(framedex: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     panels,
     vscode.commands.registerCommand("framedex.flameGraph", async (node?: CaptureNode | BoundaryNode) =>
-      open(node === undefined ? await choose(framedex) : subjectOf(node)),
+      open(node === undefined ? await choose(framedex) : nodeSubject(node)),
     ),
     // Called with a node of the tree, or with the pair of a comparison.
     vscode.commands.registerCommand("framedex.diff", async (given?: CaptureNode | CapturePair) => {
       const pair = given !== undefined && "before" in given ? given : await choosePair(framedex, given);
-      open(pair && ofPair(pair));
+      open(pair && pairSubject(pair));
     }),
   );
 }
 
-function subjectOf(node: CaptureNode | BoundaryNode): Subject {
+function nodeSubject(node: CaptureNode | BoundaryNode): Subject {
   if (node.kind === "capture") {
-    return ofCapture(node.folder, node.capture);
+    return captureSubject(node.folder, node.capture);
   }
   const { folder, capture } = node.parent;
   return { folder, capture: capture.id, boundary: node.boundary.id, title: `capture ${capture.id}: ${plain(node.boundary.function, 60)}` };
 }
 
-function ofCapture(folder: string, capture: Capture): Subject {
+function captureSubject(folder: string, capture: Capture): Subject {
   return { folder, capture: capture.id, boundary: null, title: `capture ${capture.id}: ${plain(capture.name, 60)}` };
 }
 
@@ -55,17 +55,17 @@ function ofCapture(folder: string, capture: Capture): Subject {
 async function choose(framedex: Framedex): Promise<Subject | undefined> {
   const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
   const items: SubjectItem[] = (listed?.indexes ?? []).flatMap(({ folder, captures }) =>
-    captures.map((capture) => ({ ...captureItem(capture), subject: ofCapture(folder, capture) })),
+    captures.map((capture) => ({ ...captureItem(capture), subject: captureSubject(folder, capture) })),
   );
   if (items.length === 0) {
-    await sayWhy(framedex, "framedex/captures");
+    await showEmptyAnswerReason(framedex, "framedex/captures");
   }
   return items.length > 1
     ? (await vscode.window.showQuickPick(items, { title: "framedex: flame graph", placeHolder: "Of which capture?" }))?.subject
     : items[0]?.subject;
 }
 
-function ofPair({ folder, before, after }: CapturePair): Subject {
+function pairSubject({ folder, before, after }: CapturePair): Subject {
   return { folder, capture: after.id, boundary: null, before: before.id, title: `${before.id} → ${after.id}, ${plain(after.name, 60)}` };
 }
 

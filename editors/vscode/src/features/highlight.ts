@@ -3,9 +3,9 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { Frame, PickedStack } from "../server/protocol";
+import { Frame, SelectedStack } from "../server/protocol";
 
-export function register({ context, picked }: Framedex): vscode.Disposable {
+export function register({ context, stackSelection }: Framedex): vscode.Disposable {
   const media = (name: string) => vscode.Uri.joinPath(context.extensionUri, "media", name);
   const icons = (name: string) => ({
     light: { gutterIconPath: media(`${name}-light.svg`) },
@@ -28,7 +28,7 @@ export function register({ context, picked }: Framedex): vscode.Disposable {
   });
   const show = () => {
     for (const editor of vscode.window.visibleTextEditors) {
-      const marks = marksIn(editor.document.uri, picked.stack);
+      const marks = findMarks(editor.document.uri, stackSelection.stack);
       editor.setDecorations(frame, marks.others);
       editor.setDecorations(current, marks.current);
     }
@@ -36,31 +36,31 @@ export function register({ context, picked }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     frame,
     current,
-    picked.onDidChange(show),
+    stackSelection.onDidChange(show),
     vscode.window.onDidChangeVisibleTextEditors(() => {
       show();
       // Edits may have moved the lines: the server has their current positions.
-      void picked.check();
+      void stackSelection.check();
     }),
   );
 }
 
 /** The marks in a document: the current frame, and the other lines of the stack. */
-export function marksIn(
+export function findMarks(
   uri: vscode.Uri,
-  stack: PickedStack | undefined,
+  stack: SelectedStack | undefined,
 ): { current: vscode.DecorationOptions[]; others: vscode.Range[] } {
-  const here = stack === undefined ? [] : stack.stackFrames.filter((each) => each.location && isSame(each, uri));
-  const at = stack?.stackFrames[stack.frame];
-  const currentLine = at?.location && isSame(at, uri) ? at.location.range.start.line : undefined;
-  const lines = new Set(here.map((each) => each.location?.range.start.line ?? 0).filter((line) => line !== currentLine));
+  const framesInDocument = stack === undefined ? [] : stack.stackFrames.filter((each) => each.location && isInDocument(each, uri));
+  const currentFrame = stack?.stackFrames[stack.frame];
+  const currentLine = currentFrame?.location && isInDocument(currentFrame, uri) ? currentFrame.location.range.start.line : undefined;
+  const lines = new Set(framesInDocument.map((each) => each.location?.range.start.line ?? 0).filter((line) => line !== currentLine));
   return {
     current: currentLine === undefined || stack === undefined ? [] : [currentMark(currentLine, stack)],
     others: [...lines].map(wholeLine),
   };
 }
 
-function currentMark(line: number, stack: PickedStack): vscode.DecorationOptions {
+function currentMark(line: number, stack: SelectedStack): vscode.DecorationOptions {
   const contentText = `frame ${stack.frame + 1} of ${stack.frames}`;
   return { range: wholeLine(line), renderOptions: { after: { contentText } } };
 }
@@ -70,6 +70,6 @@ function wholeLine(line: number): vscode.Range {
   return new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
 }
 
-function isSame(frame: Frame, uri: vscode.Uri): boolean {
+function isInDocument(frame: Frame, uri: vscode.Uri): boolean {
   return frame.location !== null && vscode.Uri.parse(frame.location.uri).toString() === uri.toString();
 }

@@ -4,34 +4,34 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { captureOf, Node } from "../activity/nodes";
-import { CommandLine, Ended, NotRunning } from "../commandLine";
+import { CommandLine, CommandResult, NotRunningError } from "../commandLine";
 import { Framedex } from "../framedex";
 import { ADD, ADD_SOURCE } from "../missingSource";
-import { tellNotRunning } from "../notRunning";
-import { plain, reasonOf } from "../plain";
+import { showNotRunning } from "../notRunning";
+import { plain, errorReason } from "../plain";
 import { inform, warn } from "../remedies";
-import { take } from "../why";
+import { runAction } from "../why";
 
 export function register({ commandLine, server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("framedex.indexProject", async () => {
-      const around = projectUri();
-      if (around === undefined) {
+      const project = projectUri();
+      if (project === undefined) {
         void warn("Open a folder or a file first.");
         return;
       }
       if (!(await server.ready())) {
-        return tellNotRunning();
+        return showNotRunning();
       }
       try {
         // The server shows progress and errors.
-        await server.request("workspace/executeCommand", { command: "framedex.index", arguments: [around.toString()] });
+        await server.request("workspace/executeCommand", { command: "framedex.index", arguments: [project.toString()] });
       } catch (error) {
-        void warn(reasonOf(error));
+        void warn(errorReason(error));
       }
     }),
     vscode.commands.registerCommand(ADD_SOURCE, async (given?: Node | { readonly folder: string }) => {
-      const folder = folderOf(given) ?? folderAround();
+      const folder = folderOf(given) ?? projectFolder();
       if (folder === undefined) {
         void warn("Open a folder or a file first.");
         return;
@@ -70,11 +70,11 @@ export async function rebuild(commandLine: CommandLine, folder: string): Promise
 }
 
 async function index(commandLine: CommandLine, title: string, folder: string, given: readonly string[]): Promise<boolean> {
-  let ended: Ended;
+  let ended: CommandResult;
   try {
     ended = await commandLine.run(title, folder, given);
   } catch (error) {
-    void (error instanceof NotRunning ? tellNotRunning() : warn(reasonOf(error)));
+    void (error instanceof NotRunningError ? showNotRunning() : warn(errorReason(error)));
     return false;
   }
   if (ended.status !== 0) {
@@ -88,7 +88,7 @@ async function index(commandLine: CommandLine, title: string, folder: string, gi
 async function tellProblem(node: Node): Promise<void> {
   if (node.kind === "index" && node.index.problem !== null) {
     const { folder, problem, action } = node.index;
-    await warn(`${folder}: ${problem.replace(/\s*\n\s*/g, " ")}`, action === null ? {} : { [action.title]: () => take(action) });
+    await warn(`${folder}: ${problem.replace(/\s*\n\s*/g, " ")}`, action === null ? {} : { [action.title]: () => runAction(action) });
   }
 }
 
@@ -105,7 +105,7 @@ function projectUri(): vscode.Uri | undefined {
 }
 
 /** The folder of the project: the workspace folder around the editor's file, else the folder of the file. */
-function folderAround(): string | undefined {
+function projectFolder(): string | undefined {
   const uri = projectUri();
   const root = uri && vscode.workspace.getWorkspaceFolder(uri)?.uri;
   return root?.fsPath ?? (uri && path.dirname(uri.fsPath));

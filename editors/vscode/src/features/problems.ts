@@ -3,23 +3,23 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { INSTALL, INSTALL_INTO } from "./install";
-import { TELL_PROBLEM } from "../notRunning";
+import { INSTALL_COMMAND, INSTALL_INTO_COMMAND } from "./install";
+import { SHOW_PROBLEM } from "../notRunning";
 import { Remedies, warn } from "../remedies";
 import { PATH_SETTING } from "../server/locate";
-import { MOST_CRASHES } from "../server/restarts";
+import { MAX_CRASHES } from "../server/restarts";
 import { Problem, Server } from "../server/server";
 import { isOlder } from "../server/version";
 
 const MINIMUM_VERSION = "0.1.0";
-const OFFER = "The extension can install it for this editor.";
+const INSTALL_OFFER = "The extension can install it for this editor.";
 
 export function register({ server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
-    server.onProblem((problem) => tell(problem, server)),
+    server.onProblem((problem) => showProblem(problem, server)),
     server.onDidChangeState((state) => (state === "running" ? checkVersion(server) : undefined)),
-    vscode.commands.registerCommand(TELL_PROBLEM, () =>
-      server.problem === undefined ? warn("The language server was stopped.", { Start: () => server.start() }) : tell(server.problem, server),
+    vscode.commands.registerCommand(SHOW_PROBLEM, () =>
+      server.problem === undefined ? warn("The language server was stopped.", { Start: () => server.start() }) : showProblem(server.problem, server),
     ),
     vscode.commands.registerCommand("framedex.openWalkthrough", async () => {
       await vscode.commands.executeCommand("workbench.action.openWalkthrough", "framedex.framedex#framedex.start", false);
@@ -29,12 +29,12 @@ export function register({ server }: Framedex): vscode.Disposable {
   );
 }
 
-async function tell(problem: Problem, server: Server): Promise<void> {
+async function showProblem(problem: Problem, server: Server): Promise<void> {
   const showOutput = () => vscode.commands.executeCommand("framedex.showOutput");
   const restart = () => server.restart();
   switch (problem.kind) {
     case "missing":
-      return warn(`${problem.found.reason} ${OFFER}`, installing(problem.found.interpreter));
+      return warn(`${problem.found.reason} ${INSTALL_OFFER}`, installButtons(problem.found.interpreter));
     case "failed":
       return warn(`${problem.command.command} did not start: ${problem.reason}`, {
         ...(problem.command.origin === "extension" ? { "Reinstall": install } : {}),
@@ -43,15 +43,15 @@ async function tell(problem: Problem, server: Server): Promise<void> {
         "Open settings": openSettings,
       });
     case "crashed":
-      return warn(`The server crashed ${MOST_CRASHES} times in three minutes and will not be restarted.`, {
+      return warn(`The server crashed ${MAX_CRASHES} times in three minutes and will not be restarted.`, {
         Restart: restart,
         "Show output": showOutput,
       });
   }
 }
 
-function installing(interpreter: string | undefined): Remedies {
-  const into = () => vscode.commands.executeCommand(INSTALL_INTO, interpreter);
+function installButtons(interpreter: string | undefined): Remedies {
+  const into = () => vscode.commands.executeCommand(INSTALL_INTO_COMMAND, interpreter);
   return {
     Install: install,
     ...(interpreter === undefined ? {} : { "Install into this environment": into }),
@@ -61,7 +61,7 @@ function installing(interpreter: string | undefined): Remedies {
 }
 
 function install(): Thenable<unknown> {
-  return vscode.commands.executeCommand(INSTALL);
+  return vscode.commands.executeCommand(INSTALL_COMMAND);
 }
 
 async function choosePath(): Promise<void> {

@@ -4,15 +4,15 @@ import { readdir } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { Ended } from "../commandLine";
+import { CommandResult } from "../commandLine";
 import { Framedex } from "../framedex";
-import { tellNotRunning } from "../notRunning";
-import { plain, reasonOf } from "../plain";
+import { showNotRunning } from "../notRunning";
+import { plain, errorReason } from "../plain";
 import { askRecorder, Recorder } from "../recorder";
 import { inform, Remedies, warn } from "../remedies";
-import { selectedInterpreter, selectingInterpreter } from "../server/interpreter";
+import { selectedInterpreter, selectInterpreterButton } from "../server/interpreter";
 import { Server } from "../server/server";
-import { INSTALL, INSTALL_INTO } from "./install";
+import { INSTALL_COMMAND, INSTALL_INTO_COMMAND } from "./install";
 
 /** The command that installs a framedex that can record. */
 const INSTALL_RECORDER = "framedex.installRecorder";
@@ -24,8 +24,8 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("framedex.recordFile", recordFile),
     vscode.commands.registerCommand(INSTALL_RECORDER, async () => {
-      const interpreter = await interpreterOfTheWorkspace();
-      return interpreter === undefined ? vscode.commands.executeCommand(INSTALL) : vscode.commands.executeCommand(INSTALL_INTO, interpreter, true);
+      const interpreter = await workspaceInterpreter();
+      return interpreter === undefined ? vscode.commands.executeCommand(INSTALL_COMMAND) : vscode.commands.executeCommand(INSTALL_INTO_COMMAND, interpreter, true);
     }),
     server.onDidChangeState((state) => (state === "running" ? setContext() : undefined)),
   );
@@ -38,22 +38,22 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
   }
 
   async function recordFile(given?: unknown): Promise<number | undefined> {
-    const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri ?? openedProgram();
+    const uri = given instanceof vscode.Uri ? given : vscode.window.activeTextEditor?.document.uri ?? findOpenProgram();
     const document = uri === undefined ? undefined : await vscode.workspace.openTextDocument(uri);
     if (document?.languageId !== "python" || document.isUntitled || document.uri.scheme !== "file") {
-      return say("Open the Python file to record, save it, and put the cursor into it.");
+      return showWarning("Open the Python file to record, save it, and put the cursor into it.");
     }
     if (!vscode.workspace.isTrusted) {
-      return say("This workspace is not trusted, so its programs cannot run.");
+      return showWarning("This workspace is not trusted, so its programs cannot run.");
     }
     if (document.isDirty && !(await document.save())) {
-      return say("Cannot save the file.");
+      return showWarning("Cannot save the file.");
     }
     if (!(await server.ready())) {
-      return tellNotRunning();
+      return showNotRunning();
     }
     const recorder = await askRecorder(server);
-    return recorder === undefined || recorder.canRecord ? record(document.uri) : tellNoRecorder(server, recorder);
+    return recorder === undefined || recorder.canRecord ? record(document.uri) : showCannotRecord(server, recorder);
   }
 
   /** The exit status; undefined if the program did not run or was ended by a signal. */
@@ -64,24 +64,24 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
     const folder = root?.uri.fsPath ?? path.dirname(uri.fsPath);
     const python = await selectedInterpreter(root);
     const before = await capturesIn(folder);
-    let ended: Ended;
+    let ended: CommandResult;
     try {
       // The framedex that was found may belong to another interpreter.
       ended = await commandLine.run(`recording ${name}`, folder, ["run", ...(python === undefined ? [] : ["--python", python]), uri.fsPath]);
     } catch (error) {
-      return say(`Recording ${name}: ${reasonOf(error)}`);
+      return showWarning(`Recording ${name}: ${errorReason(error)}`);
     }
     const isNew = (await capturesIn(folder)).some((capture) => !before.includes(capture));
-    return tell(name, ended, isNew);
+    return reportResult(name, ended, isNew);
   }
 
   /** Reports the result, and returns the same as `record`; `isNew`: whether a new capture was created. */
-  function tell(name: string, { status, signal, reason }: Ended, isNew: boolean): number | undefined {
+  function reportResult(name: string, { status, signal, reason }: CommandResult, isNew: boolean): number | undefined {
     const how = signal === null ? `ended with status ${String(status)}` : `was ended by ${signal}`;
     const showOutput = { "Show output": () => commandLine.show() };
     const summary = SUMMARY.exec(reason);
     if (summary === null && signal === null) {
-      return say(`${name} was not run: ${reason || `framedex ${how}.`}`, { ...selectingInterpreter(), ...showOutput });
+      return showWarning(`${name} was not run: ${reason || `framedex ${how}.`}`, { ...selectInterpreterButton(), ...showOutput });
     }
     // framedex prints nothing if a signal ends it.
     const nothing = summary === null ? (isNew ? undefined : "nothing was recorded.") : summary.groups?.["nothing"];
@@ -96,21 +96,21 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
 }
 
 /** Shows why this framedex cannot record, and offers to install one that can if this system is supported. */
-async function tellNoRecorder({ command }: Server, { isSupported, message, remedy }: Recorder): Promise<undefined> {
-  const isSelected = (await interpreterOfTheWorkspace()) !== undefined;
+async function showCannotRecord({ command }: Server, { isSupported, message, remedy }: Recorder): Promise<undefined> {
+  const isSelected = (await workspaceInterpreter()) !== undefined;
   // The setting or the PATH would take precedence over an installed one.
-  const helps = isSelected ? command?.origin !== "setting" : command?.origin === "extension";
-  if (!isSupported || !helps) {
-    return say(`The framedex that serves this editor cannot record. ${message ?? ""} ${remedy ?? ""}`);
+  const wouldBeUsed = isSelected ? command?.origin !== "setting" : command?.origin === "extension";
+  if (!isSupported || !wouldBeUsed) {
+    return showWarning(`The framedex that serves this editor cannot record. ${message ?? ""} ${remedy ?? ""}`);
   }
   const install = () => vscode.commands.executeCommand(INSTALL_RECORDER);
-  return say(`The framedex that serves this editor cannot record. ${message ?? ""}`, {
+  return showWarning(`The framedex that serves this editor cannot record. ${message ?? ""}`, {
     [isSelected ? "Install into this environment" : "Install"]: install,
-    ...selectingInterpreter(),
+    ...selectInterpreterButton(),
   });
 }
 
-async function interpreterOfTheWorkspace(): Promise<string | undefined> {
+async function workspaceInterpreter(): Promise<string | undefined> {
   return vscode.workspace.isTrusted ? selectedInterpreter(vscode.workspace.workspaceFolders?.[0]) : undefined;
 }
 
@@ -124,14 +124,14 @@ async function capturesIn(project: string): Promise<readonly string[]> {
 }
 
 /** The only Python file in a tab, for the walkthrough: no text editor is active while it has the focus. */
-function openedProgram(): vscode.Uri | undefined {
+function findOpenProgram(): vscode.Uri | undefined {
   const inputs = vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ input }) => input));
   const files = inputs.flatMap((input) => (input instanceof vscode.TabInputText ? [input.uri] : []));
   const programs = new Map(files.filter(({ path }) => path.endsWith(".py")).map((uri) => [uri.toString(), uri]));
   return programs.size === 1 ? [...programs.values()][0] : undefined;
 }
 
-function say(message: string, remedies: Remedies = {}): undefined {
+function showWarning(message: string, remedies: Remedies = {}): undefined {
   void warn(message, remedies);
   return undefined;
 }

@@ -6,7 +6,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { openNamed } from "../namedFrame";
-import { FrameLink, linksIn } from "../terminal/links";
+import { FrameLink, findLinks } from "../terminal/links";
 
 type Frame = FrameLink["frame"];
 
@@ -26,8 +26,8 @@ export function register(framedex: Framedex): vscode.Disposable {
   const provider: vscode.TerminalLinkProvider<SourceLink> = {
     async provideTerminalLinks({ line, terminal }) {
       const folder = workingFolder(terminal) ?? vscode.workspace.workspaceFolders?.[0]?.uri;
-      const ours = await Promise.all(linksIn(line).map(async (link) => ((await isLinkedAnyway(link.frame, folder)) ? [] : [link])));
-      return ours.flat().map((link) => new SourceLink(link, folder));
+      const frameLinks = await Promise.all(findLinks(line).map(async (link) => ((await isLinkedByEditor(link.frame, folder)) ? [] : [link])));
+      return frameLinks.flat().map((link) => new SourceLink(link, folder));
     },
     async handleTerminalLink({ frame, folder }) {
       await openNamed(framedex, frame, folder);
@@ -42,7 +42,7 @@ function workingFolder(terminal: vscode.Terminal & { shellIntegration?: { cwd?: 
 }
 
 /** Whether VS Code links this text itself; our link would replace it, so it is left out. */
-async function isLinkedAnyway(frame: Frame, folder: vscode.Uri | undefined): Promise<boolean> {
+async function isLinkedByEditor(frame: Frame, folder: vscode.Uri | undefined): Promise<boolean> {
   if ("symbol" in frame || !frame.isNative || frame.path.startsWith("/proc/self/cwd/")) {
     return false;
   }

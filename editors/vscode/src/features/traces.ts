@@ -6,45 +6,45 @@ import { callOf, captureOf, Node } from "../activity/nodes";
 import { Framedex } from "../framedex";
 import { TraceDocument } from "../server/protocol";
 import { cursor, NO_LINE, Place } from "../show";
-import { isTrace, openTrace, traceIn, TraceName } from "../traces";
-import { sayBriefly, sayWhy } from "../why";
+import { isTrace, openTrace, identifyTrace, TraceName } from "../traces";
+import { showInStatusBar, showEmptyAnswerReason } from "../why";
 
 export function register(framedex: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.commands.registerCommand("framedex.showTrace", () => show(framedex, cursor())),
-    vscode.commands.registerCommand("framedex.copyTrace", (node?: Node) => copy(framedex, meantBy(node))),
+    vscode.commands.registerCommand("framedex.copyTrace", (node?: Node) => copy(framedex, findTrace(node))),
   );
 }
 
 async function show(framedex: Framedex, place: Place | undefined): Promise<void> {
   if (place === undefined) {
-    return sayBriefly(NO_LINE);
+    return showInStatusBar(NO_LINE);
   }
   const found = await framedex.server.request<TraceDocument | null>("framedex/traceDocument", place);
   if (!found) {
-    return sayWhy(framedex, "framedex/traceDocument", place, () => show(framedex, place));
+    return showEmptyAnswerReason(framedex, "framedex/traceDocument", place, () => show(framedex, place));
   }
   await openTrace(vscode.Uri.parse(found.uri, true));
 }
 
-async function copy(framedex: Framedex, meant: TraceName | Place | undefined): Promise<void> {
-  if (meant === undefined) {
-    return sayBriefly(NO_LINE);
+async function copy(framedex: Framedex, target: TraceName | Place | undefined): Promise<void> {
+  if (target === undefined) {
+    return showInStatusBar(NO_LINE);
   }
-  const found = await framedex.server.request<{ text: string } | null>("framedex/traceMarkdown", meant);
+  const found = await framedex.server.request<{ text: string } | null>("framedex/traceMarkdown", target);
   if (!found) {
-    return sayWhy(framedex, "framedex/traceMarkdown", meant, () => copy(framedex, meant));
+    return showEmptyAnswerReason(framedex, "framedex/traceMarkdown", target, () => copy(framedex, target));
   }
   await vscode.env.clipboard.writeText(found.text);
-  sayBriefly("The trace was copied as Markdown.");
+  showInStatusBar("The trace was copied as Markdown.");
 }
 
-function meantBy(node: Node | undefined): TraceName | Place | undefined {
+function findTrace(node: Node | undefined): TraceName | Place | undefined {
   const call = node && callOf(node);
   const capture = node && captureOf(node);
   if (call !== undefined && capture !== undefined) {
     return { folder: capture.folder, call: call.call.id };
   }
   const document = vscode.window.activeTextEditor?.document;
-  return document && isTrace(document) ? traceIn(document) : cursor();
+  return document && isTrace(document) ? identifyTrace(document) : cursor();
 }

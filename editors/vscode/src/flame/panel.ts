@@ -4,8 +4,8 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { openElsewhere } from "../missingSource";
-import { answering, columnBeside, distOf } from "../panels";
-import { reasonOf } from "../plain";
+import { keepPageCurrent, columnNextTo, distFolder } from "../panels";
+import { errorReason } from "../plain";
 import { warn } from "../remedies";
 import { TracedFrame } from "../server/protocol";
 import { open } from "../show";
@@ -31,7 +31,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
       }
       return { kind: "nothing", subject, reason: graph ? "The index has no such calls." : "No answer from the language server. Check that it is running." };
     } catch (error) {
-      return { kind: "nothing", subject, reason: reasonOf(error) };
+      return { kind: "nothing", subject, reason: errorReason(error) };
     }
   }
 
@@ -40,7 +40,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     try {
       found = await server.request<TracedFrame | null>("framedex/frame", { folder: subject.folder, frame });
     } catch (error) {
-      return warn(reasonOf(error));
+      return warn(errorReason(error));
     }
     if (!found) {
       return warn("The index has changed and no longer contains this frame. Reopen the flame graph.");
@@ -48,12 +48,12 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     if (found.location === null) {
       return openElsewhere(subject.folder, found);
     }
-    if (!(await open(found.location, false, columnBeside(panel)))) {
+    if (!(await open(found.location, false, columnNextTo(panel)))) {
       return warn(`${vscode.Uri.parse(found.location.uri).path} cannot be opened.`);
     }
   }
 
-  const page = answering(panel, framedex, answer);
+  const page = keepPageCurrent(panel, framedex, answer);
   const subscriptions = vscode.Disposable.from(
     panel.webview.onDidReceiveMessage(async (message: FromPage) => {
       if (message.kind === "source") {
@@ -65,7 +65,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, framedex: Fra
     }),
     page,
   );
-  panel.webview.html = webviewPage(panel.webview, distOf(framedex), "flame", "Flame graph", body(subject));
+  panel.webview.html = webviewPage(panel.webview, distFolder(framedex), "flame", "Flame graph", body(subject));
   return subscriptions;
 }
 

@@ -6,12 +6,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 
-const MARK = "framedex.json";
-// An installation in another window may still be in progress; after this time it is not.
-const LEFT_BEHIND = 60 * 60_000;
+const MARKER_FILE = "framedex.json";
+// After this time, an incomplete installation of another window counts as abandoned.
+const ABANDONED_AFTER_MS = 60 * 60_000;
 
 /** A complete environment; `requirement` is the requirement passed to pip. */
-export interface Complete {
+export interface CompleteEnvironment {
   readonly folder: string;
   readonly requirement: string;
 }
@@ -20,10 +20,10 @@ export class OwnEnvironments {
   constructor(private readonly root: string, private readonly now: () => number = Date.now) {}
 
   /** The newest complete environment. */
-  async current(): Promise<Complete | undefined> {
+  async current(): Promise<CompleteEnvironment | undefined> {
     for (const begun of (await this.all()).reverse()) {
       const folder = path.join(this.root, String(begun));
-      const requirement = await requirementIn(folder);
+      const requirement = await readRequirement(folder);
       if (requirement !== undefined) {
         return { folder, requirement };
       }
@@ -41,7 +41,7 @@ export class OwnEnvironments {
 
   /** Marks an environment as complete. */
   async complete(folder: string, requirement: string): Promise<void> {
-    await writeFile(path.join(folder, MARK), JSON.stringify({ requirement }));
+    await writeFile(path.join(folder, MARKER_FILE), JSON.stringify({ requirement }));
   }
 
   async remove(folder: string): Promise<void> {
@@ -57,8 +57,8 @@ export class OwnEnvironments {
     const current = await this.current();
     for (const begun of await this.all()) {
       const folder = path.join(this.root, String(begun));
-      const isOver = (await requirementIn(folder)) !== undefined || this.now() - begun > LEFT_BEHIND;
-      if (isOver && folder !== current?.folder) {
+      const isRemovable = (await readRequirement(folder)) !== undefined || this.now() - begun > ABANDONED_AFTER_MS;
+      if (isRemovable && folder !== current?.folder) {
         await this.remove(folder);
       }
     }
@@ -69,16 +69,16 @@ export class OwnEnvironments {
     try {
       return (await readdir(this.root)).filter((name) => /^\d+$/.test(name)).map(Number).sort((one, other) => one - other);
     } catch {
-      return []; // there was none yet
+      return []; // no environment exists yet
     }
   }
 }
 
-async function requirementIn(folder: string): Promise<string | undefined> {
+async function readRequirement(folder: string): Promise<string | undefined> {
   try {
-    const { requirement } = JSON.parse(await readFile(path.join(folder, MARK), "utf8")) as { requirement?: unknown };
+    const { requirement } = JSON.parse(await readFile(path.join(folder, MARKER_FILE), "utf8")) as { requirement?: unknown };
     return typeof requirement === "string" ? requirement : undefined;
   } catch {
-    return undefined; // it was interrupted
+    return undefined; // the installation was interrupted
   }
 }

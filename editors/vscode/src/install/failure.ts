@@ -22,12 +22,12 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /** The reason of the failure, from pip's whole output. */
-export function whyPipFailed(printed: string): string {
+export function explainPipFailure(printed: string): string {
   const cause = CAUSES.find(({ sign }) => sign.test(printed));
   if (cause !== undefined) {
     return cause.told;
   }
   const lines = printed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   const error = lines.filter((line) => /^error:/i.test(line)).at(-1)?.replace(/^error:\s*/i, "");
-  return error ?? lines.at(-1) ?? "it says nothing.";
+  return error ?? lines.at(-1) ?? "pip printed nothing.";
 }

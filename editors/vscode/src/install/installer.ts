@@ -2,19 +2,19 @@
 
 import * as vscode from "vscode";
 
-import { begin, Exit, Running, untilEnded } from "../childProcess";
+import { startProcess, Exit, Running, waitUntilEnded } from "../childProcess";
 import { environmentPython } from "../server/interpreter";
 import { fromInterpreter } from "../server/locate";
-import { whyPipFailed } from "./failure";
-import { Wanted } from "./package";
+import { explainPipFailure } from "./failure";
+import { PipRequirement } from "./package";
 
 const TITLE = "installing the server";
 // Lines of pip's output that describe its progress.
 const STEP = /^(?:Collecting|Downloading|Building|Installing collected)\b[^(]*/;
 
-/** An installation failure; `isPythons`: whether another Python may help. */
+/** An installation failure; `isCausedByPython`: the Python caused it, so another one may help. */
 export class InstallFailure extends Error {
-  constructor(message: string, readonly isPythons: boolean) {
+  constructor(message: string, readonly isCausedByPython: boolean) {
     super(message);
   }
 }
@@ -29,23 +29,23 @@ export class Installer implements vscode.Disposable {
    *
    * Throws an InstallFailure, or a CancellationError if the user cancels.
    */
-  async fill(folder: string, python: string, what: Wanted): Promise<void> {
-    const made = await this.run(python, ["-I", "-m", "venv", folder], folder);
-    if (made.status !== 0) {
-      throw new InstallFailure(`${python} could not create an environment: ${lastLine(made)}`, true);
+  async fill(folder: string, python: string, what: PipRequirement): Promise<void> {
+    const created = await this.run(python, ["-I", "-m", "venv", folder], folder);
+    if (created.status !== 0) {
+      throw new InstallFailure(`${python} could not create an environment: ${lastLine(created)}`, true);
     }
-    const its = environmentPython(folder);
+    const environmentInterpreter = environmentPython(folder);
     let said = "";
     // pip refuses to install into an environment if it is configured to install for the user.
     const pip = ["-I", "-m", "pip", "--no-input", "install", "--no-user", ...what.arguments];
-    const installed = await this.run(its, pip, folder, (text) => (said += text));
+    const installed = await this.run(environmentInterpreter, pip, folder, (text) => (said += text));
     if (installed.status !== 0) {
-      throw new InstallFailure(installed.signal === null ? whyPipFailed(said) : `pip was ended by ${installed.signal}.`, false);
+      throw new InstallFailure(installed.signal === null ? explainPipFailure(said) : `pip was ended by ${installed.signal}.`, false);
     }
-    const found = await fromInterpreter(its, "extension");
-    const answered = found && (await this.run(found.command, [...found.arguments, "--version"], folder));
-    if (answered?.status !== 0) {
-      const why = answered === undefined ? "there is no framedex in it." : lastLine(answered);
+    const found = await fromInterpreter(environmentInterpreter, "extension");
+    const versionCheck = found && (await this.run(found.command, [...found.arguments, "--version"], folder));
+    if (versionCheck?.status !== 0) {
+      const why = versionCheck === undefined ? "the environment does not contain framedex." : lastLine(versionCheck);
       throw new InstallFailure(`${what.requirement} was installed, but does not run: ${why}`, false);
     }
   }
@@ -54,11 +54,11 @@ export class Installer implements vscode.Disposable {
     this.running?.stop("SIGTERM");
   }
 
-  /** Runs a program in a folder of ours: Python must not import from anybody else's. */
+  /** Runs a program in the extension's own folder, so that Python does not import from another one. */
   private async run(command: string, given: readonly string[], folder: string, said?: (text: string) => void): Promise<Exit> {
     this.output.info([command, ...given].join(" "));
     const progress = new vscode.EventEmitter<string>();
-    const child = begin(command, given, folder, (text) => {
+    const child = startProcess(command, given, folder, (text) => {
       said?.(text);
       for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
         this.output.info(line);
@@ -75,7 +75,7 @@ export class Installer implements vscode.Disposable {
     };
     this.running = { ended: child.ended, stop };
     try {
-      const exit = await untilEnded(TITLE, this.running, progress.event);
+      const exit = await waitUntilEnded(TITLE, this.running, progress.event);
       if (isCancelled) {
         throw new vscode.CancellationError();
       }

@@ -3,16 +3,16 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-import { ownEnvironment } from "../server/environment";
+import { framedexEnvironment } from "../server/environment";
 
 /** framedex's `requires-python`. */
-export const OLDEST = "3.11";
+export const MIN_PYTHON_VERSION = "3.11";
 
-const NAMES = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
-const PATIENCE = 10_000;
+const PYTHON_COMMANDS = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
+const CHECK_TIMEOUT_MS = 10_000;
 
 // A distribution's Python may lack ensurepip (Debian's python3-venv). Any Python version can parse this.
-const LOOK = `import sys
+const CHECK_CODE = `import sys
 try:
     import venv, ensurepip
 except ImportError:
@@ -28,24 +28,24 @@ export async function findPython(
   chosen: readonly string[],
 ): Promise<{ readonly python: string } | { readonly reason: string }> {
   const objections: string[] = [];
-  for (const candidate of [...NAMES.map(which), ...chosen.map(async (each) => each)]) {
+  for (const candidate of [...PYTHON_COMMANDS.map(which), ...chosen.map(async (each) => each)]) {
     const python = await candidate;
     if (python === undefined) {
       continue;
     }
-    const objection = await objectionTo(python);
+    const objection = await findObjection(python);
     if (objection === undefined) {
       return { python };
     }
     objections.push(objection);
   }
-  return { reason: `framedex needs Python ${OLDEST} or later: ${objections.join(" ") || "there is no Python on the PATH."}` };
+  return { reason: `framedex needs Python ${MIN_PYTHON_VERSION} or later: ${objections.join(" ") || "there is no Python on the PATH."}` };
 }
 
-export async function objectionTo(python: string): Promise<Objection> {
+export async function findObjection(python: string): Promise<Objection> {
   let said: string;
   try {
-    said = (await promisify(execFile)(python, ["-I", "-c", LOOK], { timeout: PATIENCE, env: ownEnvironment() })).stdout.trim();
+    said = (await promisify(execFile)(python, ["-I", "-c", CHECK_CODE], { timeout: CHECK_TIMEOUT_MS, env: framedexEnvironment() })).stdout.trim();
   } catch {
     return `${python} cannot be run.`;
   }
@@ -53,7 +53,7 @@ export async function objectionTo(python: string): Promise<Objection> {
   if (major === undefined || minor === undefined) {
     return `${python} is not a Python interpreter.`;
   }
-  const [oldestMajor, oldestMinor] = OLDEST.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = MIN_PYTHON_VERSION.split(".").map(Number);
   if (Number(major) !== oldestMajor || Number(minor) < (oldestMinor ?? 0)) {
     return `${python} is Python ${major}.${minor}.`;
   }

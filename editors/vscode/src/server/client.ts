@@ -12,18 +12,18 @@ import {
   StaticFeature,
 } from "vscode-languageclient/node";
 
-import { ownEnvironment } from "./environment";
-import { foldingGlue } from "./folding";
+import { framedexEnvironment } from "./environment";
+import { foldGlueMiddleware } from "./folding";
 import { ServerCommand } from "./locate";
 import { settingsOfTheUser } from "./settings";
 
 /** The commands that the server's hovers may link to; its Markdown cannot run any other command. */
 const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls", "framedex.showCosts", "framedex.openHowTo", "framedex.openGuidebook"];
 
-const SOURCES = ["python", "c", "cpp", "cuda-cpp"];
+const SOURCE_LANGUAGES = ["python", "c", "cpp", "cuda-cpp"];
 // Documents in which stacks are searched, including new documents with pasted text and documents from the server.
-const TEXTS = ["framedex-trace", "log", "plaintext", "mlir"];
-const SCHEMES_OF_TEXTS = ["file", "untitled", "framedex-trace"];
+const TEXT_LANGUAGES = ["framedex-trace", "log", "plaintext", "mlir"];
+const TEXT_SCHEMES = ["file", "untitled", "framedex-trace"];
 
 export function createClient(
   { command, arguments: before }: ServerCommand,
@@ -31,22 +31,22 @@ export function createClient(
   errorHandler: ErrorHandler,
   middleware: Middleware,
 ): LanguageClient {
-  const server: ServerOptions = { command, args: [...before, "serve"], options: { env: ownEnvironment() } };
-  const sources: DocumentFilter[] = SOURCES.map((language) => ({ scheme: "file", language }));
-  const texts: DocumentFilter[] = SCHEMES_OF_TEXTS.flatMap((scheme) => TEXTS.map((language) => ({ scheme, language })));
+  const server: ServerOptions = { command, args: [...before, "serve"], options: { env: framedexEnvironment() } };
+  const sources: DocumentFilter[] = SOURCE_LANGUAGES.map((language) => ({ scheme: "file", language }));
+  const texts: DocumentFilter[] = TEXT_SCHEMES.flatMap((scheme) => TEXT_LANGUAGES.map((language) => ({ scheme, language })));
   const options: LanguageClientOptions = {
     documentSelector: [...sources, ...texts],
     outputChannel: output,
     errorHandler,
-    middleware: { ...middleware, ...foldingGlue, workspace: settingsOfTheUser },
+    middleware: { ...middleware, ...foldGlueMiddleware, workspace: settingsOfTheUser },
     markdown: { isTrusted: { enabledCommands: LINKED_COMMANDS }, supportHtml: false },
   };
   const client = new LanguageClient("framedex", "framedex", server, options);
-  client.registerFeature(new OwnCapabilities());
+  client.registerFeature(new FramedexCapabilities());
   return client;
 }
 
-class OwnCapabilities implements StaticFeature {
+class FramedexCapabilities implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
     const framedex = { commandLinks: LINKED_COMMANDS, indexChanges: true, led: true };
     capabilities.experimental = { ...(capabilities.experimental as object | undefined), framedex };

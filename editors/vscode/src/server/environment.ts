@@ -5,15 +5,15 @@
 
 import * as path from "node:path";
 
-const THE_PROGRAMS_OWN = "FRAMEDEX_PROGRAM_PYTHONPATH";
+const PROGRAM_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH";
 
-/** `given` without what would have Python import from the working folder. */
-export function ownEnvironment(given: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const theirs = given["PYTHONPATH"];
-  const entries = theirs?.split(path.delimiter) ?? [];
-  const kept = entries.filter(path.isAbsolute);
-  if (theirs === undefined || kept.length === entries.length) {
+/** The environment `given`, without PYTHONPATH entries that make Python import from the working folder. */
+export function framedexEnvironment(given: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const pythonPath = given["PYTHONPATH"];
+  const entries = pythonPath?.split(path.delimiter) ?? [];
+  const absoluteEntries = entries.filter(path.isAbsolute);
+  if (pythonPath === undefined || absoluteEntries.length === entries.length) {
     return given;
   }
-  return { ...given, PYTHONPATH: kept.join(path.delimiter), [THE_PROGRAMS_OWN]: theirs };
+  return { ...given, PYTHONPATH: absoluteEntries.join(path.delimiter), [PROGRAM_PYTHONPATH]: pythonPath };
 }

@@ -3,7 +3,7 @@
 import { homedir } from "node:os";
 import * as path from "node:path";
 
-/** Expands a path in a setting; undefined if it names a missing folder or variable. */
+/** Expands a path in a setting; undefined if it refers to a missing folder or variable. */
 export function expand(setting: string, folder: string | undefined): string | undefined {
   let known = true;
   const expanded = setting

@@ -3,23 +3,23 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-import { reasonOf } from "../plain";
-import { ownEnvironment } from "./environment";
+import { errorReason } from "../plain";
+import { framedexEnvironment } from "./environment";
 import { ServerCommand } from "./locate";
 
-const PATIENCE = 10_000;
+const VERSION_TIMEOUT_MS = 10_000;
 
 /** Explains the failure in a sentence, from the output of `framedex --version`. */
-export async function whyFailed({ command, arguments: before }: ServerCommand, error: unknown): Promise<string> {
+export async function explainServerFailure({ command, arguments: before }: ServerCommand, error: unknown): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(command, [...before, "--version"], { timeout: PATIENCE, env: ownEnvironment() });
-    return `it is ${stdout.trim() || "not framedex"}, and the connection to it failed (${reasonOf(error)}).`;
+    const { stdout } = await promisify(execFile)(command, [...before, "--version"], { timeout: VERSION_TIMEOUT_MS, env: framedexEnvironment() });
+    return `it is ${stdout.trim() || "not framedex"}, and the connection to it failed (${errorReason(error)}).`;
   } catch (failure) {
     const { stderr, code, killed } = failure as { stderr?: string; code?: unknown; killed?: boolean };
     if (killed) {
-      return `it did not print its version within ${PATIENCE / 1000} s.`;
+      return `it did not print its version within ${VERSION_TIMEOUT_MS / 1000} s.`;
     }
-    const said = stderr?.trim().split("\n").at(-1);
-    return said ? `it reports: ${said}` : `it exits with ${String(code)}.`;
+    const lastLine = stderr?.trim().split("\n").at(-1);
+    return lastLine ? `it reports: ${lastLine}` : `it exits with ${String(code)}.`;
   }
 }

@@ -22,18 +22,18 @@ export async function isExecutable(file: string): Promise<boolean> {
 }
 
 /** Whether a file is in one of the folders, by its path or after resolving links. */
-export async function liesIn(file: string, folders: readonly string[]): Promise<boolean> {
-  const files = [path.resolve(file), await real(file)];
-  const realFolders = await Promise.all(folders.map(real));
+export async function isInAnyFolder(file: string, folders: readonly string[]): Promise<boolean> {
+  const files = [path.resolve(file), await resolveLinks(file)];
+  const realFolders = await Promise.all(folders.map(resolveLinks));
   return [...folders, ...realFolders].some((folder) => files.some((each) => isInside(each, folder)));
 }
 
 export function isInside(file: string, folder: string): boolean {
-  const way = path.relative(folder, file);
-  return way === "" || (!path.isAbsolute(way) && way !== ".." && !way.startsWith(`..${path.sep}`));
+  const relativePath = path.relative(folder, file);
+  return relativePath === "" || (!path.isAbsolute(relativePath) && relativePath !== ".." && !relativePath.startsWith(`..${path.sep}`));
 }
 
-async function real(file: string): Promise<string> {
+async function resolveLinks(file: string): Promise<string> {
   try {
     return await realpath(file);
   } catch {

@@ -5,15 +5,15 @@ import { Middleware } from "vscode-languageclient/node";
 
 import { TRACE_LANGUAGE } from "../traces";
 
-/** VS Code folds only imports by itself, if the language's settings say so; so runs of glue have that kind. */
-export const foldingGlue: Pick<Middleware, "provideFoldingRanges"> = {
+/** VS Code can fold imports when a document opens, and nothing else. So runs of glue get the kind `Imports`. */
+export const foldGlueMiddleware: Pick<Middleware, "provideFoldingRanges"> = {
   async provideFoldingRanges(document, context, token, next) {
     const ranges = await next(document, context, token);
-    return document.languageId === TRACE_LANGUAGE ? ranges?.map(folded) : ranges;
+    return document.languageId === TRACE_LANGUAGE ? ranges?.map(foldOnOpen) : ranges;
   },
 };
 
-/** Ranges of whole stacks have a kind. */
-function folded(range: vscode.FoldingRange): vscode.FoldingRange {
+/** Changes ranges without a kind, which are runs of glue; whole stacks have one. */
+function foldOnOpen(range: vscode.FoldingRange): vscode.FoldingRange {
   return range.kind === undefined ? new vscode.FoldingRange(range.start, range.end, vscode.FoldingRangeKind.Imports) : range;
 }

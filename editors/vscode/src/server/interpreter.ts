@@ -9,7 +9,7 @@ import { isFile } from "./files";
 
 const PYTHON_EXTENSION = "ms-python.python";
 // The Python extension searches for environments while it starts; do not wait for it forever.
-const PATIENCE = 5_000;
+const EXTENSION_TIMEOUT_MS = 5_000;
 
 /** The part of the Python extension's API (package @vscode/python-extension) that we use. */
 interface PythonExtension {
@@ -26,18 +26,18 @@ interface ResolvedEnvironment {
 
 /** The absolute path of the interpreter; undefined if none is selected. */
 export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
-  const python = await inTime(pythonExtension());
+  const python = await withTimeout(pythonExtension());
   if (python !== undefined) {
     try {
-      return await chosenIn(python, folder);
+      return await selectedInExtension(python, folder);
     } catch {
-      return undefined; // a neighbour's failure is its own to tell
+      return undefined; // the Python extension reports its own failure
     }
   }
   const setting = vscode.workspace.getConfiguration("python", folder?.uri).get<string>("defaultInterpreterPath", "");
   const configured = expand(setting, folder?.uri.fsPath);
-  const own = folder === undefined ? [] : [environmentPython(path.join(folder.uri.fsPath, ".venv"))];
-  for (const candidate of [configured, ...own]) {
+  const projectEnvironment = folder === undefined ? [] : [environmentPython(path.join(folder.uri.fsPath, ".venv"))];
+  for (const candidate of [configured, ...projectEnvironment]) {
     if (candidate !== undefined && path.isAbsolute(candidate) && (await isFile(candidate))) {
       return candidate;
     }
@@ -46,14 +46,14 @@ export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undef
 }
 
 /** A button that selects another interpreter; no button if no extension can do that. */
-export function selectingInterpreter(): Remedies {
+export function selectInterpreterButton(): Remedies {
   const select = () => vscode.commands.executeCommand("python.setInterpreter");
   return vscode.extensions.getExtension(PYTHON_EXTENSION) === undefined ? {} : { "Select interpreter": select };
 }
 
-async function chosenIn({ environments }: PythonExtension, folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
+async function selectedInExtension({ environments }: PythonExtension, folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
   const active = environments.getActiveEnvironmentPath(folder?.uri);
-  const resolved = await inTime(environments.resolveEnvironment(active));
+  const resolved = await withTimeout(environments.resolveEnvironment(active));
   return resolved?.executable.uri?.fsPath ?? (path.isAbsolute(active.path) ? active.path : undefined);
 }
 
@@ -74,7 +74,7 @@ export function onDidSelectInterpreter(changed: () => void): vscode.Disposable {
         subscriptions.push(python.environments.onDidChangeActiveEnvironmentPath(changed));
       }
     },
-    () => undefined, // a neighbour's failure is its own to tell
+    () => undefined, // the Python extension reports its own failure
   );
   return new vscode.Disposable(() => {
     disposed = true;
@@ -88,13 +88,13 @@ async function pythonExtension(): Promise<PythonExtension | undefined> {
   return python?.environments === undefined ? undefined : python;
 }
 
-async function inTime<Result>(work: Thenable<Result>): Promise<Result | undefined> {
+async function withTimeout<Result>(work: Thenable<Result>): Promise<Result | undefined> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, PATIENCE, undefined)));
+  const timeout = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, EXTENSION_TIMEOUT_MS, undefined)));
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } catch {
-    return undefined; // a neighbour's failure is its own to tell
+    return undefined; // the Python extension reports its own failure
   } finally {
     clearTimeout(timer);
   }

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import * as vscode from "vscode";
 
 import { OwnEnvironments } from "../install/environments";
-import { ownEnvironment } from "./environment";
+import { framedexEnvironment } from "./environment";
 import { expand } from "./expand";
 import { isExecutable } from "./files";
 import { environmentPython, selectedInterpreter } from "./interpreter";
@@ -19,7 +19,7 @@ import { mayRun, which } from "./onPath";
 export const PATH_SETTING = "framedex.server.path";
 
 // Do not import packages from the working folder (CPython 3.11 and later, like framedex itself).
-const NOT_FROM_HERE = "-P";
+const SAFE_PATH_OPTION = "-P";
 
 type Origin = "setting" | "interpreter" | "PATH" | "extension";
 
@@ -36,13 +36,13 @@ export interface NotFound {
   readonly interpreter: string | undefined;
 }
 
-export type Located = ServerCommand | NotFound;
+export type LocateResult = ServerCommand | NotFound;
 
-export function isFound(located: Located): located is ServerCommand {
+export function isFound(located: LocateResult): located is ServerCommand {
   return "command" in located;
 }
 
-export async function locateServer(own: OwnEnvironments): Promise<Located> {
+export async function locateServer(own: OwnEnvironments): Promise<LocateResult> {
   const setting = vscode.workspace.getConfiguration("framedex").get<string>("server.path", "").trim();
   if (setting !== "") {
     return fromSetting(setting);
@@ -62,16 +62,16 @@ export async function locateServer(own: OwnEnvironments): Promise<Located> {
     return { command: onPath, arguments: [], origin: "PATH" };
   }
   const installed = await own.current();
-  const foundThere = installed && (await fromInterpreter(environmentPython(installed.folder), "extension"));
-  if (foundThere !== undefined) {
-    return foundThere;
+  const installedCommand = installed && (await fromInterpreter(environmentPython(installed.folder), "extension"));
+  if (installedCommand !== undefined) {
+    return installedCommand;
   }
   const where = interpreter === undefined ? "on the PATH" : `in the environment of ${interpreter} or on the PATH`;
-  const untried = vscode.workspace.isTrusted ? "" : " This workspace is not trusted, so its Python environment was not looked at.";
-  return { reason: `framedex was not found ${where}.${untried}`, interpreter };
+  const untrustedNote = vscode.workspace.isTrusted ? "" : " This workspace is not trusted, so its Python environment was not looked at.";
+  return { reason: `framedex was not found ${where}.${untrustedNote}`, interpreter };
 }
 
-async function fromSetting(setting: string): Promise<Located> {
+async function fromSetting(setting: string): Promise<LocateResult> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   const expanded = expand(setting, folder);
   const isName = expanded !== undefined && path.basename(expanded) === expanded;
@@ -96,14 +96,14 @@ export async function fromInterpreter(interpreter: string, origin: Origin): Prom
   }
   const run = "from framedex.commands.main import cli; cli(prog_name='framedex')";
   return (await hasPackage(interpreter))
-    ? { command: interpreter, arguments: [NOT_FROM_HERE, "-c", run], origin }
+    ? { command: interpreter, arguments: [SAFE_PATH_OPTION, "-c", run], origin }
     : undefined;
 }
 
 async function hasPackage(interpreter: string): Promise<boolean> {
-  const look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('framedex_server') is None)";
+  const findPackageCode = "import importlib.util, sys; sys.exit(importlib.util.find_spec('framedex_server') is None)";
   try {
-    await promisify(execFile)(interpreter, [NOT_FROM_HERE, "-c", look], { timeout: 5_000, env: ownEnvironment() });
+    await promisify(execFile)(interpreter, [SAFE_PATH_OPTION, "-c", findPackageCode], { timeout: 5_000, env: framedexEnvironment() });
     return true;
   } catch {
     return false;

@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { isExecutable, liesIn } from "./files";
+import { isExecutable, isInAnyFolder } from "./files";
 
 /** Finds a command on the PATH. Relative folders of the PATH are skipped: they would be in the workspace. */
 export async function which(name: string): Promise<string | undefined> {
@@ -20,5 +20,5 @@ export async function which(name: string): Promise<string | undefined> {
 /** Whether a command is outside untrusted workspaces. */
 export async function mayRun(command: string): Promise<boolean> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
-  return vscode.workspace.isTrusted || !(await liesIn(command, folders));
+  return vscode.workspace.isTrusted || !(await isInAnyFolder(command, folders));
 }

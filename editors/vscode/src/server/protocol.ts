@@ -3,7 +3,7 @@
 import { Location } from "vscode-languageclient/node";
 
 /** The answer of `framedex/why`. */
-export interface Why {
+export interface EmptyAnswerReason {
   text: string;
   action: Action | null;
   /** A second command, for a frame whose source is public: it fetches the source. */
@@ -18,7 +18,7 @@ export interface Action {
 }
 
 /** The note of `framedex/led` about the latest step; `text` may be empty. */
-export interface Led {
+export interface StepNote {
   text: string;
   /** The request that lists all possible targets of the step, and its parameters. */
   request?: "framedex/waysIn" | "framedex/waysOut";
@@ -28,7 +28,7 @@ export interface Led {
 }
 
 /** A target of a line, as listed by `framedex/waysIn` and `framedex/waysOut`. */
-export interface Way {
+export interface NavigationTarget {
   function: string;
   location: Location;
   place: string;
@@ -37,7 +37,7 @@ export interface Way {
 }
 
 /** A duration in nanoseconds and as text. */
-interface Lasting {
+interface Timed {
   duration: number;
   durationText: string;
 }
@@ -66,12 +66,12 @@ export interface StackPosition extends Frame {
 }
 
 /** The answer of `framedex/stack`: the position with every frame, outermost first. */
-export interface PickedStack extends StackPosition {
+export interface SelectedStack extends StackPosition {
   stackFrames: Frame[];
 }
 
 /** A stack through a line, as listed by `framedex/stacks`. */
-export interface ListedStack extends Lasting {
+export interface ListedStack extends Timed {
   stack: number;
   boundary: string;
   call: number;
@@ -131,7 +131,7 @@ export interface ListedIndex extends Captures {
 }
 
 /** The totals of a boundary function's calls in a capture; with a filter, of the matching calls. */
-export interface Boundary extends Lasting {
+export interface Boundary extends Timed {
   id: number;
   function: string;
   boundary: string;
@@ -140,7 +140,7 @@ export interface Boundary extends Lasting {
   latestCall: number;
 }
 
-export interface Call extends Lasting {
+export interface Call extends Timed {
   id: number;
   capture: number;
   function: string;

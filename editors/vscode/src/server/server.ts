@@ -4,16 +4,16 @@ import * as vscode from "vscode";
 import { CloseAction, ErrorAction, ErrorHandler, LanguageClient, Middleware, ProgressToken } from "vscode-languageclient/node";
 
 import { OwnEnvironments } from "../install/environments";
-import { reasonOf, withoutLinks } from "../plain";
+import { errorReason, withoutLinks } from "../plain";
 import { createClient } from "./client";
-import { whyFailed } from "./failure";
-import { isFound, Located, locateServer, NotFound, ServerCommand } from "./locate";
-import { withOwnViews } from "./ownViews";
-import { Led } from "./protocol";
+import { explainServerFailure } from "./failure";
+import { isFound, LocateResult, locateServer, NotFound, ServerCommand } from "./locate";
+import { openCommandsInViews } from "./ownViews";
+import { StepNote } from "./protocol";
 import { RestartLimit } from "./restarts";
 
-// For the first answer, on a slow disk. Everything waits for the start, so the start needs a timeout.
-const PATIENCE = 60_000;
+// Time for the first answer, also on a slow disk. Every request waits for the start, so the start needs a timeout.
+const START_TIMEOUT_MS = 60_000;
 
 /** `missing`: framedex was not found; `failed`: it was found but does not run. */
 export type ServerState = "starting" | "running" | "stopped" | "missing" | "failed";
@@ -34,7 +34,7 @@ export class Server implements vscode.Disposable {
   private readonly underWay = new Map<ProgressToken, string>();
   private readonly changed = new vscode.EventEmitter<ServerState>();
   private readonly indexChanged = new vscode.EventEmitter<void>();
-  private readonly led = new vscode.EventEmitter<Led>();
+  private readonly led = new vscode.EventEmitter<StepNote>();
   private readonly failed = new vscode.EventEmitter<Problem>();
 
   /** Fires after a change of the state or of the long-running work. */
@@ -110,7 +110,7 @@ export class Server implements vscode.Disposable {
       return await this.client?.sendRequest<Answer>(method, parameters);
     } catch (error) {
       // VS Code shows the errors of commands and trees with working links, and names in captures may contain links.
-      throw new Error(withoutLinks(reasonOf(error), 1_000));
+      throw new Error(withoutLinks(errorReason(error), 1_000));
     }
   }
 
@@ -127,13 +127,13 @@ export class Server implements vscode.Disposable {
 
   /** Runs starts and stops one after another: a restart during a start begins when the start has ended. */
   private inTurn(step: () => Promise<void>): Promise<void> {
-    const mine = this.turn.then(step);
-    this.turn = mine.catch((error: unknown) => this.output.error(String(error)));
-    return mine;
+    const queued = this.turn.then(step);
+    this.turn = queued.catch((error: unknown) => this.output.error(String(error)));
+    return queued;
   }
 
-  /** `known`: the result of a search that has just been made. */
-  private async begin(known?: Located): Promise<void> {
+  /** `known` is the result of a search for the server that has just ended. */
+  private async begin(known?: LocateResult): Promise<void> {
     if (this.client !== undefined || this.isDisposed) {
       return;
     }
@@ -149,8 +149,8 @@ export class Server implements vscode.Disposable {
     const client = createClient(located, this.output, this.errorHandler(located), this.middleware());
     this.client = client;
     client.onNotification("framedex/didChangeIndex", () => this.indexChanged.fire());
-    client.onNotification("framedex/led", (led: Led) => this.led.fire(led));
-    const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
+    client.onNotification("framedex/led", (led: StepNote) => this.led.fire(led));
+    const startTimer = setTimeout(() => client.serverProcess?.kill("SIGKILL"), START_TIMEOUT_MS);
     try {
       await client.start();
       // The client treats a server that ends before its first answer as stopped.
@@ -159,10 +159,10 @@ export class Server implements vscode.Disposable {
       }
     } catch (error) {
       this.client = undefined;
-      this.fail("failed", { kind: "failed", command: located, reason: await whyFailed(located, error) });
+      this.fail("failed", { kind: "failed", command: located, reason: await explainServerFailure(located, error) });
       return;
     } finally {
-      clearTimeout(late);
+      clearTimeout(startTimer);
     }
     this.become("running");
     this.indexChanged.fire();
@@ -210,7 +210,7 @@ export class Server implements vscode.Disposable {
 
   private middleware(): Middleware {
     return {
-      ...withOwnViews((method, about) => this.request(method, about)),
+      ...openCommandsInViews((method, about) => this.request(method, about)),
       handleWorkDoneProgress: (token, value, next) => {
         if (value.kind === "begin") {
           this.underWay.set(token, value.title);

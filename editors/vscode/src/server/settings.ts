@@ -6,16 +6,16 @@
 import * as vscode from "vscode";
 import { ConfigurationMiddleware, DidChangeConfigurationMiddleware } from "vscode-languageclient/node";
 
-import { withUsersOwn } from "./usersOwn";
+import { serverSettings } from "./serverSettings";
 
 const SECTION = "framedex";
 
 export const settingsOfTheUser: ConfigurationMiddleware & DidChangeConfigurationMiddleware = {
   configuration: async (params, token, next) => {
     const answers = await next(params, token);
-    const users = (key: string): unknown => vscode.workspace.getConfiguration(SECTION).inspect(key)?.globalValue;
+    const userValue = (key: string): unknown => vscode.workspace.getConfiguration(SECTION).inspect(key)?.globalValue;
     return Array.isArray(answers)
-      ? answers.map((answer, position) => (params.items[position]?.section === SECTION ? withUsersOwn(answer, users) : answer))
+      ? answers.map((answer, position) => (params.items[position]?.section === SECTION ? serverSettings(answer, userValue) : answer))
       : answers;
   },
   // The server requests the settings after this notification of a change.

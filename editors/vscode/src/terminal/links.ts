@@ -22,22 +22,22 @@ interface Symbol {
   readonly symbol: string;
 }
 
-const LONGEST_LINE = 4_096;
-const MOST_LINKS = 64;
-const LONGEST_PATH = 1_024;
+const MAX_LINE_LENGTH = 4_096;
+const MAX_LINKS = 64;
+const MAX_PATH_LENGTH = 1_024;
 
-type Form = (line: string) => Iterable<FrameLink>;
+type LinkFinder = (line: string) => Iterable<FrameLink>;
 
-const FORMS: readonly Form[] = [mlirLocations, hloSources, fragments, buildPaths, addressFrames, debuggerFrames];
+const LINK_FINDERS: readonly LinkFinder[] = [mlirLocations, hloSources, fragments, buildPaths, addressFrames, debuggerFrames];
 
 /** The frames of a line from left to right; if two overlap, the kind listed first wins. */
-export function linksIn(line: string): FrameLink[] {
-  const shown = line.slice(0, LONGEST_LINE);
+export function findLinks(line: string): FrameLink[] {
+  const shown = line.slice(0, MAX_LINE_LENGTH);
   const found: FrameLink[] = [];
-  for (const form of FORMS) {
+  for (const form of LINK_FINDERS) {
     for (const link of form(shown)) {
       const isNew = found.every((each) => link.start + link.length <= each.start || each.start + each.length <= link.start);
-      if (isNew && found.length < MOST_LINKS) {
+      if (isNew && found.length < MAX_LINKS) {
         found.push(link);
       }
     }
@@ -95,7 +95,7 @@ function* addressFrames(line: string): Generator<FrameLink> {
 function* debuggerFrames(line: string): Generator<FrameLink> {
   const match = /^(\s{0,40}#\d{1,9}\s{1,40}(?:0x[0-9a-f]{1,16} in )?)(\S.*)$/.exec(line);
   if (match?.[2]?.includes(") from ")) {
-    yield* symbol(match, match[2].slice(0, argumentsOf(match[2])));
+    yield* symbol(match, match[2].slice(0, findArguments(match[2])));
   }
 }
 
@@ -103,7 +103,7 @@ function* debuggerFrames(line: string): Generator<FrameLink> {
 const OPERATOR = /\boperator(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)/y;
 
 /** The start of a function's arguments in gdb's output: the first ` (` outside template brackets `<...>`. */
-function argumentsOf(text: string): number {
+function findArguments(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     OPERATOR.lastIndex = index;
@@ -132,7 +132,7 @@ function place(
   isNative = false,
 ): FrameLink {
   const number = (digits: string) => Math.max(1, Number.parseInt(digits, 10));
-  const frame = { path: path.slice(0, LONGEST_PATH), line: number(line), column: number(column), isNative };
+  const frame = { path: path.slice(0, MAX_PATH_LENGTH), line: number(line), column: number(column), isNative };
   return { start: at.index, length: text.length, frame };
 }
 

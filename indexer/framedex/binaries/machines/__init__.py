@@ -4,7 +4,8 @@
 - `x86_64.py`, `aarch64.py`: the decoders
 - `linkage.py`: the dynamic linker's stubs and relocations, of both architectures
 
-`load_machine` is the entry. `../code.py` has the calls of a function and their order, independent of the architecture.
+`load_machine` is the entry point. `../code.py` has the calls of a function and their order, independent of the
+architecture.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def load_machine(architecture: str) -> Machine[Any] | None:
     if architecture == "x86_64":
         try:
             from framedex.binaries.machines import x86_64
-        except ImportError:  # no iced-x86, as in installs that read no captures; `framedex doctor` reports it
+        except ImportError:  # iced-x86 is missing; `framedex doctor` reports it
             return None
         return x86_64
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 MAX_LOAD_DISTANCE = 24
-"""Instructions to search backwards for the load of a called pointer."""
+"""The number of instructions to search backwards for the load of a called pointer."""
 
 
 class ControlFlow:
@@ -35,7 +35,7 @@ class Instruction(Protocol):
 
     @property
     def next_ip(self) -> int:
-        """The address after it."""
+        """The address of the next instruction."""
 
     @property
     def near_branch_target(self) -> int:
@@ -43,7 +43,7 @@ class Instruction(Protocol):
 
 
 class PointerLoad(NamedTuple):
-    """The memory that a called pointer comes from: an address, or an offset in a structure; None if unknown."""
+    """The memory from which a called pointer was loaded: an address, or an offset in a structure; None if unknown."""
 
     address: int | None
     slot: int | None
@@ -59,10 +59,10 @@ class Machine(Protocol[_Decoded]):
         """The instructions of code at an address. Skips invalid bytes."""
 
     def find_pointer_load(self, instructions: Sequence[_Decoded], number: int) -> PointerLoad | None:
-        """The load of the pointer that an indirect call or branch, `instructions[number]`, goes through."""
+        """The load of the pointer that the indirect call or branch `instructions[number]` uses."""
 
     def find_constants(self, instructions: Iterable[_Decoded]) -> list[int]:
-        """The constants that instructions put into registers or memory, as 32-bit values."""
+        """The constants that instructions store in registers or memory, as 32-bit values."""
 
     def find_addresses(self, instructions: Iterable[_Decoded]) -> list[int]:
-        """The addresses relative to the code that instructions put into registers."""
+        """The code-relative addresses that instructions load into registers."""

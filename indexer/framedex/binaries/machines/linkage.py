@@ -47,7 +47,7 @@ def find_relative_targets(architecture: str, code: bytes, start: int) -> list[in
 
 
 def _x86_64_targets(code: bytes, start: int) -> list[int]:
-    """Any four bytes after an opcode byte that takes a relative operand, as addresses."""
+    """The addresses from each four bytes that follow the opcode of an instruction with a relative operand."""
     raw = np.frombuffer(code, np.uint8)
     if len(raw) < 5:
         return []
@@ -61,7 +61,7 @@ def _x86_64_targets(code: bytes, start: int) -> list[int]:
 
 
 def _aarch64_targets(code: bytes, start: int) -> Iterator[int]:
-    """The targets of `bl` and `b`, and the addresses that `adr`, or `adrp` with `add` or `ldr`, give."""
+    """The targets of `bl` and `b`, and the addresses from `adr`, or from `adrp` with `add` or `ldr`."""
     instructions = list(aarch64.decode(code, start))
     for each in instructions:
         if each.flow_control in (ControlFlow.CALL, ControlFlow.UNCONDITIONAL_BRANCH):

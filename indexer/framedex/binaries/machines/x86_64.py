@@ -26,14 +26,14 @@ def decode(code: bytes, address: int) -> Iterable[Instruction]:
 
 
 def find_pointer_load(instructions: Sequence[Instruction], number: int) -> PointerLoad | None:
-    """The load of a called pointer: the call itself or an earlier load of its register."""
+    """The load of a called pointer: by the call itself, or by an earlier load into its register."""
     load = _find_load(instructions, number)
     if load is None:
         return None
     if load.is_ip_rel_memory_operand:
         return PointerLoad(load.ip_rel_memory_address, None)
     is_fixed = load.memory_base not in (Register.NONE, Register.RSP) and load.memory_index == Register.NONE
-    return PointerLoad(None, load.memory_displacement if is_fixed else None)  # a `switch` has indexed pointers
+    return PointerLoad(None, load.memory_displacement if is_fixed else None)  # an indexed pointer belongs to a `switch`
 
 
 def _find_load(instructions: Sequence[Instruction], number: int) -> Instruction | None:
@@ -65,7 +65,7 @@ def _stored_constant(instruction: Instruction) -> int | None:
 
 
 def find_addresses(instructions: Iterable[Instruction]) -> list[int]:
-    """The addresses relative to the code that instructions put into registers."""
+    """The code-relative addresses that instructions load into registers."""
     return [
         each.ip_rel_memory_address
         for each in instructions

@@ -69,7 +69,7 @@ def _find_indexed_file(index: Index, name: str) -> Path:
         if found:
             listed = ", ".join(map(printable, found[:10]))
             raise FramedexError(
-                f"Several recorded files end with {printable(path)}: {listed}", "Give a longer part of the path."
+                f"Several recorded files end with {printable(path)}: {listed}", "Specify a longer part of the path."
             )
     raise FramedexError(
         f"The index has no file {printable(name)}.",

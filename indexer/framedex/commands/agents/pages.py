@@ -16,7 +16,7 @@ from framedex.base.errors import FramedexError
 from framedex.commands.agents.tools import FROM_LINE, ArgumentRole, Tool, ToolAnswer, find_tool
 from framedex.commands.output.proposals import PROPOSAL
 
-_NOTES_SHARE = 0.4  # maximum share of a page: most of it is for the lines
+_NOTES_SHARE = 0.4  # maximum share of notes and proposals in a page
 _PROPOSALS_SHARE = 0.2
 
 
@@ -63,7 +63,7 @@ def _line_range(first: int, shown: int, total: int, *, is_cut: bool) -> dict[str
 
 
 def _take_fitting(texts: Sequence[str], room: int) -> list[str]:
-    """The first texts that fit into `room` tokens. A text that is too long for any page is truncated."""
+    """The first texts that fit into `room` tokens. A text that fits into no page is truncated."""
     found: list[str] = []
     whole = room
     for text in texts:
@@ -113,22 +113,22 @@ def find_proposals(texts: Iterable[str]) -> list[dict[str, Any]]:
     for text in texts:
         for match in PROPOSAL.finditer(text):
             with suppress(ValueError):  # an unclosed quote
-                proposal = _proposal(shlex.split(match["words"]))
+                proposal = _parse_proposal(shlex.split(match["words"]))
                 if proposal not in found:
                     found.append(proposal)
     return found[:_MAX_PROPOSALS]
 
 
-def _proposal(words: Sequence[str]) -> dict[str, Any]:
+def _parse_proposal(words: Sequence[str]) -> dict[str, Any]:
     verb_words = words[2:] if words[0] == "--index" else words
     tool = find_tool(verb_words[0]) if verb_words else None
     if tool is None:
         return {"user_runs": shlex.join(["framedex", *words])}
-    arguments = dict(_arguments(tool, verb_words))
+    arguments = dict(_parse_arguments(tool, verb_words))
     return {"tool": tool.name, **({"arguments": arguments} if arguments else {})}
 
 
-def _arguments(tool: Tool, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _parse_arguments(tool: Tool, words: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """The arguments of a command line that the tool supports; placeholders in capitals are omitted."""
     options = {each.option: each for each in tool.arguments if each.role is ArgumentRole.OPTION}
     plain = [each.name for each in tool.arguments if each.role is ArgumentRole.WORD]

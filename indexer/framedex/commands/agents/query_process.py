@@ -28,20 +28,20 @@ TIMEOUT_STATUS = 3
 FEWER_ROWS = "Select fewer rows or columns."
 """The remedy for a query that needs too much memory."""
 
-_MAX_PROCESS_BYTES = 2 * MAX_MEMORY_BYTES  # SQLite's limit, and as much for the rows in Python
+_MAX_PROCESS_BYTES = 2 * MAX_MEMORY_BYTES  # SQLite's limit, and the same amount for the rows in Python
 
 
 def main() -> None:
     """Answer the request on stdin."""
     _limit_memory()
     request = json.loads(sys.stdin.buffer.read())
-    answer = _answer(request)
+    answer = _run_request(request)
     for line in answer.lines:
         print(json.dumps(line))
     print(json.dumps({"notes": answer.notes, "is_failure": answer.is_failure, "is_cut": answer.is_cut}))
 
 
-def _answer(request: dict[str, Any]) -> ToolAnswer:
+def _run_request(request: dict[str, Any]) -> ToolAnswer:
     path = Path(request["index"])
     try:
         with report_damage(path):

@@ -113,14 +113,14 @@ class McpHandlers:
         try:
             tool = _find_tool(called.name)
             _validate_arguments(tool, arguments)
-            answer = await self._answer(tool, arguments)
+            answer = await self._run_tool(tool, arguments)
             text = _format_page(answer, arguments)
         except FramedexError as error:
             answer = ToolAnswer(notes=(str(error),), is_failure=True)
             text = _format_page(answer, {})
         return CallToolResult(content=[TextContent(type="text", text=text)], is_error=answer.is_failure)
 
-    async def _answer(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:
+    async def _run_tool(self, tool: Tool, arguments: dict[str, Any]) -> ToolAnswer:
         if tool.verbs:
             answer = await self._verbs.run(verb_arguments(tool, arguments), verb_input(tool, arguments))
             return replace(answer, lines=tuple(reduce_padding(tool, answer.lines)))
@@ -128,9 +128,9 @@ class McpHandlers:
             index = await anyio.to_thread.run_sync(self._require_index, abandon_on_cancel=True)
             return await self._verbs.query(index, arguments.get("query"))
         assert tool.name == SOURCE
-        return await anyio.to_thread.run_sync(partial(self._source, arguments), abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(partial(self._read_source, arguments), abandon_on_cancel=True)
 
-    def _source(self, arguments: dict[str, Any]) -> ToolAnswer:
+    def _read_source(self, arguments: dict[str, Any]) -> ToolAnswer:
         path = self._require_index()
         with report_damage(path):
             return read_excerpt(path, self._folders, arguments["place"], arguments.get("around", DEFAULT_CONTEXT_LINES))

@@ -50,7 +50,9 @@ def index_candidates(
     context: click.Context, parameter: click.Command | click.Parameter, incomplete: str
 ) -> Items | None:
     """The candidates for a parameter; None if click's own candidates apply."""
-    is_fleet_verb = context.parent is not None and context.parent.info_name == "fleet"  # it has a store, not an index
+    is_fleet_verb = (
+        context.parent is not None and context.parent.info_name == "fleet"
+    )  # fleet verbs complete from a store, not from an index
     if not isinstance(parameter, click.Parameter) or is_fleet_verb:
         return None
     if isinstance(parameter, click.Option):
@@ -259,7 +261,7 @@ class _ShellCompletion(ShellComplete):
         context = _resolve_context(self.cli, self.ctx_args, "framedex", args)
         given, incomplete = _split_option(incomplete)
         if context.info_name == "run" and context.params.get("program"):
-            return [CompletionItem("", type="file")]  # the program's own arguments
+            return [CompletionItem("", type="file")]  # arguments of the recorded program
         parameter, incomplete = _resolve_incomplete(context, [*args, *given], incomplete)
         own = index_candidates(context, parameter, incomplete)
         return own if own is not None else parameter.shell_complete(context, incomplete)
@@ -280,7 +282,7 @@ class _ShellCompletion(ShellComplete):
                 item for item in self.get_completions(args, incomplete) if printable(str(item.value)) == item.value
             ]
             return "\n".join(dict.fromkeys(map(self.format_completion, self.adapt_items(items, incomplete))))
-        except Exception:  # any kind: an index may have any content
+        except Exception:  # a damaged index may raise any error
             return ""
 
     def adapt_items(self, items: list[CompletionItem[Any]], _incomplete: str) -> Iterable[CompletionItem[Any]]:
@@ -308,7 +310,7 @@ class Bash(_ShellCompletion):
         """Return the items as quoted text after the last word break, including files."""
         option, typed = _split_option(incomplete)
         # For an unquoted word, bash replaces only the text after its last break.
-        breaks = "" if self._quote else "".join(set(self._breaks) & set(":="))
+        breaks = "" if self._quote_character else "".join(set(self._breaks) & set(":="))
         kept = len(re.split(f"[{breaks}]", typed)[-1]) if breaks else len(typed)
         before = f"{option[0]}=" if option and "=" not in breaks else ""
         # The help text of an id is shown only in a listing, after a second TAB.
@@ -324,13 +326,13 @@ class Bash(_ShellCompletion):
         return str(item.value)
 
     @property
-    def _quote(self) -> str:
+    def _quote_character(self) -> str:
         return self._raw[:1] if self._raw[:1] in ("'", '"') else ""
 
     def _quote_text(self, text: str) -> str:
-        if self._quote == "'":
+        if self._quote_character == "'":
             return text.replace("'", "'\\''")
-        special = r'([$`"\\!])' if self._quote else r"([^\w@%+:,./~=-])"
+        special = r'([$`"\\!])' if self._quote_character else r"([^\w@%+:,./~=-])"
         return re.sub(special, r"\\\1", text, flags=re.ASCII)
 
 

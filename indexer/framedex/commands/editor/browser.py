@@ -18,7 +18,7 @@ from framedex.base.folders import program_on_path
 
 _TERMINAL_BROWSERS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
 _GRAPHICAL_BROWSERS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
-_START_TIMEOUT_S = 3.0  # a process that runs longer is the browser itself
+_START_TIMEOUT_S = 3.0  # a command that runs longer is the browser itself, not a launcher
 _SAFE_CHARACTERS = ":/?#&=%@+~,-._"  # everything else is quoted, because openers are shell scripts
 
 
@@ -71,14 +71,14 @@ def open_page(url: str, browser: Sequence[str]) -> None:
         if Path(program).name in _TERMINAL_BROWSERS:
             status = subprocess.run([program, *command[1:]], check=False).returncode  # noqa: TID251
         else:
-            status = _start([program, *command[1:]])
+            status = _start_browser([program, *command[1:]])
     except OSError as error:
         raise FramedexError(f"The browser '{browser[0]}' cannot be started: {error.strerror}.", remedy) from error
     if status != 0:
         raise FramedexError(f"The browser '{browser[0]}' ended with status {status}.", remedy)
 
 
-def _start(command: Sequence[str]) -> int:
+def _start_browser(command: Sequence[str]) -> int:
     """Start a program, and return its exit status; 0 if it still runs after `_START_TIMEOUT_S`."""
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)  # noqa: TID251

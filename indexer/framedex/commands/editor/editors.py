@@ -32,7 +32,7 @@ _GRAPHICAL_EDITORS = (
 )
 _TERMINAL_EDITORS = ("nvim", "hx", "vim", "emacs", "micro", "nano", "vi")
 _MAX_ANCESTORS = 32
-_CONNECT_TIMEOUT_S = 0.1  # for a connection to a local program
+_CONNECT_TIMEOUT_S = 0.1  # short, because the program is local
 
 _REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `export FRAMEDEX_EDITOR=vim`."
 
@@ -77,7 +77,7 @@ def _editor_of_terminal(environment: Mapping[str, str]) -> list[str] | None:
     path = environment.get("PATH", "")
     return (
         _neovim_command(environment.get("NVIM", ""), path)
-        or _neovim_command(environment.get("NVIM_LISTEN_ADDRESS", ""), path)  # Neovim before 0.8, or set by hand
+        or _neovim_command(environment.get("NVIM_LISTEN_ADDRESS", ""), path)  # set by Neovim before 0.8, or by the user
         or (_emacs_command(environment) if environment.get("INSIDE_EMACS") else None)
         or _vscode_command(environment, path)
         or _zed_command(environment, path)
@@ -92,7 +92,9 @@ def _zed_command(environment: Mapping[str, str], path: str) -> list[str] | None:
 
 def _vscode_command(environment: Mapping[str, str], path: str) -> list[str] | None:
     """The command of VS Code or a derivative; None in a remote window without that window's socket."""
-    if window := environment.get("VSCODE_IPC_HOOK_CLI"):  # code-server or a remote window: the first on the PATH
+    if window := environment.get(
+        "VSCODE_IPC_HOOK_CLI"
+    ):  # in code-server or a remote window, the first one on the PATH is right
         program = _find_in_first_folder(VSCODE_PROGRAMS, path) if _is_listening(window) else None
     else:
         program = _find_first_on_path(path, VSCODE_PROGRAMS) if environment.get("TERM_PROGRAM") == "vscode" else None
@@ -188,7 +190,7 @@ def _ancestor_programs() -> Iterator[Path]:
             status = Path(f"/proc/{process}/stat").read_bytes()
         except OSError:
             return
-        process = int(status.rpartition(b")")[2].split()[1])  # the name before it may have any characters
+        process = int(status.rpartition(b")")[2].split()[1])  # the program name before it may contain any character
         if process <= 1:
             return
 
@@ -263,7 +265,7 @@ def editor_command(editor: Sequence[str], position: FilePosition) -> list[str]:
         return [*editor, "--remote-expr", _neovim_expression(path, line, column)]
     if line is None:
         return [*editor, path]
-    added = _syntax(editor[0])(path, line, column)
+    added = _editor_family(editor[0])(path, line, column)
     if editor[-1] in {"-g", "--goto"} and added[0] == "--goto":
         added = added[1:]
     return [*editor, *added]
@@ -276,7 +278,7 @@ def is_neovim_request(command: Sequence[str]) -> bool:
 
 def accepts_line(editor: Sequence[str]) -> bool:
     """Whether this editor accepts a line number."""
-    return _has_placeholders(editor) or _syntax(editor[0]) is not _file_arguments
+    return _has_placeholders(editor) or _editor_family(editor[0]) is not _file_arguments
 
 
 def _has_placeholders(editor: Sequence[str]) -> bool:
@@ -290,8 +292,8 @@ def _fill_placeholders(editor: Sequence[str], values: Mapping[str, str]) -> list
     return [editor[0], *arguments, *([] if has_file else [values["file"]])]
 
 
-def _syntax(program: str) -> Arguments:
-    """The syntax of a program or one of its builds: `vim.basic`, `clion64`, `pycharm-community`."""
+def _editor_family(program: str) -> Arguments:
+    """The argument syntax of an editor, also of its builds such as `vim.basic`, `clion64` and `pycharm-community`."""
     name = Path(program).name
     return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _file_arguments)
 

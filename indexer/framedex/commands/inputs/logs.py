@@ -44,7 +44,7 @@ def unreadable_error(file: str, error: OSError | ValueError) -> FramedexError:
 
 def standard_input() -> TextIO:
     """Return stdin. Raises FramedexError if it was closed before the process began."""
-    if sys.stdin is None:  # the descriptor may be another file by now
+    if sys.stdin is None:  # descriptor 0 may have been reused for another file
         raise unreadable_error("-", OSError(errno.EBADF, os.strerror(errno.EBADF)))
     return sys.stdin
 
@@ -62,7 +62,7 @@ def open_resolver(
     settings = load_settings_here()
     try:
         path = find_index_path(index_path, settings)
-    except FramedexError as error:  # absolute paths need no working folder
+    except FramedexError as error:  # the working folder was deleted; absolute paths still resolve
         print_error(error)
         path = None
     may_write = not is_read_only()
@@ -81,7 +81,7 @@ def make_resolver(settings: Settings, file: str, index: Index | None, releases: 
     return Resolver(index, path_resolver(settings, file, index), Binaries(), releases, released=released)
 
 
-def notes_on_releases(released: ReleasedSources) -> Iterator[str]:
+def release_notes(released: ReleasedSources) -> Iterator[str]:
     """Notes for the user: the releases used for frames, conflicts in the text, and damaged source maps."""
     if released.used:
         placed = ", ".join(
@@ -91,7 +91,7 @@ def notes_on_releases(released: ReleasedSources) -> Iterator[str]:
     yield from release_problems(released)
 
 
-def notes_on_bare_addresses(frames: Iterable[FoundFrame]) -> Iterator[str]:
+def bare_address_notes(frames: Iterable[FoundFrame]) -> Iterator[str]:
     """Note for the user: some frames have only an address."""
     bare = sum(map(_has_only_address, frames))
     if bare:

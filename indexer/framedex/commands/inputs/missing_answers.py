@@ -88,12 +88,12 @@ def _is_being_written(capture: CaptureRow) -> bool:
     """Whether the program of a capture is still running, if that is visible from here."""
     from framedex.captures import is_complete
 
-    with suppress(FramedexError):  # its folder is missing, or comes from another system
+    with suppress(FramedexError):  # the folder is missing, or its paths are those of another system
         return not is_complete(Path(capture.path))
     return False
 
 
-_MAX_FOLDERS = 3  # in one proposed command
+_MAX_FOLDERS = 3  # number of folders in one proposed command
 
 
 def propose_stray_captures(known: Collection[str]) -> str:

@@ -1,4 +1,4 @@
-"""Bring the index up to date before a question: add the project's new captures, if that is quick.
+"""Update the index before a verb answers: add the project's new captures, if that is quick.
 
 A question without new captures pays only for listing folders and for the modification times of the latest captures.
 """
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 INDEX_FOLDER = ".framedex"
 
 MAX_SIZE_BYTES = 32 << 20
-"""The most captured data, on the disk, that a question indexes first. Usual recordings have some MiB."""
+"""The maximum size of new captures that a verb indexes before it answers. Usual recordings have some MiB."""
 
-_LOCK_TIMEOUT_S = 0.5  # another process that writes the index is adding captures already
-_MAX_GROWING_CAPTURES = 3  # the latest indexed captures, whose programs may still run
+_LOCK_TIMEOUT_S = 0.5  # if another process writes the index, it adds these captures
+_MAX_GROWING_CAPTURES = 3  # checked for growth, because their programs may still run
 
 
 def list_project_captures(index_path: Path) -> list[Path]:
@@ -54,14 +54,16 @@ def project_folder(index_path: Path) -> Path:
 def find_unindexed_captures(index: Index | None, path: Path, *, is_named: bool) -> list[CaptureRow]:
     """The captures of its project that the index at `path` lacks, oldest first. Their ids are 0.
 
-    `index` is None if there is no index yet. A run continues a run of the index, or follows all of them.
+    `index` is None if there is no index yet. Each row has the number of its run: that in the index, or the next one.
     """
     recorded = index.captures() if index is not None else []
     known = {capture.path for capture in recorded}
-    found = _list_readable_captures(path) if index is None else find_new_captures(index, _folders(path, is_named))
+    found = (
+        _list_readable_captures(path) if index is None else find_new_captures(index, _capture_folders(path, is_named))
+    )
     rows = sorted((_read_row(folder) for folder in found if str(folder) not in known), key=_start_time)
-    runs = {_run_name(capture): capture.run for capture in recorded} if rows else {}
-    return [replace(row, run=runs.setdefault(_run_name(row), max(runs.values(), default=0) + 1)) for row in rows]
+    runs = {_run_id(capture): capture.run for capture in recorded} if rows else {}
+    return [replace(row, run=runs.setdefault(_run_id(row), max(runs.values(), default=0) + 1)) for row in rows]
 
 
 def _read_row(folder: Path) -> CaptureRow:
@@ -74,8 +76,8 @@ def _read_row(folder: Path) -> CaptureRow:
     return CaptureRow(0, str(folder), seconds, metadata.command, 0, 0, metadata.text, ())
 
 
-def _run_name(capture: CaptureRow) -> str:
-    """The name of the `framedex run` that recorded a capture; the path of a capture of its own."""
+def _run_id(capture: CaptureRow) -> str:
+    """The id of the `framedex run` that recorded a capture; without one, the path of the capture."""
     from framedex.model import Metadata
 
     launch = Metadata.parse(capture.metadata_text).launch
@@ -83,9 +85,9 @@ def _run_name(capture: CaptureRow) -> str:
 
 
 def find_new_captures(index: Index, folders: Iterable[Path]) -> list[Path]:
-    """The captures in folders of captures that the index lacks, and those of the latest that have grown.
+    """The captures in these folders that the index lacks, and the latest indexed ones that have grown.
 
-    Unreadable captures are skipped. Reading a capture's state imports much, so it is read only if the folder's name is
+    Unreadable captures are skipped. Reading a capture's state needs slow imports, so it is read only if the folder is
     new, or if a file is newer than the index.
     """
     recorded = index.captures()
@@ -135,20 +137,20 @@ def add_new_captures(index: Index, path: Path, settings: Settings, *, is_named: 
     An index that the command line named (`is_named`) gets captures of its own project only. If that takes too long or
     is not allowed, note their number and the command that adds them.
     """
-    found = find_new_captures(index, _folders(path, is_named))
+    found = find_new_captures(index, _capture_folders(path, is_named))
     if not found:
         return False
     is_writable = may_write and (
         is_named or path == settings.index or is_allowed_index_path(path, project_folder(path))
     )
-    if is_writable and _is_allowed(settings) and _is_small(found) and _add(found, path, settings):
+    if is_writable and _is_allowed(settings) and _is_small(found) and _index_captures(found, path, settings):
         note(f"Indexed {words.count(len(found), 'new recording')}: {_format_names(found)}.")
         return True
     note(f"{words.count(len(found), 'newer recording')} {_is_or_are(found)} not indexed: `framedex index`.")
     return False
 
 
-def _folders(path: Path, is_named: bool) -> Iterable[Path]:
+def _capture_folders(path: Path, is_named: bool) -> Iterable[Path]:
     """The folders of captures that the index at `path` answers for."""
     projects = [project_folder(path)] if not is_named or absolute(path).parent.name == INDEX_FOLDER else []
     projects += [] if is_named else [working_folder()]
@@ -165,7 +167,7 @@ def create_index(path: Path, settings: Settings) -> bool:
         return False
     if _is_allowed(settings) and _is_small(captures):
         note(f"Indexing {words.count(len(captures), 'recording')}: {_format_names(captures)}.")
-        return _add(captures, path, settings)
+        return _index_captures(captures, path, settings)
     raise FramedexError(
         f"There is no index yet: {words.count(len(captures), 'recording')} {_is_or_are(captures)} not indexed.",
         "Run `framedex index`.",
@@ -180,7 +182,7 @@ def _is_or_are(captures: Sequence[Path]) -> str:
     return "is" if len(captures) == 1 else "are"
 
 
-def _add(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
+def _index_captures(captures: Sequence[Path], path: Path, settings: Settings) -> bool:
     from framedex.base.progress import SilentProgress
     from framedex.index import Store
     from framedex.index.file.database import LockTimeout

@@ -238,7 +238,7 @@ class SourceFinder:
         """The position of a location; an inexact location is noted with its labels."""
         if labels := location_labels(location):
             note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
-        return FilePosition(Path(location.path), _line_to_open(location), None)
+        return FilePosition(Path(location.path), _choose_line(location), None)
 
     def _similar_definitions(self, name: str) -> list[Location]:
         """The local locations of definitions that match this name without its namespaces, as in other verbs."""
@@ -336,13 +336,13 @@ def _filter_local(locations: Iterable[Location]) -> list[Location]:
     return [place for place in locations if file_exists(place.path)]
 
 
-def _line_to_open(location: Location) -> int:
+def _choose_line(location: Location) -> int:
     """The line to open: for a doubtful location the recorded one, which may be beyond the end of the file."""
     return (location.moved_from or location.line) if location.how is LocationEvidence.DOUBTFUL else location.line
 
 
 def _ambiguous_error(name: str, locations: Iterable[Location]) -> FramedexError:
     listed = "\n".join(
-        dict.fromkeys(place.url or f"{printable(place.path)}:{_line_to_open(place)}" for place in locations)
+        dict.fromkeys(place.url or f"{printable(place.path)}:{_choose_line(place)}" for place in locations)
     )
     return FramedexError(f"Several locations match {printable(name)}:\n{listed}", "Open one of them.")

@@ -17,11 +17,11 @@ def find_process(named: str | None) -> tuple[Target, RunningJob | None]:
     The job is that of the process, if the folder has captures of several ranks, otherwise None. Raises FramedexError if
     there is no such process.
     """
-    from framedex.fleet.running.states import read_job_of
+    from framedex.fleet.running.states import find_job_of_target
     from framedex.live.targets import find_target
 
     here = working_folder()
     target = find_target(named, here)
     if target.capture is None or (named is not None and not (here / named).is_dir()):
         return target, None
-    return target, read_job_of(target, target.capture.parent if named is None else here / named)
+    return target, find_job_of_target(target, target.capture.parent if named is None else here / named)

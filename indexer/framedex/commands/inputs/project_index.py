@@ -46,7 +46,7 @@ READ_ONLY_KEY = "framedex.read-only"
 
 def note_incomplete_captures(*captures: CaptureRow) -> None:
     """Note which of these captures are incomplete, changed, partly unreadable, imported or shared."""
-    from framedex.texts.captures import doubts, is_of_samples, is_shared, stopped_early, unrecorded_queries
+    from framedex.texts.captures import data_problems, early_stop_text, is_of_samples, is_shared, unrecorded_queries
 
     _note_captures(
         (capture for capture in captures if is_of_samples(capture.metadata_text)),
@@ -57,11 +57,11 @@ def note_incomplete_captures(*captures: CaptureRow) -> None:
     )
     for capture in captures:
         if capture.stops:
-            note(f"Capture {capture.id} is incomplete. {stopped_early(capture.stops)}")
+            note(f"Capture {capture.id} is incomplete. {early_stop_text(capture.stops)}")
         if queries := unrecorded_queries(capture.stops):
             note(f"Capture {capture.id}: {queries}")
-        if doubts(capture.problems):
-            note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` says why.")
+        if data_problems(capture.problems):
+            note(f"Capture {capture.id} is incomplete or has changed: `framedex captures` shows the reason.")
 
 
 def _note_captures(captures: Iterable[CaptureRow], predicate: str) -> None:
@@ -160,7 +160,7 @@ def open_index(
     if context is not None and others:
         context.meta.update({HEADING_INDEX_KEY: os.path.relpath(index.path), INDEX_KEY: index.path})
         if index.path in others:
-            context.find_root().obj = index.path  # so the proposed commands name it
+            context.find_root().obj = index.path  # proposed commands then include --index
     index.set_progress_listener(query_progress())
     report_if_changed(index)
     return index
@@ -205,7 +205,7 @@ def report_if_changed(index: Index) -> None:
         print_error(changed_index_error(index.path))
 
 
-_WRITER_TIMEOUT_S = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C always works
+_WRITER_TIMEOUT_S = 3600.0  # a rebuild of a large project may take many minutes; Ctrl-C ends the wait
 
 
 def writer_patience() -> LockTimeout:

@@ -97,14 +97,14 @@ def open_counted_index(
     Each query covers the captures that are selected for its subject. `latest_recording` is passed to `open_index`,
     unless ids choose captures of the nearest index. Raises FramedexError if the index or a named capture is missing.
     """
-    wanted = chosen if chosen is not None else load_settings_here().captures
-    counted, chooses = (wanted, latest_recording) if isinstance(wanted, CaptureScope) else (CaptureScope.ALL, None)
+    scope = chosen if chosen is not None else load_settings_here().captures
+    counted, chooses = (scope, latest_recording) if isinstance(scope, CaptureScope) else (CaptureScope.ALL, None)
     with open_index(path, counted, chooses) as index:
-        if isinstance(wanted, CaptureScope):
+        if isinstance(scope, CaptureScope):
             with index.reading():
                 yield index
         else:
-            with _restrict(index, wanted) as narrow, narrow.reading():
+            with _restrict_to_captures(index, scope) as narrow, narrow.reading():
                 yield narrow
 
 
@@ -119,11 +119,11 @@ def open_whole_runs(
     `having` returns the ids of the captures with an answer; the latest run among them counts. Raises FramedexError if
     the index or a named capture is missing, or if no capture has calls.
     """
-    wanted = chosen if chosen is not None else load_settings_here().captures
+    scope = chosen if chosen is not None else load_settings_here().captures
     with open_index(path) as index:
         captures = [capture for capture in index.captures() if capture.calls]
-        if isinstance(wanted, tuple):
-            with _restrict(index, wanted) as narrow:
+        if isinstance(scope, tuple):
+            with _restrict_to_captures(index, scope) as narrow:
                 yield narrow, narrow.answer_of()
             return
         if not captures:
@@ -134,11 +134,11 @@ def open_whole_runs(
         ids = frozenset(having(index)) if having is not None else frozenset()
         latest = ([capture for capture in captures if capture.id in ids] or captures)[-1].run
         of_run = [capture for capture in captures if capture.run == latest]
-        if wanted is CaptureScope.ALL or len(of_run) == len(captures):
-            yield index, replace(index.answer_of(), counted=wanted)
+        if scope is CaptureScope.ALL or len(of_run) == len(captures):
+            yield index, replace(index.answer_of(), counted=scope)
             return
-        with _restrict(index, [capture.id for capture in of_run]) as narrow:
-            yield narrow, replace(narrow.answer_of(), counted=wanted, has_later=captures[-1].run != latest)
+        with _restrict_to_captures(index, [capture.id for capture in of_run]) as narrow:
+            yield narrow, replace(narrow.answer_of(), counted=scope, has_later=captures[-1].run != latest)
 
 
 def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line:
@@ -153,7 +153,7 @@ def heading_line(answer: AnswerScope, *, has_device_times: bool = False) -> Line
 
 
 @contextmanager
-def _restrict(index: Index, captures: Collection[int]) -> Iterator[Index]:
+def _restrict_to_captures(index: Index, captures: Collection[int]) -> Iterator[Index]:
     """The index restricted to these captures. Raises FramedexError if one of them is missing."""
     from framedex.index.opening import find_captures
 
@@ -190,7 +190,7 @@ class TimeOffset(click.ParamType[int]):
 
 
 _PATTERN = re.compile(r"[*?[]")
-_MAX_THREADS = 20  # in the message about an unknown thread
+_MAX_THREADS = 20  # number of threads listed in the message about an unknown thread
 
 _FILTER_OPTIONS = (
     click.option(
@@ -214,17 +214,17 @@ _FILTER_OPTIONS = (
 
 
 def filter_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the filter options to a verb, which gets the parameters `wanted` (a `CallFilter`) and `chosen` (captures)."""
+    """Add the filter options to a verb, which gets the parameters `call_filter` and `chosen` (captures)."""
 
     @functools.wraps(command)
     def with_filter(*arguments: Any, **options: Any) -> None:
         filters = {name: options.pop(name) for name in CallFilter.__dataclass_fields__ if name in options}
-        command(*arguments, wanted=CallFilter(**filters), **options)
+        command(*arguments, call_filter=CallFilter(**filters), **options)
 
     return functools.reduce(lambda decorated, option: option(decorated), reversed(_FILTER_OPTIONS), with_filter)
 
 
-def explain_no_matches(index: Index, wanted: CallFilter) -> str:
+def explain_no_matches(index: Index, call_filter: CallFilter) -> str:
     """The message for a filter without matches: it names the function or thread that has no calls.
 
     If the selected captures have no calls at all, the message says that instead.
@@ -234,13 +234,15 @@ def explain_no_matches(index: Index, wanted: CallFilter) -> str:
         ids = [str(capture.id) for capture in captures]
         named = f"Capture {ids[0]} has" if len(ids) == 1 else f"Captures {', '.join(ids[:-1])} and {ids[-1]} have"
         return f"{named} no calls."
-    for name in (wanted.function or "").split(","):
+    for name in (call_filter.function or "").split(","):
         if name.strip() and not _PATTERN.search(name) and not index.calls.is_called(name.strip()):
             near = did_you_mean(index.calls.suggest_name(name.strip()))
             return f"No called function has {name.strip()} in its name.{near}"
-    if wanted.thread is not None and not index.calls.totals(CallFilter(thread=wanted.thread), by_thread=False):
+    if call_filter.thread is not None and not index.calls.totals(
+        CallFilter(thread=call_filter.thread), by_thread=False
+    ):
         threads = {each.thread: None for each in index.calls.totals(CallFilter(), by_thread=True) if each.thread}
         named = ", ".join(map(printable, list(threads)[:_MAX_THREADS]))
         rest = f", and {len(threads) - _MAX_THREADS} more" if len(threads) > _MAX_THREADS else ""
-        return f"No calls on a thread {printable(wanted.thread)}. There are calls on {named}{rest}."
+        return f"No calls on a thread {printable(call_filter.thread)}. There are calls on {named}{rest}."
     return "No call matches the filter."

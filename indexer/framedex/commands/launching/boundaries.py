@@ -15,7 +15,7 @@ import click
 _BOUNDARY = re.compile(
     r"(?:(?P<library>[^:();]+):)?[^:();]*?(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<parameters>.*)\))?", re.S
 )
-_MAX_FUNCTIONS = 256  # as in native/boundary/boundary.h
+_MAX_FUNCTIONS = 256  # the same limit as in native/boundary/boundary.h
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _ADDRESS, _TEXT, _ANY = "p", "s", "a"
 _KINDS = (
@@ -37,7 +37,7 @@ class BoundaryType(click.ParamType[str]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the functions in the form of FRAMEDEX_BOUNDARIES."""
         found = []
-        texts = [*_split(str(value))]
+        texts = [*_split_functions(str(value))]
         if not texts or str(value).count("(") != str(value).count(")"):
             self.fail(f"{value!r} is not a list of functions.", param, ctx)
         for text in texts:
@@ -48,7 +48,7 @@ class BoundaryType(click.ParamType[str]):
             if re.search(r"\blong\s+double\b(?![^,]*\*)", parsed["parameters"] or ""):
                 self.fail(f"{text!r} has a parameter of type long double, which is not supported.", param, ctx)
             if parsed["parameters"] is not None:
-                entry += ":" + ",".join(f"{each.kind}={each.name}" for each in _parameters(parsed["parameters"]))
+                entry += ":" + ",".join(f"{each.kind}={each.name}" for each in _parse_parameters(parsed["parameters"]))
             found.append(entry)
         return ";".join(found)
 
@@ -67,7 +67,7 @@ class _Parameter:
     name: str
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_functions(text: str) -> Iterator[str]:
     """The texts between the commas outside of parentheses."""
     depth, part = 0, ""
     for character in f"{text},":
@@ -80,24 +80,24 @@ def _split(text: str) -> Iterator[str]:
             part += character
 
 
-def _parameters(text: str) -> Iterator[_Parameter]:
-    for number, each in enumerate(_split(text)):
+def _parse_parameters(text: str) -> Iterator[_Parameter]:
+    for number, each in enumerate(_split_functions(text)):
         words = [word for word in _WORDS.findall(each) if word not in _QUALIFIERS]
         if words and words != ["void"]:
             is_unnamed = set(words) <= _TYPE_WORDS
-            kind = _kind(each, words if is_unnamed else words[:-1] or words)
+            kind = _parameter_kind(each, words if is_unnamed else words[:-1] or words)
             is_named = not is_unnamed and (len(words) > 1 or (kind == _ANY and "*" not in each))
-            yield _Parameter(kind, _name(each, words) if is_named else f"argument{number}")
+            yield _Parameter(kind, _parameter_name(each, words) if is_named else f"argument{number}")
         elif "*" in each:
             yield _Parameter(_ADDRESS, f"argument{number}")
 
 
-def _name(text: str, words: Sequence[str]) -> str:
+def _parameter_name(text: str, words: Sequence[str]) -> str:
     pointer_to_function = re.search(r"\(\s*\*\s*(\w+)", text)
     return pointer_to_function[1] if pointer_to_function else words[-1]
 
 
-def _kind(text: str, type_words: Sequence[str]) -> str:
+def _parameter_kind(text: str, type_words: Sequence[str]) -> str:
     """The kind of a parameter. A type that C does not define itself is of any kind: an integer or an address."""
     if "(" in text or "[" in text or "*" in text:
         is_text = list(type_words) == ["char"] and text.count("*") == 1 and "[" not in text and "(" not in text

@@ -11,7 +11,7 @@ from framedex.commands.launching.options import ByteSize
 
 _FLAG = "--contents"
 _CHOICES = ("inputs", "hash", "all")
-_DEFAULTS = {_FLAG: "all", "--validate": "report"}  # values of options that are given without one
+_DEFAULTS = {_FLAG: "all", "--validate": "report"}  # for options whose value is optional
 
 _OPTIONS = (
     click.option(

@@ -30,7 +30,7 @@ from framedex.captures import (
     read_metadata,
     write_cells,
     write_digests,
-    write_end,
+    write_program_end,
 )
 from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.options import HangPolicy, check_mock
@@ -143,9 +143,9 @@ def launch(parameters: Launch) -> Outcome:
         events = report.read()
     found = tuple(captures_of_run(captures, run_id))
     _write_cell_texts(found, events.cells, parameters.arguments)
-    _write_end(found, process.pid, status)
+    _write_process_end(found, process.pid, status)
     with suppress(KeyboardInterrupt):  # Ctrl-C skips this step
-        _store_binaries(found)
+        _store_binary_copies(found)
     return Outcome(status, found, parameters.plugin, parameters.captures, events)
 
 
@@ -168,15 +168,15 @@ def _write_cell_texts(captures: Iterable[Path], cells: Mapping[int, Sequence[Cel
                 write_cells(capture, [replace(each, notebook=each.notebook or notebook) for each in of_process])
 
 
-def _write_end(captures: Iterable[Path], process: int, status: int) -> None:
+def _write_process_end(captures: Iterable[Path], process: int, status: int) -> None:
     """Write the exit status or the signal of a process into its captures."""
     for capture in captures:
         with suppress(OSError, FramedexError):  # without the signal, `check` knows only which calls had not returned
             if read_metadata(capture).pid == process:
-                write_end(capture, status)
+                write_program_end(capture, status)
 
 
-def _store_binaries(captures: Iterable[Path]) -> None:
+def _store_binary_copies(captures: Iterable[Path]) -> None:
     """Write content hashes of the recorded binaries into the captures, and store copies of the binaries.
 
     The hashes identify a binary at any path. Indexing reads the copies if pip or a build has replaced a binary.
@@ -277,10 +277,10 @@ def _make_captures_folder(captures: Path) -> None:
 
 def _package_versions(python: str) -> dict[str, str]:
     """The versions of a Python and its packages; the version of a free-threaded Python ends in `t`."""
-    return _own_versions() if python == sys.executable else _query_versions(python)  # noqa: TID251
+    return _own_package_versions() if python == sys.executable else _query_package_versions(python)  # noqa: TID251
 
 
-def _own_versions() -> dict[str, str]:
+def _own_package_versions() -> dict[str, str]:
     versions = {"python": ".".join(map(str, sys.version_info[:3])) + ("t" if "t" in sys.abiflags else "")}
     for package in ("jax", "jaxlib", "torch_xla"):
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -289,7 +289,7 @@ def _own_versions() -> dict[str, str]:
 
 
 @cache
-def _query_versions(python: str) -> dict[str, str]:
+def _query_package_versions(python: str) -> dict[str, str]:
     program = (
         "versions = {'python': '.'.join(map(str, sys.version_info[:3])) + ('t' if 't' in sys.abiflags else '')}\n"
         "for package in ('jax', 'jaxlib', 'torch_xla'):\n"

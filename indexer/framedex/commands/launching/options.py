@@ -136,8 +136,8 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     texts = {
         "FRAMEDEX_INCLUDE": ",".join(chosen["include"]),
         "FRAMEDEX_EXCLUDE": ",".join(chosen["exclude"]),
-        "FRAMEDEX_SAMPLE": _number(chosen["sample"]),
-        "FRAMEDEX_LIMIT": _number(chosen["limit"]),
+        "FRAMEDEX_SAMPLE": _format_optional_number(chosen["sample"]),
+        "FRAMEDEX_LIMIT": _format_optional_number(chosen["limit"]),
         "FRAMEDEX_RING": "1" if chosen["ring"] else "",
         "FRAMEDEX_FLIGHT": "1" if chosen["flight"] else "",
         "FRAMEDEX_ON_CRASH": {"stack": "1", "off": "0"}.get(chosen["on_crash"] or "", ""),
@@ -145,7 +145,7 @@ def recording_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _number(value: int | None) -> str:
+def _format_optional_number(value: int | None) -> str:
     """A number as text for an environment variable; empty for None."""
     return "" if value is None else str(value)
 
@@ -182,7 +182,7 @@ def _read_behaviour_file(path: Path) -> bytes:
             "Rename the file, or start framedex in its folder.",
         )
     try:
-        return read_regular(path)  # not a pipe: the program reads the file again
+        return read_regular(path)  # a pipe is rejected, because the program reads the file again
     except OSError as error:
         raise FramedexError(
             f"The behaviour file {printable(os.fspath(path))} cannot be read: {error.strerror}.", "Check --behaviour."
@@ -266,7 +266,7 @@ def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) 
     check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
     check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
     check.restype = ctypes.c_char_p
-    problem = check(_list_variables(environment))
+    problem = check(_to_environ(environment))
     if problem is not None:
         raise FramedexError(
             f"The mock TPU cannot be opened: {problem.decode(errors='replace')}.",
@@ -287,11 +287,11 @@ def read_mock_machine(library: Path, environment: Mapping[str, str]) -> MockMach
     read = ctypes.CDLL(os.fspath(library)).framedex_mock_memory
     read.restype = ctypes.c_int64
     devices = ctypes.c_int64()
-    memory = read(_list_variables(environment), ctypes.byref(devices))
+    memory = read(_to_environ(environment), ctypes.byref(devices))
     return MockMachine(devices.value, memory)
 
 
-def _list_variables(environment: Mapping[str, str]) -> ctypes.Array[ctypes.c_char_p]:
+def _to_environ(environment: Mapping[str, str]) -> ctypes.Array[ctypes.c_char_p]:
     """The variables for framedex as a list like C's `environ`."""
     variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
     return (ctypes.c_char_p * (len(variables) + 1))(*variables, None)

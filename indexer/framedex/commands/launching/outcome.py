@@ -25,7 +25,7 @@ from framedex.commands.inputs.files import absolute, working_folder
 from framedex.commands.launching.runtimes import Plugin
 from framedex.commands.output.proposals import format_command
 from framedex.model import StopReasons
-from framedex.texts.captures import stopped_early
+from framedex.texts.captures import early_stop_text
 
 _REPORT_VARIABLE = "FRAMEDEX_REPORT"
 _INNER_RUN = b"inner-run"
@@ -128,16 +128,16 @@ class Outcome:
         Lines about missing calls come first.
         """
         counts = [count_records(capture) for capture in self.captures]
-        return "\n".join([*self._missing_lines(counts), self._recorded_line(counts)])
+        return "\n".join([*self._missing_data_lines(counts), self._recorded_calls_line(counts)])
 
     def raise_signal(self) -> None:
         """End this process with the signal that ended the program, without a second core file."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # these two have no handlers
+        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # these two signals cannot have handlers
             signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
 
-    def _recorded_line(self, counts: Sequence[RecordCounts]) -> str:
+    def _recorded_calls_line(self, counts: Sequence[RecordCounts]) -> str:
         ended = f"the program was ended by {signal_name(-self.status)}; " if self.status < 0 else ""
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
@@ -148,15 +148,15 @@ class Outcome:
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
         where = printable(_short_path(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
-        if not calls and (chosen := self._selected_by()):
+        if not calls and (chosen := self._format_selection_options()):
             return f"{ended}recorded no calls in {where}{more}: none matches {' and '.join(chosen)}."
         counted = f"{count(calls, 'call')} on {count(threads, 'thread')}"
         return f"{ended}recorded {counted} in {where}{more}. Next: {self._next_command()}"
 
-    def _missing_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
+    def _missing_data_lines(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), StopReasons())
         if stops:
-            yield f"NOT ALL CALLS ARE RECORDED. {stopped_early(stops)}"
+            yield f"NOT ALL CALLS ARE RECORDED. {early_stop_text(stops)}"
         if self.captures and self.events.failures:
             failed = len(self.events.failures)
             processes = "one of its processes" if failed == 1 else f"{failed} of its processes"
@@ -164,7 +164,7 @@ class Outcome:
         if self.captures and (gone := self._removed_captures()):
             yield f"NOT ALL CALLS ARE RECORDED. {_format_removed(gone)}"
 
-    def _selected_by(self) -> list[str]:
+    def _format_selection_options(self) -> list[str]:
         """The options that selected the calls to record, such as `--include`."""
         variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)

@@ -36,7 +36,7 @@ sandbox_option = click.option(
     " where Linux has Landlock.",
 )
 _OPTIONS = (
-    click.option("--plugin", default=MOCK, metavar="PATH", help="Replay at this PJRT plug-in. Default: the mock TPU."),
+    click.option("--plugin", default=MOCK, metavar="PATH", help="Replay on this PJRT plug-in. Default: the mock TPU."),
     click.option(
         "--against", metavar="PATH", help="Compare with this plug-in instead of the recording; `mock` is the mock TPU."
     ),
@@ -162,7 +162,7 @@ def find_targets(plugin: str, against: str | None, python: str, *, is_confined: 
 
 
 def find_reference(tested: Target, name: str = MOCK) -> Target:
-    """Return the plug-in of that name as what a plug-in under test is compared with."""
+    """Return the plug-in of that name, with which the tested plug-in is compared."""
     return replace(find_target(name, tested.python), is_reference=True, is_confined=tested.is_confined)
 
 

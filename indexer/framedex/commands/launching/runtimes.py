@@ -90,11 +90,11 @@ class Plugin:
         if self.name == "tpu":
             return variables | {"TPU_LIBRARY_PATH": os.fspath(library)}
         registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
-        return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _prepend(f"{self.name}:{library}", registered, ",")}
+        return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _prepend_to_list(f"{self.name}:{library}", registered, ",")}
 
     def preload_variables(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
         """The variables that preload framedex's library `preload`, which intercepts the loading of this plug-in."""
-        preloaded = _prepend(os.fspath(preload), current.get("LD_PRELOAD"), ":")
+        preloaded = _prepend_to_list(os.fspath(preload), current.get("LD_PRELOAD"), ":")
         return {"FRAMEDEX_PLUGIN": os.fspath(self.path), "LD_PRELOAD": preloaded}
 
 
@@ -151,17 +151,17 @@ def installed_plugins(python: str) -> dict[str, Path | None]:
 
 def _find_library(folders: list[Path]) -> Path | None:
     files = (path for folder in folders for path in sorted(folder.rglob("*.so*")))
-    return next((path for path in files if path.is_file() and not _why_not_a_plugin(path)), None)
+    return next((path for path in files if path.is_file() and not _find_plugin_fault(path)), None)
 
 
 def _check_library_file(path: Path) -> None:
     if not path.is_file():
         raise FramedexError(f"No such plug-in: {path}.", "Check --plugin.")
-    if why := _why_not_a_plugin(path):
+    if why := _find_plugin_fault(path):
         raise FramedexError(f"{path} is not a PJRT plug-in: {why}.", "Name the plug-in's library: --plugin PATH")
 
 
-def _why_not_a_plugin(path: Path) -> str:
+def _find_plugin_fault(path: Path) -> str:
     """The reason why a file cannot be a plug-in, without loading it; empty if it can."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
@@ -177,5 +177,5 @@ def _why_not_a_plugin(path: Path) -> str:
     return ""
 
 
-def _prepend(first: str, others: str | None, separator: str) -> str:
+def _prepend_to_list(first: str, others: str | None, separator: str) -> str:
     return f"{first}{separator}{others}" if others else first

@@ -86,9 +86,9 @@ def supervise(
             process.send_signal(number)
         if number in (signal.SIGTSTP, signal.SIGCONT):
             is_stop_pending = number == signal.SIGTSTP
-        stop_with_program()
+        stop_with_child()
 
-    def stop_with_program(_number: int = 0, _frame: FrameType | None = None) -> None:
+    def stop_with_child(_number: int = 0, _frame: FrameType | None = None) -> None:
         nonlocal is_stop_pending
         if is_stop_pending and process is not None and _has_stopped(process.pid):
             is_stop_pending = False
@@ -96,7 +96,7 @@ def supervise(
 
     with _wakeup_pipe() as signals:
         handlers = {number: signal.signal(number, forward) for number in forwarded}
-        handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, stop_with_program)
+        handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, stop_with_child)
         ignores_ends = handlers[signal.SIGCHLD] is signal.SIG_IGN
         try:
             process = subprocess.Popen(  # noqa: TID251
@@ -106,7 +106,7 @@ def supervise(
                 stdout=stdout,
                 preexec_fn=_ignore_child_ends if ignores_ends else None,
             )
-            signal_witness.guard(process.pid)
+            signal_witness.kill_on_supervisor_death(process.pid)
             for number in early_signals:
                 forward(number)
             yield SupervisedProcess(process, signals)
@@ -170,7 +170,7 @@ class _Witness:
         self._pipe = self._process.stdout.fileno()
         os.set_blocking(self._pipe, False)  # a handler can interrupt another one between its select() and read()
 
-    def guard(self, program: int) -> None:
+    def kill_on_supervisor_death(self, program: int) -> None:
         """Let the witness kill this process if the supervisor dies."""
         assert self._process.stdin
         with suppress(BrokenPipeError):
@@ -180,15 +180,15 @@ class _Witness:
     def has_group_received(self, number: int) -> bool:
         """Whether the process group has just received this signal. Each reception gives True once."""
         if not self._has_started:
-            self._read(_START_TIMEOUT_S)
+            self._read_report(_START_TIMEOUT_S)
         deadline = time.monotonic() + _REPORT_TIMEOUT_S
         while True:
             if self._reported.pop(number, 0.0) >= deadline - 2 * _REPORT_TIMEOUT_S:
                 return True
-            if not self._read(max(0.0, deadline - time.monotonic())):
+            if not self._read_report(max(0.0, deadline - time.monotonic())):
                 return False
 
-    def _read(self, timeout: float) -> bool:
+    def _read_report(self, timeout: float) -> bool:
         """Read one report. False if none arrives within `timeout` seconds."""
         if not select.select([self._pipe], [], [], timeout)[0]:
             return False

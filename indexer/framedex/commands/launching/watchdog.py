@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from framedex.live.diagnosis import Diagnosis
 
 _NS_PER_S = 1_000_000_000
-_POLLS = 10  # in the chosen time
+_POLLS = 10  # polls in the time of --hang-after
 _MAX_INTERVAL_S = 5.0
-_GRACE_S = 10.0  # between SIGTERM and SIGKILL
+_GRACE_S = 10.0  # seconds between SIGTERM and SIGKILL
 _PLAIN = Terminal(colors=False, links=False)
 
 
@@ -64,16 +64,16 @@ class _Watchdog(threading.Thread):
         interval_s = min(self._policy.after_ns / _NS_PER_S / _POLLS, _MAX_INTERVAL_S)
         while not self._end.wait(interval_s):
             if stalls := self._find_stalls():
-                self._report(stalls)
+                self._report_hang(stalls)
                 return
 
     def _find_stalls(self) -> dict[StallWatch, Diagnosis]:
         """The diagnosis of each watched process if all stall, otherwise empty."""
-        found = {watch: watch.poll() for watch in self._watches()}
+        found = {watch: watch.poll() for watch in self._stall_watches()}
         stalls = {watch: diagnosis for watch, diagnosis in found.items() if diagnosis is not None}
         return stalls if len(stalls) == len(found) else {}
 
-    def _watches(self) -> list[StallWatch]:
+    def _stall_watches(self) -> list[StallWatch]:
         """The recorded processes that are alive, or the launched process if none is recorded yet."""
         for capture in self._started_captures():
             if capture not in self._recorded:
@@ -85,14 +85,14 @@ class _Watchdog(threading.Thread):
         watches = list(self._recorded.values()) or [each for each in (self._launched,) if each is not None]
         return [each for each in watches if not each.has_ended]
 
-    def _report(self, stalls: Mapping[StallWatch, Diagnosis]) -> None:
+    def _report_hang(self, stalls: Mapping[StallWatch, Diagnosis]) -> None:
         texts = []
         for watch, diagnosis in stalls.items():
-            assert watch.look is not None
-            text = "".join(f"{paint(line, _PLAIN)}\n" for line in diagnosis_lines(diagnosis, watch.look))
+            assert watch.snapshot is not None
+            text = "".join(f"{paint(line, _PLAIN)}\n" for line in diagnosis_lines(diagnosis, watch.snapshot))
             texts.append(text)
             if watch.target.capture is not None:
-                with suppress(OSError):  # a full disk: stderr still has it
+                with suppress(OSError):  # the disk is full; stderr has the report
                     write_hang_report(watch.target.capture, text)
         after = words.duration(self._policy.after_ns)
         answer = "\n".join(texts)

@@ -19,9 +19,9 @@ from framedex.base.plaintext import truncate
 from framedex.base.progress import AdvanceCallback, Progress, SilentProgress
 
 _COUNTS_WIDTH = 40  # columns for the counts, the remaining time, and a short bar
-_STEPS = 200  # drawings of a bar at most: drawing takes longer than reading a small file
+_STEPS = 200  # maximum number of redraws: one takes longer than reading a small file
 _UNCOUNTED_STEP = 100
-_FIRST_DRAWING_S = 1.0  # when the bar of a query appears
+_FIRST_DRAWING_S = 1.0  # delay before the bar of a query appears
 _REDRAW_INTERVAL_S = 0.1
 _UP_AND_ERASE = "\x1b[A\x1b[2K"
 
@@ -44,7 +44,7 @@ def is_output_live() -> bool:
     """
     try:
         return sys.stdout.isatty() or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
-    except (OSError, ValueError):  # closed, or not a file
+    except (OSError, ValueError):  # stdout is closed, or is not a file
         return False
 
 
@@ -85,7 +85,7 @@ class _BarProgress:
             def advance(amount: int, /, calls: int = 0) -> None:
                 text = call_rate.add(calls) if calls else None
                 if text is not None and columns >= _COUNTS_WIDTH + len(text) + len(description):
-                    bar.show_pos = False  # calls say more than units of work
+                    bar.show_pos = False  # the number of calls is more useful than units of work
                     bar.update(amount, text)
                 else:
                     bar.update(amount)

@@ -28,26 +28,26 @@ def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
     """Break a line so that it fits the terminal, if words and paths allow; without a terminal it stays whole."""
     line = replace_unsupported_links(line, terminal)
     width = terminal.width
-    if width is None or _length(line) <= width:
+    if width is None or _line_length(line) <= width:
         yield line
         return
     line = _with_short_paths(line, width, terminal)
-    if _length(line) <= width:
+    if _line_length(line) <= width:
         yield line
     else:
         yield from _break_line(line, width)
 
 
-def _length(line: Line) -> int:
+def _line_length(line: Line) -> int:
     return len("".join(span.text for span in line).rstrip(" "))
 
 
 def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
-    """The line with elastic and linked paths shortened to `…/` and as many of the last folders as fit."""
+    """The line with its paths shortened to `…/` and as many of the last folders as fit."""
     spans = list(line)
     for index, span in enumerate(spans):
-        too_long = _length(tuple(spans)) - width
-        if too_long > 0 and (span.elastic or terminal.follows(span.link)):
+        too_long = _line_length(tuple(spans)) - width
+        if too_long > 0 and (span.can_shorten or terminal.supports(span.link)):
             spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
     return tuple(spans)
 
@@ -63,34 +63,38 @@ def _short_path(path: str, width: int) -> str:
 
 
 def _break_line(line: Line, width: int) -> Iterator[Line]:
-    parts = _parts(line)
-    indent = _indent(parts, width)
+    parts = _breakable_parts(line)
+    indent = _continuation_indent(parts, width)
     row: list[Span] = []
     for part in parts:
         is_text = all(span.link is None for span in part)
-        if row and _length((*row, *part)) > width and not (is_text and _length(_strip_part(part)) > width - indent):
+        if (
+            row
+            and _line_length((*row, *part)) > width
+            and not (is_text and _line_length(_strip_part(part)) > width - indent)
+        ):
             yield tuple(row)
             row = [Span(" " * indent), *_strip_part(part)]
         else:
             row.extend(part)
-        while _length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
+        while _line_length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
             yield split[0]
             row = list(split[1])
     if row:
         yield tuple(row)
 
 
-def _indent(parts: Sequence[Line], width: int) -> int:
+def _continuation_indent(parts: Sequence[Line], width: int) -> int:
     """The indentation of continuation lines: under the text after a short label, otherwise deeper than the line."""
     first = "".join(span.text for span in parts[0])
-    if len(parts) > 1 and len(first) < _LABEL:  # a label, or a number of calls
+    if len(parts) > 1 and len(first) < _LABEL:  # the first part is a label, or a number of calls
         second = "".join(span.text for span in parts[1])
         gap = len(first) - len(first.rstrip(" ")) + len(second) - len(second.lstrip(" "))
         return min(len(first.rstrip(" ")) + gap, width // 2)
     return min(len(first) - len(first.lstrip(" ")) + _CONTINUATION_INDENT, width // 2)
 
 
-def _parts(line: Line) -> list[Line]:
+def _breakable_parts(line: Line) -> list[Line]:
     """The pieces of a line between possible breaks, each with the gap before it."""
     parts: list[list[Span]] = [[]]
     for span in line:
@@ -123,7 +127,7 @@ def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None
                 character == " "
                 and seen_text
                 and span.link is None
-                and not span.whole
+                and not span.is_unbreakable
                 and (best is None or position <= width)
             ):
                 best = index, offset

@@ -96,7 +96,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from framedex.commands.output.terminal import source_is_here
-from framedex.texts.captures import all_problems, why_unmerged
+from framedex.texts.captures import all_problems, unmerged_reason
 from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def check_document(
                 "about": verdict.budget.subject.value,
                 "text": verdict.budget.text,
                 "most": verdict.budget.limit,
-                "is_kept": verdict.is_kept,
+                "is_kept": verdict.is_met,
                 "fits": verdict.matches,
                 "found": verdict.largest_amount,
                 "problem": verdict.problem,
@@ -292,7 +292,7 @@ def trace_document(trace: Trace, profiled: ProfiledRun | None) -> Document:
         "profiled": None if profiled is None else asdict(profiled),
         "call": _call_document(trace.call),
         "capture": capture_document(trace.capture),
-        "reason": why_unmerged(trace),
+        "reason": unmerged_reason(trace),
         "frames": [_frame_document(frame) for frame in trace.frames],
         "python": [_frame_document(frame) for frame in trace.python],
         "dispatched": [
@@ -373,7 +373,7 @@ def callers_document(
     return {
         **answer_document(answer),
         "functions": [
-            {"function": asdict(function), "callers": [_edge_document(edge, edge.caller) for edge in edges]}
+            {"function": asdict(function), "callers": [_call_edge_document(edge, edge.caller) for edge in edges]}
             | ({"static": _static_callers(static[function.id])} if function.id in static else {})
             for function, edges in groups
         ],
@@ -389,7 +389,7 @@ def callees_document(answer: AnswerScope, groups: Sequence[tuple[FunctionRow, Se
     return {
         **answer_document(answer),
         "functions": [
-            {"function": asdict(function), "callees": [_edge_document(edge, edge.callee) for edge in edges]}
+            {"function": asdict(function), "callees": [_call_edge_document(edge, edge.callee) for edge in edges]}
             for function, edges in groups
         ],
     }
@@ -409,7 +409,7 @@ def index_document(path: Path, report: IndexingReport) -> Document:
     }
 
 
-def _edge_document(edge: CallEdge, other: FunctionRow) -> Document:
+def _call_edge_document(edge: CallEdge, other: FunctionRow) -> Document:
     return {"function": asdict(other), "calls": edge.calls, "sites": [asdict(site) for site in edge.sites]}
 
 

@@ -17,7 +17,7 @@ from framedex.text_stacks.source_lookup.frame_context import is_inlined_in
 if TYPE_CHECKING:
     from framedex.text_stacks.source_lookup.frame_context import FoundFrame
 
-_MAX_FRAMES = 16  # per line
+_MAX_FRAMES = 16  # frames of one line
 _MAX_CANDIDATES = 3
 
 # VS Code and JetBrains detect these formats themselves, and get no other links: see `Terminal`.
@@ -66,12 +66,12 @@ class SourceNotes:
 
         `callee_frame` is the callee of the first frame, if the log has it.
         """
-        texts = [self._texts.get(self._key(*each)) for each in _pair_with_callees(frames, callee_frame)]
+        texts = [self._texts.get(self._cache_key(*each)) for each in _pair_with_callees(frames, callee_frame)]
         return None if None in texts else self._format_note([text for text in texts if text])
 
     def find_note(self, frames: Sequence[TextFrame], callee_frame: TextFrame | None = None) -> bytes:
         """The note on the frames of a line, as in `cached_note`; empty if there is nothing to add."""
-        texts = [self._text(*each) for each in _pair_with_callees(frames, callee_frame)]
+        texts = [self._make_note(*each) for each in _pair_with_callees(frames, callee_frame)]
         return self._format_note([text for text in texts if text])
 
     def may_have_note(self, frame: TextFrame) -> bool:
@@ -91,20 +91,20 @@ class SourceNotes:
         """All names with a source, if they changed since the last call; otherwise None."""
         return self._known.names() if self._known is not None else None
 
-    def _text(self, frame: TextFrame, callee_frame: TextFrame | None) -> str:
+    def _make_note(self, frame: TextFrame, callee_frame: TextFrame | None) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
         return self._texts.get_or_make(
-            self._key(frame, callee_frame),
+            self._cache_key(frame, callee_frame),
             length,
-            lambda: paint(self._line(self._find(frame, callee_frame)), self._terminal),
+            lambda: paint(self._format_location(self._find(frame, callee_frame)), self._terminal),
         )
 
-    def _key(self, frame: TextFrame, callee_frame: TextFrame | None) -> Hashable:
+    def _cache_key(self, frame: TextFrame, callee_frame: TextFrame | None) -> Hashable:
         is_inlined = callee_frame is not None and is_inlined_in(callee_frame, frame)
         callee = (_note_key(callee_frame), is_inlined) if callee_frame is not None and frame.place is None else None
         return self._releases.count, _note_key(frame), callee
 
-    def _line(self, found: FoundFrame) -> Line:
+    def _format_location(self, found: FoundFrame) -> Line:
         shows_file = _shows_file(found)
         if shows_file and (_shows_path_and_line(found.frame) or self._is_linked_by_editor(found.frame)):
             return ()

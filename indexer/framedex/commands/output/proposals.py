@@ -78,7 +78,9 @@ def note_line(text: str) -> Line:
 
 
 def _split_proposals(text: str, style: str) -> Line:
-    return tuple(Span(part, style, whole=part.startswith("`")) for part in re.split(r"(`[^`]+`[.,;:)]*)", text) if part)
+    return tuple(
+        Span(part, style, is_unbreakable=part.startswith("`")) for part in re.split(r"(`[^`]+`[.,;:)]*)", text) if part
+    )
 
 
 def _prefix_command(words: str) -> str:

@@ -13,7 +13,7 @@ from framedex.commands.output.terminal import Line, Span, location_line, text_li
 from framedex.model import LocationEvidence
 from framedex.model.metadata import SHARED_FORMAT
 from framedex.texts.captures import all_problems, is_of_samples, unrecorded_queries
-from framedex.texts.places import caller_doubt, release_labels, stale_labels
+from framedex.texts.places import caller_uncertainty, release_labels, stale_labels
 
 if TYPE_CHECKING:
     from framedex.base.folders import CaptureFolder
@@ -88,7 +88,7 @@ def where_lines(
             Span(printable(hit.function), "native"),
             Span(f"  {words.duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
-            Span(f"  {trace_command(hit.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(hit.latest_call)}", "dim", is_unbreakable=True),
         )
     if linked:
         yield ()
@@ -132,7 +132,7 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
             Span(printable(caller.name)),
             Span("  "),
             *location_line(first, stale_labels(first)),
-            Span(f"  never recorded{caller_doubt(caller)}", "dim"),
+            Span(f"  never recorded{caller_uncertainty(caller)}", "dim"),
         )
         for other in others:
             yield (Span("          and at "), *location_line(other, stale_labels(other)))
@@ -184,7 +184,7 @@ def report_lines(report: IndexingReport) -> Iterator[Line]:
     """The report of `framedex index`: captures, sources, named frames and problems."""
     for capture in report.captures:
         remark = " (read again: it has grown)" if capture.grown else ""
-        remark = " (read again: its binaries are better known now)" if capture.renamed else remark
+        remark = " (read again: more of its binaries are identified now)" if capture.renamed else remark
         yield text_line(
             f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{remark}",
             "head",

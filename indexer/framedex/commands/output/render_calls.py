@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from framedex.model.totals import ProfileTotals
 
 _LOOK_AHEAD = 100_000  # calls examined for repetition
-_MAX_SEQUENCE_LENGTH = 256  # calls: about one step of a training loop
+_MAX_SEQUENCE_LENGTH = 256  # calls; a step of a training loop is usually shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,12 @@ def find_runs(calls: Iterable[CallRow]) -> Iterator[RepeatedCalls]:
                 mean.add(look_ahead.popleft().duration)
                 keys.popleft()
             repeated += 1
-            _refill(look_ahead, keys, remaining)
+            _refill_look_ahead(look_ahead, keys, remaining)
         yield RepeatedCalls(first, repeated, tuple(mean.value for mean in means))
-        _refill(look_ahead, keys, remaining)
+        _refill_look_ahead(look_ahead, keys, remaining)
 
 
-def _refill(look_ahead: deque[CallRow], keys: deque[object], remaining: Iterator[CallRow]) -> None:
+def _refill_look_ahead(look_ahead: deque[CallRow], keys: deque[object], remaining: Iterator[CallRow]) -> None:
     """Refill the look-ahead buffer when half of it is consumed."""
     if len(look_ahead) <= _LOOK_AHEAD // 2:
         more = list(islice(remaining, _LOOK_AHEAD - len(look_ahead)))
@@ -139,17 +139,17 @@ def call_lines(
     mark_width = 0
     depth: dict[int, int] = {}
     current = None
-    pages = _pages(runs)
+    pages = _split_into_pages(runs)
     page, following = next(pages, []), next(pages, [])
     if width is not None and not following and len({(c.capture, c.thread) for run in page for c in run.calls}) == 1:
         heads, widths = heads[:3], widths[:3]
     while page:
         shown = [call for run in page for call in run.calls]
-        depth = _depths(shown, depth)
+        depth = _nesting_depths(shown, depth)
         rows = [
             _call_cells(call, run, position)[: len(heads)] for run in page for position, call in enumerate(run.calls)
         ]
-        marks = [mark for run in page for mark in _marks(run)]
+        marks = [mark for run in page for mark in _repetition_marks(run)]
         widths = [max(wide, *map(len, column)) for wide, column in zip(widths, zip(*rows, strict=True), strict=True)]
         mark_width = max(mark_width, *map(len, marks))
         lines_below = below(shown) if below is not None else None
@@ -171,7 +171,7 @@ def call_lines(
         page, following = following, next(pages, [])
 
 
-def _pages(runs: Iterable[RepeatedCalls]) -> Iterator[list[RepeatedCalls]]:
+def _split_into_pages(runs: Iterable[RepeatedCalls]) -> Iterator[list[RepeatedCalls]]:
     remaining = iter(runs)
     while page := list(islice(remaining, _PAGE)):
         yield page
@@ -253,7 +253,7 @@ def capture_heading(capture: CaptureRow | None) -> Line:
     return (Span(f"capture {capture.id}", "head"), Span(f"  {words.clock(capture.started)}{command}"))
 
 
-def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
+def _nesting_depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
     """The nesting depth of each shown call; `before` has the depths of the previous page."""
     depth: dict[int, int] = {}
     for call in calls:
@@ -273,7 +273,7 @@ def _call_cells(call: CallRow, run: RepeatedCalls, position: int) -> tuple[str, 
     )
 
 
-def _marks(run: RepeatedCalls) -> list[str]:
+def _repetition_marks(run: RepeatedCalls) -> list[str]:
     """The marks beside the calls of a run: the number of repetitions, and a bracket over its lines."""
     if run.times == 1:
         return [""] * len(run.calls)

@@ -21,7 +21,7 @@ from framedex.model.locations import Location, LocationEvidence
 if TYPE_CHECKING:
     from framedex.captures.open_calls import OpenCall
     from framedex.live.diagnosis import Diagnosis, Step
-    from framedex.live.model import LiveFrame, LiveThread, Look, Task
+    from framedex.live.model import LiveFrame, LiveThread, ProcessSnapshot, Task
 
 _INDENT = 2
 _MAX_NAME_WIDTH = 48
@@ -38,16 +38,16 @@ _ACTIVITIES = {
 }
 
 
-def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
+def snapshot_lines(snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
     """The process, and each thread with Python or with calls in progress; the others are counted."""
-    yield from process_lines(look)
-    yield from _crash_lines(look)
-    shown = [thread for thread in look.threads if is_interesting(thread, look)]
+    yield from process_lines(snapshot)
+    yield from _crash_lines(snapshot)
+    shown = [thread for thread in snapshot.threads if is_interesting(thread, snapshot)]
     for thread in shown:
         yield ()
-        yield from thread_lines(thread, look, all_frames=all_frames)
-    if others := len(look.threads) - len(shown):
-        running = sum(is_running(each) for each in look.threads if each not in shown)
+        yield from thread_lines(thread, snapshot, all_frames=all_frames)
+    if others := len(snapshot.threads) - len(shown):
+        running = sum(is_running(each) for each in snapshot.threads if each not in shown)
         yield ()
         state = f", {running} of them running" if running else ""
         yield text_line(
@@ -55,18 +55,18 @@ def look_lines(look: Look, *, all_frames: bool) -> Iterator[Line]:
         )
 
 
-def process_lines(look: Look) -> Iterator[Line]:
+def process_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The process, its capture, and the reason if a part of it is not readable."""
-    yield (Span(f"{_process_text(look)}", "head"),)
-    if look.capture is not None:
-        yield text_line(f"capture  {_short_path(look.capture)}", "dim")
-    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
+    yield (Span(f"{_process_text(snapshot)}", "head"),)
+    if snapshot.capture is not None:
+        yield text_line(f"capture  {_short_path(snapshot.capture)}", "dim")
+    for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
         yield text_line(problem, "error")
 
 
-def is_interesting(thread: LiveThread, look: Look) -> bool:
+def is_interesting(thread: LiveThread, snapshot: ProcessSnapshot) -> bool:
     """Whether a thread has Python frames or calls in progress; the main thread always."""
-    return bool((thread.python and thread.python.frames) or thread.open_calls or thread.tid == look.pid)
+    return bool((thread.python and thread.python.frames) or thread.open_calls or thread.tid == snapshot.pid)
 
 
 def is_running(thread: LiveThread) -> bool:
@@ -74,57 +74,59 @@ def is_running(thread: LiveThread) -> bool:
     return thread.task is not None and thread.task.activity is Activity.RUNNING
 
 
-def _process_text(look: Look) -> str:
-    python = f", Python {look.python_version}" if look.python_version else ""
-    if look.state is ProcessState.ENDED:
-        when = "" if look.ended_unix_ns is None else f" {words.age(time.time() - look.ended_unix_ns / _NS_PER_S)}"
-        state = f"process {look.pid} {look.end or 'has ended'}{when}"
-    elif look.state is ProcessState.ELSEWHERE:
-        state = f"process {look.pid} is on another machine or in another container"
+def _process_text(snapshot: ProcessSnapshot) -> str:
+    python = f", Python {snapshot.python_version}" if snapshot.python_version else ""
+    if snapshot.state is ProcessState.ENDED:
+        when = (
+            "" if snapshot.ended_unix_ns is None else f" {words.age(time.time() - snapshot.ended_unix_ns / _NS_PER_S)}"
+        )
+        state = f"process {snapshot.pid} {snapshot.end or 'has ended'}{when}"
+    elif snapshot.state is ProcessState.ELSEWHERE:
+        state = f"process {snapshot.pid} is on another machine or in another container"
     else:
-        state = f"process {look.pid} is {look.state}{python}"
-    return f"{printable(words.command_short(look.command)) or 'a program'}: {state}{_calls_text(look)}"
+        state = f"process {snapshot.pid} is {snapshot.state}{python}"
+    return f"{printable(words.command_short(snapshot.command)) or 'a program'}: {state}{_calls_text(snapshot)}"
 
 
-def _calls_text(look: Look) -> str:
-    if look.calls is None:
+def _calls_text(snapshot: ProcessSnapshot) -> str:
+    if snapshot.calls is None:
         return ", not recorded by framedex"
-    last = look.last_record_ns
+    last = snapshot.last_record_ns
     if last is None:
         return ", no calls recorded"
-    if look.state is ProcessState.ENDED:
-        return f", {words.count(look.calls, 'call')} recorded"
-    return f", {words.count(look.calls, 'call')} so far, the last {age(look, last)} ago"
+    if snapshot.state is ProcessState.ENDED:
+        return f", {words.count(snapshot.calls, 'call')} recorded"
+    return f", {words.count(snapshot.calls, 'call')} so far, the last {age(snapshot, last)} ago"
 
 
-def age(look: Look, since_ns: int) -> str:
+def age(snapshot: ProcessSnapshot, since_ns: int) -> str:
     """The time from a moment on CLOCK_MONOTONIC until the observation."""
-    return words.duration(max(look.time_ns - since_ns, 0))
+    return words.duration(max(snapshot.time_ns - since_ns, 0))
 
 
-def thread_lines(thread: LiveThread, look: Look, *, all_frames: bool) -> Iterator[Line]:
+def thread_lines(thread: LiveThread, snapshot: ProcessSnapshot, *, all_frames: bool) -> Iterator[Line]:
     """The state of a thread, its calls in progress and its Python frames."""
-    yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
-    yield from open_call_lines(thread, look)
+    yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, snapshot)}"))
+    yield from open_call_lines(thread, snapshot)
     if thread.python is not None and thread.python.is_changing:
         yield text_line(f"{'':{_INDENT}}Its frames changed while they were read:", "dim")
     yield from frame_lines(python_frames(thread), all_frames=all_frames)
 
 
-def open_call_lines(thread: LiveThread, look: Look) -> Iterator[Line]:
+def open_call_lines(thread: LiveThread, snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The calls in progress, innermost first."""
     for call in reversed(thread.open_calls):
         yield (
             Span(f"{'':{_INDENT}}in "),
             Span(printable(call.function), "native"),
-            Span(f"  {_since_text(look, call)}"),
+            Span(f"  {_since_text(snapshot, call)}"),
         )
 
 
-def _since_text(look: Look, call: OpenCall) -> str:
-    if look.state is ProcessState.ENDED:
+def _since_text(snapshot: ProcessSnapshot, call: OpenCall) -> str:
+    if snapshot.state is ProcessState.ENDED:
         return "never returned"
-    return f"for {age(look, call.since_ns)}"
+    return f"for {age(snapshot, call.since_ns)}"
 
 
 def thread_name(thread: LiveThread) -> str:
@@ -132,17 +134,17 @@ def thread_name(thread: LiveThread) -> str:
     return "main" if thread.is_main else f"{printable(thread.name)} ({thread.tid})"
 
 
-def thread_state(thread: LiveThread, look: Look) -> str:
+def thread_state(thread: LiveThread, snapshot: ProcessSnapshot) -> str:
     """The activity of a thread in words, with its lock, and its relation to the GIL."""
     if thread.task is None:
-        return "" if look.state is ProcessState.ENDED else "state unknown"
-    text = _activity_text(thread, thread.task, look)
+        return "" if snapshot.state is ProcessState.ENDED else "state unknown"
+    text = _activity_text(thread, thread.task, snapshot)
     if thread.gil is GilRole.HOLDS:
         return f"{text}, holds the GIL"
     return text
 
 
-def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
+def _activity_text(thread: LiveThread, task: Task, snapshot: ProcessSnapshot) -> str:
     if thread.gil is GilRole.WAITS:
         return "waits for the GIL"
     if thread.waits_for is not None:
@@ -154,18 +156,18 @@ def _activity_text(thread: LiveThread, task: Task, look: Look) -> str:
     if task.activity is Activity.INPUT:
         subject = f" ({printable(task.subject)})" if task.subject else ""
         text = f"waits in {task.call}{subject}"
-    if task.until_ns is not None and task.until_ns > look.time_ns:
-        text = f"{text}, for {words.duration(task.until_ns - look.time_ns)} more"
+    if task.until_ns is not None and task.until_ns > snapshot.time_ns:
+        text = f"{text}, for {words.duration(task.until_ns - snapshot.time_ns)} more"
     return text
 
 
 def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Line]:
     """Frames, innermost first, the user's highlighted; libraries' frames below the user's innermost one are counted."""
-    first = next((index for index, frame in enumerate(frames) if frame.is_users), len(frames))
+    first = next((index for index, frame in enumerate(frames) if frame.is_user_code), len(frames))
     width = min(max((len(printable(frame.function)) for frame in frames), default=0), _MAX_NAME_WIDTH)
     hidden = 0
     for index, frame in enumerate(frames):
-        if index > first and not frame.is_users and not all_frames:
+        if index > first and not frame.is_user_code and not all_frames:
             hidden += 1
             continue
         yield from _hidden_line(hidden)
@@ -174,9 +176,9 @@ def frame_lines(frames: Sequence[LiveFrame], *, all_frames: bool) -> Iterator[Li
         name = printable(frame.function).ljust(width)
         yield (
             Span(f"{'':{_INDENT}}{mark} "),
-            Span(name, "python" if frame.is_users else "dim"),
+            Span(name, "python" if frame.is_user_code else "dim"),
             Span("  "),
-            *frame_place(frame),
+            *frame_location_line(frame),
         )
     yield from _hidden_line(hidden)
 
@@ -186,7 +188,7 @@ def _hidden_line(hidden: int) -> Iterator[Line]:
         yield text_line(f"{'':{_INDENT}}  … {words.count(hidden, 'frame')} of libraries", "dim")
 
 
-def frame_place(frame: LiveFrame) -> Line:
+def frame_location_line(frame: LiveFrame) -> Line:
     """The line of a frame, with a link to its file if it exists."""
     if not frame.file.startswith("/"):
         return stated_line(f"{frame.file}:{frame.line}", None, ())
@@ -209,51 +211,51 @@ _VERDICTS = {
 }
 
 
-def diagnosis_lines(diagnosis: Diagnosis, look: Look) -> Iterator[Line]:
+def diagnosis_lines(diagnosis: Diagnosis, snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The verdict and its cause, each thread from the cause to the main thread with its line, and the process."""
     style = "error" if diagnosis.verdict == "hang" else "head"
     yield (Span(f"{_VERDICTS[diagnosis.verdict]}: ", style), Span(printable(diagnosis.cause.text)))
-    yield from _step_place(diagnosis.cause, look)
+    yield from _step_place(diagnosis.cause, snapshot)
     for step in diagnosis.steps:
         yield ()
         yield text_line(step.text)
-        yield from _step_place(step, look)
-    yield from _crash_lines(look)
-    if look.hang_report:
+        yield from _step_place(step, snapshot)
+    yield from _crash_lines(snapshot)
+    if snapshot.hang_report:
         yield ()
         yield text_line("Before the end, the watchdog (`--hang-after`) reported:", "head")
-        yield from (text_line(f"{'':{_INDENT}}{line}") for line in look.hang_report.splitlines())
+        yield from (text_line(f"{'':{_INDENT}}{line}") for line in snapshot.hang_report.splitlines())
     yield ()
-    yield text_line(_process_text(look), "dim")
-    for problem in filter(None, (look.problem, look.remedy, look.capture_problem)):
+    yield text_line(_process_text(snapshot), "dim")
+    for problem in filter(None, (snapshot.problem, snapshot.remedy, snapshot.capture_problem)):
         yield text_line(problem, "error")
 
 
-def _crash_lines(look: Look) -> Iterator[Line]:
+def _crash_lines(snapshot: ProcessSnapshot) -> Iterator[Line]:
     """The Python frames at which a signal ended the process, and the command that shows the native ones."""
-    if look.crash_file:
+    if snapshot.crash_file:
         yield ()
         yield text_line(
-            "It crashed here:" if look.crash_frames else "It crashed. Its Python frames are unknown.", "head"
+            "It crashed here:" if snapshot.crash_frames else "It crashed. Its Python frames are unknown.", "head"
         )
-        yield from frame_lines(look.crash_frames, all_frames=False)
-        command = format_command("explain", _short_path(look.crash_file))
+        yield from frame_lines(snapshot.crash_frames, all_frames=False)
+        command = format_command("explain", _short_path(snapshot.crash_file))
         yield text_line(f"{'':{_INDENT}}Native frames: {command}", "dim")
 
 
-def _step_place(step: Step, look: Look) -> Iterator[Line]:
+def _step_place(step: Step, snapshot: ProcessSnapshot) -> Iterator[Line]:
     if step.line is not None:
-        place = (Span(f"{'':{_INDENT}}"), *frame_place(step.line))
+        place = (Span(f"{'':{_INDENT}}"), *frame_location_line(step.line))
         yield (*place, Span(f" in {printable(step.line.function)}", "dim"))
-        if text := _source_text(step.line, look):
+        if text := _source_text(step.line, snapshot):
             yield text_line(f"{'':{2 * _INDENT}}{truncate(text, _MAX_TEXT)}")
 
 
-def _source_text(frame: LiveFrame, look: Look) -> str:
+def _source_text(frame: LiveFrame, snapshot: ProcessSnapshot) -> str:
     """The text of a frame's line; empty if its file has changed since the program started, or is unreadable."""
     try:
         with open_regular(Path(frame.file)) as file:
-            if look.started_unix_ns is None or os.fstat(file.fileno()).st_mtime_ns > look.started_unix_ns:
+            if snapshot.started_unix_ns is None or os.fstat(file.fileno()).st_mtime_ns > snapshot.started_unix_ns:
                 return ""
             line = next(islice(file, frame.line - 1, frame.line), b"")
     except (OSError, ValueError):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = 50  # columns of the chart of memory over time
 _MAX_HOLDERS = 5  # lines shown of the live memory at a failure
-_INDENT = 2  # of the lines below a device
+_INDENT = 2  # columns before the lines of a device
 _HEADS = ("%", "at peak", "buffers", "at end", "most", "allocated")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from framedex.base import words
 from framedex.base.plaintext import printable
 from framedex.commands.output.render_live import (
-    frame_place,
+    frame_location_line,
     open_call_lines,
     process_lines,
     thread_name,
@@ -17,18 +17,18 @@ from framedex.commands.output.render_live import (
 )
 from framedex.commands.output.render_stacks import found_frame_lines, frame_document
 from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.live.documents import look_document
+from framedex.live.documents import snapshot_document
 from framedex.live.model import LiveFrame
 from framedex.live.runtime import is_python_binary
 
 if TYPE_CHECKING:
-    from framedex.live.model import Look
+    from framedex.live.model import ProcessSnapshot
     from framedex.live.native.merging import MergedStack
     from framedex.live.native.naming import NamedFrames
     from framedex.live.native.stacks import ProcessStacks, ThreadStack
     from framedex.live.native.unwinding import NativeFrame
 
-_MAX_THREAD_IDS = 4  # in the heading of threads with the same stack
+_MAX_THREAD_IDS = 4  # ids listed in the heading of threads with the same stack
 
 
 def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
@@ -41,19 +41,21 @@ def core_lines(stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -
         yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
-def native_look_lines(look: Look, stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool) -> Iterator[Line]:
+def native_snapshot_lines(
+    snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames, *, all_frames: bool
+) -> Iterator[Line]:
     """A living process and the stacks of its threads, with their states and calls in progress."""
-    yield from process_lines(look)
+    yield from process_lines(snapshot)
     yield from (text_line(problem, "error") for problem in stacks.problems)
-    live_threads = {thread.tid: thread for thread in look.threads}
+    live_threads = {thread.tid: thread for thread in snapshot.threads}
     for threads in _threads_by_stack(stacks.threads):
         yield ()
         thread = live_threads.get(threads[0].tid)
         if thread is None or len(threads) > 1:
             yield _core_heading(threads, stacks)
         else:
-            yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, look)}"))
-            yield from open_call_lines(thread, look)
+            yield (Span(thread_name(thread), "head"), Span(f"  {thread_state(thread, snapshot)}"))
+            yield from open_call_lines(thread, snapshot)
         yield from _stack_lines(threads[0].merged, names, all_frames=all_frames)
 
 
@@ -100,7 +102,9 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
     """The frames, innermost first. Callers of Python that are libraries are counted."""
     frames = stack.frames
     innermost = next((index for index, frame in enumerate(frames) if isinstance(frame, LiveFrame)), len(frames))
-    first = next((i for i, frame in enumerate(frames) if isinstance(frame, LiveFrame) and frame.is_users), len(frames))
+    first = next(
+        (i for i, frame in enumerate(frames) if isinstance(frame, LiveFrame) and frame.is_user_code), len(frames)
+    )
     hidden = 0
     for index, frame in enumerate(frames):
         if not all_frames and index > innermost and _is_hidden(frame, is_outward=index > first):
@@ -121,7 +125,7 @@ def _stack_lines(stack: MergedStack, names: NamedFrames, *, all_frames: bool) ->
 def _is_hidden(frame: NativeFrame | LiveFrame, *, is_outward: bool) -> bool:
     """Whether a caller of Python code is left out: the interpreter, and libraries' Python below the user's."""
     if isinstance(frame, LiveFrame):
-        return is_outward and not frame.is_users
+        return is_outward and not frame.is_user_code
     return frame.module is not None and is_python_binary(frame.module.path)
 
 
@@ -132,8 +136,8 @@ def _hidden_line(hidden: int) -> Iterator[Line]:
 
 def _frame_lines(frame: NativeFrame | LiveFrame, names: NamedFrames, *, is_first: bool) -> Iterator[Line]:
     if isinstance(frame, LiveFrame):
-        mark, style = ">" if is_first else " ", "python" if frame.is_users else "dim"
-        yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_place(frame))
+        mark, style = ">" if is_first else " ", "python" if frame.is_user_code else "dim"
+        yield (Span(f"{mark} "), Span(printable(frame.function), style), Span("  "), *frame_location_line(frame))
         return
     for found in names[frame]:
         yield from found_frame_lines(found)
@@ -155,10 +159,10 @@ def core_document(stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
     }
 
 
-def native_look_document(look: Look, stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
+def native_snapshot_document(snapshot: ProcessSnapshot, stacks: ProcessStacks, names: NamedFrames) -> dict[str, Any]:
     """A living process as a JSON document: that of `live`, with the merged stack of each thread."""
     merged = {thread.tid: _stack_document(thread.merged, names) for thread in stacks.threads}
-    document = look_document(look)
+    document = snapshot_document(snapshot)
     for thread in document["threads"]:
         thread["stack"] = merged.get(thread["tid"])
     return document | {"native_problems": list(stacks.problems)}
@@ -174,5 +178,5 @@ def _stack_document(stack: MergedStack, names: NamedFrames) -> dict[str, Any]:
 
 def _frame_documents(frame: NativeFrame | LiveFrame, names: NamedFrames) -> list[dict[str, Any]]:
     if isinstance(frame, LiveFrame):
-        return [{"language": "python", **asdict(frame), "is_users": frame.is_users}]
+        return [{"language": "python", **asdict(frame), "is_users": frame.is_user_code}]
     return [frame_document(found) for found in names[frame]]

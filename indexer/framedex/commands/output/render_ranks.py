@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from framedex.base import words
 from framedex.base.plaintext import printable
-from framedex.commands.output.render_live import frame_place, process_lines, thread_lines
+from framedex.commands.output.render_live import frame_location_line, process_lines, thread_lines
 from framedex.commands.output.terminal import Line, Span, column_widths, row_text, text_line
 from framedex.fleet.running.reports import MAX_LINES
 from framedex.fleet.running.states import RankActivity
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from framedex.fleet.running.reports import JobReport, RankLine
     from framedex.fleet.running.states import RankState, RunningJob
     from framedex.fleet.running.verdicts import JobDiagnosis
-    from framedex.live.model import LiveFrame, Look
+    from framedex.live.model import LiveFrame, ProcessSnapshot
 
 _INDENT = "  "
 _MAX_GROUPS = 20
@@ -41,19 +41,19 @@ def job_lines(report: JobReport) -> Iterator[Line]:
     yield from _group_lines(job)
 
 
-def rank_look_lines(looks: Mapping[int, Look], count: int, *, all_frames: bool) -> Iterator[Line]:
+def rank_snapshot_lines(snapshots: Mapping[int, ProcessSnapshot], count: int, *, all_frames: bool) -> Iterator[Line]:
     """The process of each rank, with its main thread and its threads with calls in progress.
 
     `count` is the number of all ranks of the job.
     """
-    for rank, look in looks.items():
+    for rank, snapshot in snapshots.items():
         yield text_line(f"rank {rank}", "head")
-        yield from process_lines(look)
-        for thread in look.threads:
-            if thread.tid == look.pid or thread.open_calls:
-                yield from thread_lines(thread, look, all_frames=all_frames)
+        yield from process_lines(snapshot)
+        for thread in snapshot.threads:
+            if thread.tid == snapshot.pid or thread.open_calls:
+                yield from thread_lines(thread, snapshot, all_frames=all_frames)
         yield ()
-    if others := count - len(looks):
+    if others := count - len(snapshots):
         yield text_line(f"… {words.count(others, 'more rank')}; `framedex ranks` lists all of them", "dim")
 
 
@@ -87,11 +87,11 @@ def _rank_lines(rank: int, now: RankLine, last: RankLine) -> Iterator[Line]:
     if now[0] is not None:
         called = f", in {printable(now[1])}" if now[1] else ""
         place = Span(f" in {printable(now[0].function)}{called}", "dim")
-        yield (Span(f"{_INDENT}rank {rank} is at "), *frame_place(now[0]), place)
+        yield (Span(f"{_INDENT}rank {rank} is at "), *frame_location_line(now[0]), place)
     if last[0] is not None:
         yield (
             Span(f"{_INDENT}rank {rank} made its last call at "),
-            *frame_place(last[0]),
+            *frame_location_line(last[0]),
             Span(f" ({printable(last[1])})", "dim"),
         )
 
@@ -108,7 +108,7 @@ def _group_lines(job: RunningJob) -> Iterator[Line]:
     widths = column_widths(header, *(row[:4] for row in rows))
     yield text_line(row_text(header, widths, 0), "dim")
     for *cells, line in rows:
-        place = (Span("  "), *frame_place(line)) if line is not None else ()
+        place = (Span("  "), *frame_location_line(line)) if line is not None else ()
         yield (Span(row_text(cells, widths, 0)), *place)
     if len(ordered) > _MAX_GROUPS:
         yield text_line(f"… {len(ordered) - _MAX_GROUPS} more groups; --json lists all ranks", "dim")

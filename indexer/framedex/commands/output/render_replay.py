@@ -83,12 +83,12 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
         Span("capture".ljust(_LABEL), "dim"),
         Span(printable(f"{answer.path.name}: {answer.command}"), "head"),
     )
-    yield _labelled("plug-in", _plugin_text(answer))
-    yield _labelled("replayed", _replayed_text(answer))
+    yield _labelled_line("plug-in", _plugin_text(answer))
+    yield _labelled_line("replayed", _replayed_text(answer))
     if answer.plan.seeded:
         seeded = words.count(answer.plan.seeded, "sent buffer")
-        yield _labelled("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
-    yield _labelled("compared", _compared_text(answer))
+        yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
+    yield _labelled_line("compared", _compared_text(answer))
     yield from _difference_lines(answer)
     yield from _non_finite_lines(answer)
     yield from _bisection_lines(answer)
@@ -101,7 +101,7 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
         yield python_line(answer.lines.line(verdict.unsteady[0]), _INDENT)
 
 
-def _labelled(label: str, text: str) -> Line:
+def _labelled_line(label: str, text: str) -> Line:
     return (Span(label.ljust(_LABEL), "dim"), Span(printable(text)))
 
 

@@ -16,12 +16,12 @@ from framedex.texts.startup import startup_title, traced_line_text
 if TYPE_CHECKING:
     from framedex.model import Startup, StartupTotals
 
-_MIN_SHARE = 0.005  # of the time of the start: shorter rows are added up
+_MIN_SHARE = 0.005  # share of the start-up time; shorter rows are summed
 _DURATION_WIDTH = 7
 _MAX_ROWS = 10
 _MAX_TRACED_LINES = 5
-_MIN_TRACING_SHARE = 0.01  # of the time of the start: otherwise the lines inside do not matter
-_MIN_OPS_SHARE = 0.05  # of the ops of the line with the most
+_MIN_TRACING_SHARE = 0.01  # share of the start-up time from which tracing is shown by line
+_MIN_OPS_SHARE = 0.05  # share of the ops of the line with most ops
 
 
 def startup_lines(found: Sequence[Startup], *, is_complete: bool) -> Iterator[Line]:
@@ -35,7 +35,7 @@ def startup_lines(found: Sequence[Startup], *, is_complete: bool) -> Iterator[Li
 
 
 def _process_lines(startup: Startup, *, is_complete: bool) -> Iterator[Line]:
-    trace = (Span("  "), Span(trace_command(startup.call), "dim", whole=True)) if startup.call else ()
+    trace = (Span("  "), Span(trace_command(startup.call), "dim", is_unbreakable=True)) if startup.call else ()
     place = (Span("  "), *python_line(startup.line, 0)) if startup.line is not None else ()
     yield (Span(startup_title(startup), "head"), *place, *trace)
     cells = [_part_cells(part, startup.duration) for part in startup.parts]

@@ -20,7 +20,7 @@ from framedex.model import (
     SiteEvidence,
 )
 from framedex.texts.calls import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
-from framedex.texts.captures import why_cut_off, why_unmerged
+from framedex.texts.captures import truncation_reason, unmerged_reason
 from framedex.texts.traces import frame_labels, recorded_labels, section_title
 
 if TYPE_CHECKING:
@@ -90,9 +90,9 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
 
 def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1) -> Iterator[Line]:
     """The call's own stack, in two parts if it could not be merged, then the stacks of its possible `ffi_call`s."""
-    if reason := why_unmerged(trace):
+    if reason := unmerged_reason(trace):
         yield text_line(f"Its native and Python frames could not be merged: {reason}", "error")
-    if reason := why_cut_off(trace):
+    if reason := truncation_reason(trace):
         yield text_line(reason, "error")
     for section in trace.sections():
         if section.kind is SectionKind.DISPATCHED:
@@ -178,7 +178,7 @@ def _format_stack_quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
         text += f", {words.count(public, 'public link')}"
     if unnamed:
         text += f", {unnamed} without a name"
-    return text if python else f"{text}; {_why_no_python(trace)}"
+    return text if python else f"{text}; {_explain_missing_python(trace)}"
 
 
 def frames_with_public_link(frames: Iterable[FrameRow]) -> list[FrameRow]:
@@ -186,7 +186,7 @@ def frames_with_public_link(frames: Iterable[FrameRow]) -> list[FrameRow]:
     return [frame for frame in frames if frame.location and frame.location.url and not source_is_here(frame.location)]
 
 
-def _why_no_python(trace: Trace) -> str:
+def _explain_missing_python(trace: Trace) -> str:
     problem = Metadata.parse(trace.capture.metadata_text).python_problem
     return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
 
@@ -195,11 +195,14 @@ def _frame_line(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
     labels = frame_labels(frame)
-    if frame.stated is not None:
-        return (Span(name, frame.function.language.value), *stated_line(frame.stated, frame.location, labels))
+    if frame.location_without_file is not None:
+        return (
+            Span(name, frame.function.language.value),
+            *stated_line(frame.location_without_file, frame.location, labels),
+        )
     if frame.location is not None:
         return (Span(name, frame.function.language.value), *location_line(frame.location, labels))
-    place = Span(_binary_address(frame), "dim", elastic=True)
+    place = Span(_binary_address(frame), "dim", can_shorten=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 
@@ -214,7 +217,7 @@ def _binary_address(frame: FrameRow) -> str:
     Frames named by another recorder have no offset, and often no binary.
     """
     unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
-    if not frame.offset:  # no call returns to the start of a binary
+    if not frame.offset:  # no frame has the return address 0
         return printable(frame.module)
     return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
 

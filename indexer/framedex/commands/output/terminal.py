@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 class Span:
     """A piece of a line. `style` is a key of `_STYLES`; `link` is the target of a click.
 
-    `elastic`: a path that cannot be opened, so its first folders may be omitted. `address` replaces the text if the
-    terminal does not support the link; empty keeps the text. `whole`: a command, which is never broken into two lines.
+    `can_shorten`: a path that cannot be opened, so its first folders may be omitted. `address` replaces the text if the
+    terminal does not support the link; empty keeps the text. `is_unbreakable`: a command, which stays on one line.
     """
 
     text: str
     style: str = ""
     link: Location | None = None
-    elastic: bool = False
+    can_shorten: bool = False
     address: str = ""
-    whole: bool = False
+    is_unbreakable: bool = False
 
 
 Line = tuple[Span, ...]
@@ -106,7 +106,7 @@ class Terminal:
             web_links=links or (capable and _supports_web_links(environment)),
         )
 
-    def follows(self, link: Location | None) -> bool:
+    def supports(self, link: Location | None) -> bool:
         """Whether the terminal supports this link behind any text."""
         return link is not None and (self.links or (self.web_links and link.url is not None))
 
@@ -159,7 +159,7 @@ def text_line(text: str, style: str = "") -> Line:
 def replace_unsupported_links(line: Line, terminal: Terminal) -> Line:
     """Replace links that the terminal does not support with their addresses."""
     return tuple(
-        replace(span, text=span.address, address="") if span.address and not terminal.follows(span.link) else span
+        replace(span, text=span.address, address="") if span.address and not terminal.supports(span.link) else span
         for span in line
     )
 
@@ -171,7 +171,7 @@ def paint(line: Line, terminal: Terminal) -> str:
 
 def _paint_span(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
-    if span.link is None or not terminal.follows(span.link):
+    if span.link is None or not terminal.supports(span.link):
         return text
     path = quote(span.link.path, errors="surrogateescape")
     target = span.link.url or f"{terminal.scheme}://{terminal.host}{path}#{span.link.line}"

@@ -24,7 +24,7 @@ OWN = "own"
 """The field of a loop step with the program's own time: the rest beside `PARTS_OF_STEPS`."""
 
 _MAX_THREADS = 12
-_MAX_MEDIANS = 8  # height of a step chart, in medians
+_MAX_MEDIANS = 8  # maximum height of a step chart, as a multiple of the median step
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def memory_outline(points: Sequence[tuple[int, int]], peak: int, span: TimeSpan)
         place = min(round((time - span.start) * scale), CHART_WIDTH - 1)
         most[place] = max(most.get(place, alive), size)
         if place + 1 < CHART_WIDTH:
-            most[place + 1] = size  # constant until the next point
+            most[place + 1] = size  # the memory is constant until the next point
         alive = size
     return _step_outline([(place, size / max(peak, 1)) for place, size in sorted(most.items())], CHART_WIDTH)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from framedex.commands.report.charts import BOX_HEIGHT
 from framedex.commands.report.page import abbreviate, page_environment, render_page
 from framedex.commands.report.places import ReportLocations
-from framedex.diff.flames import change_kind
+from framedex.diff.flames import classify_change
 from framedex.diff.stack_paths import split_runs
 from framedex.diff.text import change_text, path_section_text, side_heading, summary_text, versions_text
 
@@ -37,7 +37,7 @@ def diff_page(found: Differences, flames: MergedFlameGraph, editor: str) -> str:
         runs=split_runs,
         frames=path_section_text,
     )
-    environment.globals.update(changed=change_kind, box_height=BOX_HEIGHT)
+    environment.globals.update(changed=classify_change, box_height=BOX_HEIGHT)
     return render_page(
         environment.get_template("page.html"),
         tool="diff",

@@ -205,7 +205,7 @@ def default_editor() -> str:
     return "framedex" if os.environ.get("FRAMEDEX_LINK_SCHEME") == "framedex" else "vscode"
 
 
-def refuse_foreign(path: Path) -> None:
+def check_replaceable_report(path: Path) -> None:
     """Raise FramedexError if the file exists and is not a page of framedex."""
     try:
         with open_regular(path) as file:

@@ -79,7 +79,9 @@ class ReportLocations:
 
     def _link(self, location: Location) -> str:
         if location.url is not None:
-            return location.url if is_web_address(location.url) else ""  # a project's settings may contain any address
+            return (
+                location.url if is_web_address(location.url) else ""
+            )  # the settings of an untrusted project may contain any address
         if not self._is_here(location):
             return ""
         return self._template.format(path=quote(location.path, errors="surrogateescape"), line=location.line)

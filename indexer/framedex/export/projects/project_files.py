@@ -25,8 +25,8 @@ _INEXPRESSIBLE = re.compile(r"[;\[\]\\\x00-\x1f\x7f]|\$<|\$\w*\{")
 
 
 def cmakelists_text(project: Project, output: Path) -> str:
-    """Return the file's text, for the folder `output`; files that are `is_unspeakable` are left out."""
-    files = _expressible(project.tree.files)
+    """Return the file's text, for the folder `output`; files that are `is_inexpressible` are left out."""
+    files = _filter_expressible(project.tree.files)
     languages = "C CXX" if any(map(is_c, files)) else "CXX"
     parts = partition_targets(files)
     macros = [each for each in project.defines if not is_dropped_by_cmake(each)]
@@ -40,8 +40,8 @@ def cmakelists_text(project: Project, output: Path) -> str:
         "set(CMAKE_CXX_EXTENSIONS OFF)",
         f"set(tree {_format_tree(project.tree.root, output)})",
         "",
-        *_format_call("include_directories", map(_format_source, _expressible(project.roots.own))),
-        *_format_call("include_directories", map(_quote, _expressible(project.roots.foreign)), "SYSTEM"),
+        *_format_call("include_directories", map(_format_source, _filter_expressible(project.roots.own))),
+        *_format_call("include_directories", map(_quote, _filter_expressible(project.roots.foreign)), "SYSTEM"),
         *_format_call("add_compile_definitions", map(_format_literal, macros)),
         *_format_call("add_compile_options", map(_format_literal, options)),
     ]
@@ -49,7 +49,7 @@ def cmakelists_text(project: Project, output: Path) -> str:
         lines += ["", *_format_library(target)]
     lines += [
         "",
-        "# A target of headers alone names no language of its own.",
+        "# A target with only headers needs an explicit linker language.",
         *_format_call("set_target_properties", [target.name for target in parts], "", "PROPERTIES LINKER_LANGUAGE CXX"),
     ]
     if cuda := [path for path in files if path.lower().endswith(".cu")]:
@@ -68,7 +68,7 @@ def is_own_cmakelists(path: Path) -> bool:
         return file.read(len(_MARK)) == _MARK.encode()
 
 
-def _expressible(paths: Iterable[str]) -> list[str]:
+def _filter_expressible(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not is_inexpressible(path)]
 
 

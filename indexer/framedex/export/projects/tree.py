@@ -32,8 +32,8 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     out of the tree are left out too.
     """
     real = os.path.realpath(root)
-    is_excluded = _matcher(excluded)
-    is_output = _matcher(_own_folder(real, os.path.realpath(output)))
+    is_excluded = _build_matcher(excluded)
+    is_output = _build_matcher(_own_folder(real, os.path.realpath(output)))
     counts = {"tests": 0, "excluded": 0, "unnamed": 0, "in_output": 0}
     files: set[str] = set()
     unreadable: list[str] = []
@@ -42,7 +42,7 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     def stays_inside(link: str, target: str) -> bool:
         if _is_inside(target, real):
             return True
-        path = _relative(link, real)
+        path = _relative_path(link, real)
         is_wanted = language_of(link) == "cpp" or os.path.isdir(target)  # noqa: PTH112 - Path.is_dir may raise
         if is_wanted and not (is_excluded(path) or is_output(path)):
             external_links.append(path)
@@ -51,7 +51,7 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     for found in find_files(Path(real), unreadable.append, stays_inside):
         if language_of(found.path) != "cpp":
             continue
-        path = _relative(found.path, real)
+        path = _relative_path(found.path, real)
         if is_output(path):
             counts["in_output"] += 1
         elif is_excluded(path):
@@ -71,7 +71,7 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     )
 
 
-def _matcher(patterns: Sequence[str]) -> Callable[[str], object]:
+def _build_matcher(patterns: Sequence[str]) -> Callable[[str], object]:
     both = [translate(form) for pattern in patterns for form in (pattern, f"{pattern.rstrip('/')}/*")]
     return re.compile("|".join(both)).match if both else lambda _: False
 
@@ -85,7 +85,7 @@ def _is_inside(path: str, root: str) -> bool:
     return f"{path}/".startswith(f"{root.rstrip('/')}/")
 
 
-def _relative(path: str, root: str) -> str:
+def _relative_path(path: str, root: str) -> str:
     return path[len(root.rstrip("/")) + 1 :]
 
 
@@ -271,7 +271,7 @@ def _choose_folders(served: Served, included: dict[str, Counter[str]]) -> list[s
 
 
 def _find_served_headers(folder: str, included: Iterable[str]) -> set[str]:
-    """Return the wanted headers in a folder."""
+    """Return the headers in a folder that `#include` lines name."""
     try:
         with os.scandir(folder) as entries:
             first = {entry.name for entry in entries}

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.fleet.store_root import StoreRoot
 
 _CHECK_INTERVAL_S = 1.0  # seconds between two checks of the workers
-_ANSWER = 10.0  # seconds to fetch a result of some hundred bytes from a worker that may be dead
+_RESULT_TIMEOUT_S = 10.0  # seconds to fetch a result of some hundred bytes from a worker that may be dead
 _RETRY_REMEDY = "Run the same command again when the cluster is back: it continues."
 
 
@@ -106,18 +106,18 @@ class _ClusterAdder:
         texts = list(map(str, captures))
         futures = self._cluster.client.map(add, texts, ids, adder=self._adder, pure=False)
         left = dict(zip(futures, captures, strict=True))
-        came: SimpleQueue[Any] = SimpleQueue()
+        finished: SimpleQueue[Any] = SimpleQueue()
         for future in futures:
-            future.add_done_callback(came.put)
+            future.add_done_callback(finished.put)
         looked = time.monotonic()
         while left:
             try:
-                future = came.get(timeout=_CHECK_INTERVAL_S)
+                future = finished.get(timeout=_CHECK_INTERVAL_S)
                 done = self._check_outcome(_outcome(future))
             except Empty:
                 pass
             except TimeoutError:
-                came.put(future)  # the result died with its worker, and Dask repeats the task
+                finished.put(future)  # the result died with its worker, and Dask repeats the task
             else:
                 self._cluster.on_capture_done()
                 yield left.pop(future), done
@@ -155,7 +155,7 @@ class _ClusterAdder:
 def _outcome(future: Any) -> CaptureOutcome | FramedexError:
     """Fetch the result of a capture. Raises TimeoutError if it does not arrive."""
     try:
-        outcome: CaptureOutcome = future.result(timeout=_ANSWER)
+        outcome: CaptureOutcome = future.result(timeout=_RESULT_TIMEOUT_S)
         return outcome
     except distributed.KilledWorker as error:
         lost = words.count(error.allowed_failures + 1, "worker")
@@ -168,8 +168,8 @@ def _outcome(future: Any) -> CaptureOutcome | FramedexError:
     except TimeoutError:
         raise
     except Exception as error:
-        said = printable(f"{type(error).__name__}: {error}")
-        return FramedexError(f"A worker failed on it: {said}", "Add it with `--workers 0`, in one process.")
+        reason = printable(f"{type(error).__name__}: {error}")
+        return FramedexError(f"A worker failed on it: {reason}", "Add it with `--workers 0`, in one process.")
 
 
 def _other_store_error(store: StoreRoot, worker: str) -> FramedexError:

@@ -38,12 +38,12 @@ class ExistingCluster:
             self.client.wait_for_workers(1, timeout=self._timeout_s)
         except TimeoutError as error:
             raise self._without_workers() from error
-        told = self.client.run(version, on_error="return")
-        unfit = {worker: _worker_problem(each) for worker, each in sorted(told.items()) if each != VERSION}
+        versions = self.client.run(version, on_error="return")
+        unfit = {worker: _worker_problem(each) for worker, each in sorted(versions.items()) if each != VERSION}
         if unfit:
             worker, why = next(iter(unfit.items()))
             raise FramedexError(
-                f"{len(unfit)} of {words.count(len(told), 'worker')} of {self._address} cannot add captures:"
+                f"{len(unfit)} of {words.count(len(versions), 'worker')} of {self._address} cannot add captures:"
                 f" {worker} {why}.",
                 f"Install it on all of them: `pip install 'framedex[fleet-dask]=={VERSION}'`",
             )
@@ -98,9 +98,9 @@ def existing_cluster(scheduler: str) -> Iterator[ExistingCluster]:
         try:
             client = _Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except Exception as error:  # its type depends on the protocol
-            said = printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
+            reason = printable(str(error).partition("\n")[0] or type(error).__name__).rstrip(".")
             raise FramedexError(
-                f"The scheduler {printable(address)} cannot be reached: {said}.",
+                f"The scheduler {printable(address)} cannot be reached: {reason}.",
                 "Check that it runs and is reachable from here. For tls://, set the certificates in Dask's settings.",
             ) from error
         with client:
@@ -111,8 +111,8 @@ def _address(scheduler: str) -> str:
     if "://" in scheduler:
         return scheduler
     try:
-        told = json.loads(read_regular(Path(scheduler)))
-        address = told["address"]
+        document = json.loads(read_regular(Path(scheduler)))
+        address = document["address"]
         if not isinstance(address, str):
             raise TypeError("its address is not a string")
         return address

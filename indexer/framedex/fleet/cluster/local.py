@@ -84,7 +84,7 @@ def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
-        told = {
+        worker_options = {
             "scheduler": cluster.scheduler_address,
             "key": security.tls_worker_key,
             "certificate": security.tls_worker_cert,
@@ -92,7 +92,7 @@ def local_cluster(many: int, progress: Progress) -> Iterator[LocalCluster]:
         processes: list[_Process] = []
         try:
             for number in range(many):
-                processes.append(_Process(Path(folder) / str(number), {**told, "name": number}))
+                processes.append(_Process(Path(folder) / str(number), {**worker_options, "name": number}))
                 processes[-1].start()
             yield LocalCluster(client, processes, progress)
         finally:
@@ -112,12 +112,12 @@ class _Process:
 
     def start(self) -> None:
         """Start the process in a group of its own, out of reach of Ctrl-C. It ends with this process."""
-        with self._stderr_file.open("wb") as said:
+        with self._stderr_file.open("wb") as stderr:
             self._process = subprocess.Popen(  # noqa: TID251
                 own_module_command("framedex.fleet.cluster.local_worker", ()),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=said,
+                stderr=stderr,
                 env={**os.environ, "TMPDIR": str(self._folder)},
                 process_group=0,
             )
@@ -134,8 +134,8 @@ class _Process:
         if status is None:
             return None
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        said = self._stderr_file.read_text("utf-8", "replace").strip().rpartition("\n")[2]
-        return f"{how} ({printable(said[:_MAX_ERROR_CHARACTERS])})" if said and status > 0 else how
+        last_line = self._stderr_file.read_text("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"{how} ({printable(last_line[:_MAX_ERROR_CHARACTERS])})" if last_line and status > 0 else how
 
     def end(self) -> None:
         """Kill the process. A capture that it was adding does not count."""

@@ -17,14 +17,14 @@ from framedex.fleet.cluster.libraries import dask, distributed
 
 def main() -> None:
     """Run the worker until the parent closes stdin, or the scheduler ends."""
-    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as told:
-        options = json.loads(told.readline())
-        Thread(target=_end_with, args=(told.fileno(),), daemon=True).start()
+    with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as stdin:
+        options = json.loads(stdin.readline())
+        Thread(target=_exit_at_eof, args=(stdin.fileno(),), daemon=True).start()
         dask.config.set({"distributed.worker.http.routes": [], "distributed.worker.profile.enabled": False})
-        asyncio.run(_work(**options))
+        asyncio.run(_run_worker(**options))
 
 
-async def _work(scheduler: str, name: int, folder: str, key: str, certificate: str) -> None:
+async def _run_worker(scheduler: str, name: int, folder: str, key: str, certificate: str) -> None:
     security = distributed.Security(
         tls_ca_file=certificate, tls_worker_cert=certificate, tls_worker_key=key, require_encryption=True
     )
@@ -35,7 +35,7 @@ async def _work(scheduler: str, name: int, folder: str, key: str, certificate: s
         await worker.finished()
 
 
-def _end_with(descriptor: int) -> None:
+def _exit_at_eof(descriptor: int) -> None:
     while os.read(descriptor, 1):
         pass
     os._exit(0)  # adding is atomic: an unfinished capture does not count

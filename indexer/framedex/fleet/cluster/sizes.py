@@ -13,7 +13,7 @@ _MIN_PARALLEL_BYTES = 256 << 20
 Each process needs two seconds to start and to find names of its own.
 """
 
-_MEMORY = 1 << 30
+_BYTES_PER_PROCESS = 1 << 30
 """Bytes of memory per process."""
 
 
@@ -35,5 +35,5 @@ def worthwhile_processes(captures: Sequence[Path]) -> int:
     from framedex.fleet.cluster.libraries import dask, distributed
 
     # Both respect the limits of a container.
-    processes = min(len(captures), dask.system.CPU_COUNT, distributed.system.MEMORY_LIMIT // _MEMORY)
+    processes = min(len(captures), dask.system.CPU_COUNT, distributed.system.MEMORY_LIMIT // _BYTES_PER_PROCESS)
     return processes if processes > 1 else 0

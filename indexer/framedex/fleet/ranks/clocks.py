@@ -1,7 +1,7 @@
 """Estimate the clock offsets of ranks from calls that all ranks finish together.
 
-A program with collectives ends on no rank before all ranks have begun it. After the call that waits for it, all ranks
-continue at one moment. The times show that call: only there the differences between ranks are always the same.
+A program with collectives ends on no rank before all ranks have begun it. So all ranks return at the same moment from
+the call that waits for it. The times reveal that call: only there, the differences between ranks are constant.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from framedex.fleet.ranks.loops import CallTimes, Floats, Integers, LoopSteps, lower_median
 
-_SAMPLED = 96  # sampled calls per kind
+_MAX_SAMPLED_CALLS = 96  # sampled calls per kind
 _MAX_CALL_KINDS = 64  # kinds of calls
 _MAX_DRIFT = 6e-4  # NTP slews clocks by at most 500 ppm; the rest is the error of a quartz
 _ALIGNMENT_PASSES = 2
@@ -21,7 +21,7 @@ _MIN_DRIFT_RATIO = 8.0  # a drift is real if it adds up to this multiple of the 
 _MAX_SPREAD_RATIO = 3.0  # ranks that do not wait have a spread above this multiple of the jitter between steps
 _MIN_OCCURRENCES = 3  # occurrences of an event
 _CERTAIN_OCCURRENCES = 16  # occurrences: with fewer, independent ranks may seem to wait for one another
-_SAME_CLOCK = 50e6  # ns: greatest difference of waiting ranks on one machine
+_SAME_CLOCK_NS = 50e6  # ns: greatest difference of waiting ranks on one machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ClockAlignment:
         return np.asarray(times - self.offset[row] - self.drift[row] * times)
 
 
-def alignment_of(times: CallTimes, reference: Integers, steps: LoopSteps, machines: Integers) -> ClockAlignment:
+def estimate_alignment(times: CallTimes, reference: Integers, steps: LoopSteps, machines: Integers) -> ClockAlignment:
     """Estimate the clock corrections of ranks. Ranks with the same number in `machines` (by row) share a clock."""
     ranks = len(times.positions)
     found = []
@@ -55,15 +55,17 @@ def alignment_of(times: CallTimes, reference: Integers, steps: LoopSteps, machin
     numbers, counts = np.unique(reference[first:last], return_counts=True)
     for number in numbers[np.argsort(-counts, kind="stable")][:_MAX_CALL_KINDS].tolist():
         places = first + np.flatnonzero(reference[first:last] == number)
-        sampled = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), _SAMPLED)).astype(np.int64))]
-        both = times.times_of(sampled)
-        next_start = times.times_of(np.minimum(sampled + 1, last - 1))[:, ::2]
+        sampled = places[
+            np.unique(np.linspace(0, len(places) - 1, min(len(places), _MAX_SAMPLED_CALLS)).astype(np.int64))
+        ]
+        both = times.times_at(sampled)
+        next_start = times.times_at(np.minimum(sampled + 1, last - 1))[:, ::2]
         found += [_align_by_event(event) for event in (both[:, ::2], both[:, 1::2], next_start)]
     known = [each for each in found if each is not None]
     waited = [each for each in known if each.is_synchronized and _is_confirmed_by_clocks(each, times, machines)]
     if not waited:
-        apart = min((each.spread for each in known), default=0.0)
-        return ClockAlignment(np.zeros(ranks), np.zeros(ranks), apart, is_synchronized=False)
+        spread = min((each.spread for each in known), default=0.0)
+        return ClockAlignment(np.zeros(ranks), np.zeros(ranks), spread, is_synchronized=False)
     return _merge_by_machine(min(waited, key=lambda each: each.spread), times, machines)
 
 
@@ -73,16 +75,16 @@ def _is_confirmed_by_clocks(alignment: ClockAlignment, times: CallTimes, machine
     Waiting ranks of one machine arrive at the same time on their clock. An uncertain alignment needs most ranks to
     share a clock with another.
     """
-    shared = [clocks for clocks in _of_machines(alignment, times, machines) if len(clocks) > 1]
+    shared = [clocks for clocks in _group_clocks(alignment, times, machines) if len(clocks) > 1]
     if not shared:
         return alignment.is_certain
-    apart = np.concatenate([np.abs(clocks - np.median(clocks)) for clocks in shared])
-    shows = alignment.is_certain or 2 * len(apart) > len(machines)
-    return shows and bool(np.mean(apart <= _SAME_CLOCK) > 0.5)
+    deviations = np.concatenate([np.abs(clocks - np.median(clocks)) for clocks in shared])
+    is_shown = alignment.is_certain or 2 * len(deviations) > len(machines)
+    return is_shown and bool(np.mean(deviations <= _SAME_CLOCK_NS) > 0.5)
 
 
-def _of_machines(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> list[Floats]:
-    """Return what the clocks of the ranks showed at one moment, grouped by machine."""
+def _group_clocks(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> list[Floats]:
+    """Return the readings of the ranks' clocks at one moment, grouped by machine."""
     clocks = times.base.astype(np.float64) + alignment.offset
     return [clocks[machines == machine] for machine in np.unique(machines)]
 
@@ -90,7 +92,7 @@ def _of_machines(alignment: ClockAlignment, times: CallTimes, machines: Integers
 def _merge_by_machine(alignment: ClockAlignment, times: CallTimes, machines: Integers) -> ClockAlignment:
     """Return the alignment with one common clock per machine."""
     offset, drift = alignment.offset.copy(), alignment.drift.copy()
-    for machine, clocks in zip(np.unique(machines), _of_machines(alignment, times, machines), strict=True):
+    for machine, clocks in zip(np.unique(machines), _group_clocks(alignment, times, machines), strict=True):
         if len(clocks) > 1:
             rows = machines == machine
             offset[rows] += np.median(clocks) - clocks
@@ -108,16 +110,16 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
     rough = np.zeros(len(event))
     for _ in range(_ALIGNMENT_PASSES):  # otherwise ranks that end or drift would move the median of distant clocks
         rough = np.nan_to_num(_median(event - lower_median(event - rough[:, np.newaxis])))
-    apart = event - lower_median(event - rough[:, np.newaxis])
+    lags = event - lower_median(event - rough[:, np.newaxis])
     third, half = event.shape[1] // 3, event.shape[1] // 2
     with np.errstate(invalid="ignore"):
-        early, late = _median(apart[:, :third]), _median(apart[:, -third:])
+        early, late = _median(lags[:, :third]), _median(lags[:, -third:])
         begun, ended = _median(event[:, :third]), _median(event[:, -third:])
         drift = np.where(ended > begun, (late - early) / np.where(ended > begun, ended - begun, 1), 0.0)
-        offset = _median(apart - drift[:, np.newaxis] * event)
-        left = np.abs(apart - drift[:, np.newaxis] * event - offset[:, np.newaxis])
-        changes = np.abs(np.diff(apart, axis=1))
-        later = np.abs(apart[:, half:] - apart[:, :-half] - drift[:, np.newaxis] * (event[:, half:] - event[:, :-half]))
+        offset = _median(lags - drift[:, np.newaxis] * event)
+        left = np.abs(lags - drift[:, np.newaxis] * event - offset[:, np.newaxis])
+        changes = np.abs(np.diff(lags, axis=1))
+        later = np.abs(lags[:, half:] - lags[:, :-half] - drift[:, np.newaxis] * (event[:, half:] - event[:, :-half]))
     spread, change, wandered = _median(left), _median(changes), _median(later)
     known = ~np.isnan(spread)
     if not known.any():
@@ -127,7 +129,7 @@ def _align_by_event(event: Floats) -> ClockAlignment | None:
     is_clock = ~is_seen | (np.abs(drift) <= _MAX_DRIFT)
     is_steady = float(np.mean(is_clock[known])) > 0.5
     drift = np.where(known & is_seen & (np.abs(drift) <= _MAX_DRIFT), drift, 0.0)
-    offset = np.where(known, _median(apart - drift[:, np.newaxis] * event), 0.0)
+    offset = np.where(known, _median(lags - drift[:, np.newaxis] * event), 0.0)
     steady = _MAX_SPREAD_RATIO * jitter + 1_000
     return ClockAlignment(
         offset,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex.base import words
-from framedex.fleet.ranks.failures import failures_of
-from framedex.fleet.ranks.families import RankFamily, families_of
-from framedex.fleet.ranks.loops import LoopSteps, steps_of
-from framedex.fleet.ranks.members import members_of
+from framedex.fleet.ranks.failures import find_failures
+from framedex.fleet.ranks.families import RankFamily, group_families
+from framedex.fleet.ranks.loops import LoopSteps, find_loop_steps
+from framedex.fleet.ranks.members import select_members
 from framedex.fleet.ranks.model import Clock, Comparison, Finding, Kind, Loop
-from framedex.fleet.ranks.reading import calls_of
-from framedex.fleet.ranks.timing import with_times
+from framedex.fleet.ranks.reading import read_job_calls
+from framedex.fleet.ranks.timing import add_time_findings
 from framedex.fleet.ranks.together import describe_separate_runs
 from framedex.fleet.store_queries import ForeignFilesError
 from framedex.model import Severity
@@ -44,23 +44,23 @@ def compare(connection: StoreConnection, job: str, floor: int) -> Comparison:
 
 
 def _compare_ranks(connection: StoreConnection, job: str, floor: int) -> Comparison:
-    members = members_of(connection, job)
-    calls = calls_of(connection, members)
-    families = families_of(calls.sequences, calls.tokens)
+    members = select_members(connection, job)
+    calls = read_job_calls(connection, members)
+    families = group_families(calls.sequences, calls.tokens)
     largest = families[0]
-    steps = steps_of(largest.reference, calls.tokens)
+    steps = find_loop_steps(largest.reference, calls.tokens)
     findings = [
         *members.findings,
         *_find_departures(families, members, calls, steps),
         *_secondary_calls(members, calls),
     ]
-    failures, never_returned = failures_of(connection, members)
-    findings = _with_failures(findings, [_assign_step(each, members, calls, largest, steps) for each in failures])
+    failures, never_returned = find_failures(connection, members)
+    findings = _add_failures(findings, [_assign_step(each, members, calls, largest, steps) for each in failures])
     notes = [
         *members.notes,
         *calls.notes,
         *never_returned,
-        *_other_work(families, members),
+        *_describe_other_families(families, members),
         *describe_separate_runs(members, calls),
     ]
     loop: Loop | None = None
@@ -68,14 +68,14 @@ def _compare_ranks(connection: StoreConnection, job: str, floor: int) -> Compari
     if steps is None:
         notes.append("No loop runs a program repeatedly: times are not compared.")
     else:
-        findings, timing = with_times(findings, largest, members, calls, steps, floor)
+        findings, timing = add_time_findings(findings, largest, members, calls, steps, floor)
         loop, clocks = timing.loop, timing.clocks
         notes += timing.notes
     findings = _merge_equal_findings(findings)
     findings.sort(key=lambda each: (_ORDER.index(each.severity), -each.delay, each.ranks, each.step or 0))
     compared = max(len(sequence.token) for sequence in calls.sequences)
-    told = tuple(_with_stacks(connection, findings))
-    return Comparison(job, members.members, compared, loop, clocks, told, tuple(notes))
+    with_stacks = tuple(_add_stacks(connection, findings))
+    return Comparison(job, members.members, compared, loop, clocks, with_stacks, tuple(notes))
 
 
 def _find_departures(
@@ -86,13 +86,13 @@ def _find_departures(
     for number, family in enumerate(families):
         of_family = steps if number == 0 else None
         same: dict[tuple[object, ...], list[int]] = defaultdict(list)
-        told: dict[tuple[object, ...], Finding] = {}
+        first_by_key: dict[tuple[object, ...], Finding] = {}
         for place in family.positions:
             for finding in _differences_of_rank(place, family, members, calls, of_family, of_lines):
                 same[_finding_key(finding)].append(finding.ranks[0])
-                told.setdefault(_finding_key(finding), finding)
-        for said, finding in told.items():
-            ranks = tuple(same[said])
+                first_by_key.setdefault(_finding_key(finding), finding)
+        for key, finding in first_by_key.items():
+            ranks = tuple(same[key])
             is_meant = (
                 len(ranks) >= max(_COMMON_RANKS, _COMMON_SHARE * len(family.positions))
                 and finding.kind is not Kind.ENDED
@@ -155,8 +155,8 @@ def _differences_of_rank(
             Severity.NOTE if is_meant else severity,
             (members.members[position].rank,),
             first.description,
-            step=None if steps is None else _step_of(first, steps, family, calls),
-            steps=() if steps is None else _steps_of(differences, steps, family, calls),
+            step=None if steps is None else _affected_step(first, steps, family, calls),
+            steps=() if steps is None else _affected_steps(differences, steps, family, calls),
             times=len(differences),
             path=token.path,
             line=token.line,
@@ -168,20 +168,20 @@ def _differences_of_rank(
 
 
 def _call_at(position: int, start: int, family: RankFamily, calls: JobCalls) -> int | None:
-    """Return the number of a rank's call that matches a place of the reference; None if there is none."""
+    """Return the number of a rank's call that matches the reference's call at this index; None if there is none."""
     matched = family.comparisons[position].matched
     return int(calls.sequences[position].call[matched[start]]) if start < len(matched) and matched[start] >= 0 else None
 
 
-def _steps_of(
+def _affected_steps(
     differences: Sequence[SequenceDifference], steps: LoopSteps, family: RankFamily, calls: JobCalls
 ) -> tuple[int, ...]:
     """Return the steps with differences, sorted."""
-    found = {_step_of(each, steps, family, calls) for each in differences}
+    found = {_affected_step(each, steps, family, calls) for each in differences}
     return tuple(sorted(step for step in found if step is not None))
 
 
-def _step_of(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
+def _affected_step(each: SequenceDifference, steps: LoopSteps, family: RankFamily, calls: JobCalls) -> int | None:
     """Return the step of a difference.
 
     Extra calls before the first call of a step belong to the step before it, unless they equal that first call.
@@ -196,7 +196,7 @@ def _step_of(each: SequenceDifference, steps: LoopSteps, family: RankFamily, cal
 def _is_own_line(
     each: SequenceDifference, position: int, family: RankFamily, calls: JobCalls, of_lines: Sequence[set[str]]
 ) -> bool:
-    """Return whether a difference is code that only this rank executes, such as logging or saving."""
+    """Return whether only this rank executes the lines of a difference, such as those that log or save."""
     mine = {
         calls.tokens[token].line_key
         for token in calls.sequences[position].token[each.start : each.start + each.count].tolist()
@@ -224,7 +224,7 @@ def _secondary_calls(members: Members, calls: JobCalls) -> Iterator[Finding]:
         if len(members.members) < 3 or len(everywhere[number]) > 1:
             continue
         token, member = calls.tokens[number], members.members[place]
-        is_meant = member.rank == 0 and len(of_lines[token.place]) == 1
+        is_meant = member.rank == 0 and len(of_lines[token.line_key]) == 1
         shape = f" with {token.shape}" if token.shape else ""
         yield Finding(
             Kind.OTHER_THREAD,
@@ -239,10 +239,10 @@ def _secondary_calls(members: Members, calls: JobCalls) -> Iterator[Finding]:
         )
 
 
-def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> list[Finding]:
+def _add_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> list[Finding]:
     """Add the failures to the findings. A rank that ended in a hanging call gets one finding for both."""
     ended = {rank: each for each in findings if each.kind is Kind.ENDED for rank in each.ranks}
-    told = []
+    merged = []
     hung: set[int] = set()
     for each in failures:
         if each.kind is Kind.HANG and (early := ended.get(each.ranks[0])) is not None:
@@ -250,12 +250,12 @@ def _with_failures(findings: Sequence[Finding], failures: Sequence[Finding]) -> 
             each = replace(
                 each, step=early.step, steps=early.steps, tells=f"{each.tells} {early.tells.partition('. ')[2]}".strip()
             )
-        told.append(each)
+        merged.append(each)
     for each in findings:
         ranks = tuple(rank for rank in each.ranks if rank not in hung) if each.kind is Kind.ENDED else each.ranks
         if ranks or not each.ranks:
-            told.append(replace(each, ranks=ranks))
-    return told
+            merged.append(replace(each, ranks=ranks))
+    return merged
 
 
 def _assign_step(
@@ -275,7 +275,7 @@ def _assign_step(
     return failure if step is None else replace(failure, step=step, steps=(step,))
 
 
-def _other_work(families: Sequence[RankFamily], members: Members) -> Iterator[str]:
+def _describe_other_families(families: Sequence[RankFamily], members: Members) -> Iterator[str]:
     for family in families[1:]:
         if len(family.positions) > 1:
             ranks = [str(members.members[place].rank) for place in family.positions]
@@ -285,13 +285,13 @@ def _other_work(families: Sequence[RankFamily], members: Members) -> Iterator[st
             )
 
 
-def _with_stacks(connection: StoreConnection, findings: Sequence[Finding]) -> Iterator[Finding]:
+def _add_stacks(connection: StoreConnection, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield the findings, and add the stacks of their calls."""
     wanted = [(each.capture, each.call) for each in findings if each.call is not None and each.stack is None]
     wanted = list(dict.fromkeys(wanted))[:_MAX_FINDINGS_WITH_STACK]
     stacks: dict[tuple[str | None, int | None], str] = {}
     if wanted:
-        calls = connection.rows_of("calls", sorted({capture for capture, _ in wanted if capture is not None}))
+        calls = connection.rows_sql("calls", sorted({capture for capture, _ in wanted if capture is not None}))
         rows = connection.rows(
             f"SELECT c.capture, c.call, c.stack FROM ({calls}) c JOIN (SELECT unnest(?::VARCHAR[]) AS capture,"
             " unnest(?::BIGINT[]) AS call) w ON w.capture = c.capture AND w.call = c.call",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 
 _CONSEQUENCE_KINDS = frozenset({Kind.SHAPE, Kind.PROGRAM, Kind.RECOMPILED})
-_MAX_COMBINED = 8  # differences close to one another
-_CONSEQUENCE_DISTANCE = 64  # calls: a difference this close behind another shape is its consequence
+_MAX_COMBINED = 8  # differences of one departure in which a shape is sorted first
+_CONSEQUENCE_DISTANCE = 64  # calls: a difference this close after a different shape is its consequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class SequenceDifference:
 class SequenceComparison:
     """The differences between a sequence of calls and the reference.
 
-    `matched` has the place of the corresponding call for each call of the reference, or -1 if there is none.
+    For each call of the reference, `matched` has the index of the corresponding call in the sequence, or -1.
     """
 
     departures: tuple[Departure, ...]
@@ -67,7 +67,7 @@ class SequenceComparer:
         found: list[SequenceDifference] = []
         for departure in whole.departures:
             found += self._split_departure(departure, sequence, reference, matched)
-        return SequenceComparison(whole.departures, tuple(_first_causes(found, self._tokens, sequence)), matched)
+        return SequenceComparison(whole.departures, tuple(_drop_consequences(found, self._tokens, sequence)), matched)
 
     def _split_departure(
         self, departure: Departure, sequence: Integers, reference: Integers, matched: Integers
@@ -93,7 +93,7 @@ class SequenceComparer:
                 departure.start + each.start, each.count, departure.other_start + each.other_start, each.other_count
             )
             found.append(self._build_difference(whole, sequence, reference, is_same_call=each in places))
-        # A shape is the cause of a compilation, even if its data reach the device later.
+        # A different shape causes a compilation, even if its data is transferred only later.
         at_once = [
             each for each in found[:_MAX_COMBINED] if each.other_start - departure.other_start <= _CONSEQUENCE_DISTANCE
         ]
@@ -110,21 +110,21 @@ class SequenceComparer:
         ]
         token = int(sequence[departure.start] if mine else reference[departure.other_start])
         if is_same_call:
-            kind, tells = _describe_same_call(mine[0], theirs[0])
+            kind, description = _describe_same_call(mine[0], theirs[0])
         elif (
             not mine
             and departure.start == len(sequence)
             and departure.other_start + departure.other_count == len(reference)
         ):
-            kind, tells = (
+            kind, description = (
                 Kind.ENDED,
                 f"{_last_call_text(self._tokens, sequence)} The others continue with {_call_text(theirs[0])}.",
             )
             token = int(sequence[-1]) if len(sequence) else token
         elif not mine:
-            kind, tells = (
+            kind, description = (
                 Kind.MISSING_CALL,
-                f"{_calls(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
+                f"{_calls_text(theirs)} {'is' if len(theirs) == 1 else 'are'} missing; the others make"
                 f" {'it' if len(theirs) == 1 else 'them'} here.",
             )
         elif compiled := [each for each in mine if each.creates_program]:
@@ -136,25 +136,25 @@ class SequenceComparer:
                     if self._tokens[token].creates_program
                 )
             )
-            tells = f"{compiled[0].function} is called where the others compile nothing."
+            description = f"{compiled[0].function} is called where the others compile nothing."
         elif not theirs:
-            kind, tells = (
+            kind, description = (
                 Kind.EXTRA_CALL,
-                f"{_calls(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
+                f"{_calls_text(mine)} {'is' if len(mine) == 1 else 'are'} extra; the others do not make"
                 f" {'it' if len(mine) == 1 else 'them'} here.",
             )
         else:
-            kind, tells = (
+            kind, description = (
                 Kind.OTHER_CALL,
                 f"{_call_text(mine[0])} is called where the others call {_call_text(theirs[0])}.",
             )
         return SequenceDifference(
-            kind, departure.start, departure.count, departure.other_start, departure.other_count, token, tells
+            kind, departure.start, departure.count, departure.other_start, departure.other_count, token, description
         )
 
     def _describe_order(self, departure: Departure, mine: Integers, theirs: Integers) -> SequenceDifference:
         first, other = self._tokens[mine[0]], self._tokens[theirs[0]]
-        tells = f"{_call_text(first)} comes before {_call_text(other)}; in the others it comes after it."
+        description = f"{_call_text(first)} comes before {_call_text(other)}; in the others it comes after it."
         return SequenceDifference(
             Kind.ORDER,
             departure.start,
@@ -162,7 +162,7 @@ class SequenceComparer:
             departure.other_start,
             departure.other_count,
             int(mine[0]),
-            tells,
+            description,
         )
 
 
@@ -186,17 +186,17 @@ def _call_text(token: CallToken) -> str:
     return f"{token.function} at {token.line_key}"
 
 
-def _calls(tokens: Sequence[CallToken]) -> str:
+def _calls_text(tokens: Sequence[CallToken]) -> str:
     more = len(tokens) - 1
     return _call_text(tokens[0]) + (f" (and {words.count(more, 'more call')})" if more else "")
 
 
-def _first_causes(
+def _drop_consequences(
     found: Sequence[SequenceDifference], tokens: Sequence[CallToken], sequence: Integers
 ) -> Iterator[SequenceDifference]:
     """Yield the differences that are not consequences of an earlier one.
 
-    Another shape, for example, needs another program, which then runs repeatedly.
+    For example, a different shape needs a different program, whose later runs are not reported again.
     """
     known: set[str] = set()  # programs of earlier differences
     shaped: SequenceDifference | None = None

@@ -36,12 +36,12 @@ class _FailedCalls:
     line: int | None
 
 
-def failures_of(connection: StoreConnection, members: Members) -> tuple[list[Finding], list[str]]:
+def find_failures(connection: StoreConnection, members: Members) -> tuple[list[Finding], list[str]]:
     """Return the failures that most ranks do not have, and sentences about calls that most ranks never returned from.
 
     The calls of the ranks must have been read before: this creates the table `ranks`.
     """
-    kinds = connection.rows_of("call_kinds", [member.capture for member in members.members])
+    kinds = connection.rows_sql("call_kinds", [member.capture for member in members.members])
     failed: dict[tuple[str, str, int], list[_FailedCalls]] = defaultdict(list)
     for place, function, error, path, line, calls, first, stack in connection.rows(_FAILED.format(kinds=kinds)):
         where = "" if path is None else f"{path.rpartition('/')[2]}:{line}"

@@ -23,7 +23,7 @@ _MIN_MATCHED_SHARE = 0.5  # share of a sequence's calls that match the reference
 
 @dataclass(frozen=True, slots=True)
 class RankFamily:
-    """Ranks that do the same work, by their places among the members.
+    """Ranks that do the same work, by their indices among the members.
 
     `reference` is the sequence of calls that most of them make. `comparisons` has each rank's differences from it.
     """
@@ -33,7 +33,7 @@ class RankFamily:
     comparisons: Mapping[int, SequenceComparison]
 
 
-def families_of(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) -> list[RankFamily]:
+def group_families(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) -> list[RankFamily]:
     """Return the families of ranks, largest first."""
     comparing = SequenceComparer(tokens)
     same: dict[bytes, list[int]] = defaultdict(list)
@@ -42,7 +42,7 @@ def families_of(sequences: Sequence[RankCalls], tokens: Sequence[CallToken]) -> 
     left = list(same.values())
     families = []
     while left:
-        model = _model([(sequences[places[0]].token, places) for places in left])
+        model = _find_typical_rank([(sequences[places[0]].token, places) for places in left])
         reference = sequences[model].token
         compared = {places[0]: comparing.compare(sequences[places[0]].token, reference) for places in left}
         near = [
@@ -65,7 +65,7 @@ def _is_in_family(compared: SequenceComparison, sequence: Integers) -> bool:
     return int(np.count_nonzero(compared.matched >= 0)) >= _MIN_MATCHED_SHARE * len(sequence)
 
 
-def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
+def _find_typical_rank(classes: Sequence[tuple[Integers, list[int]]]) -> int:
     """Return the most typical rank: one of the largest class of equal ranks, if a class has several.
 
     Otherwise it is the rank whose calls are closest to those that most ranks make. Rank 0 often does extra work, so
@@ -74,8 +74,8 @@ def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
     most = max(len(places) for _, places in classes)
     if most > 1:
         return min((places for _, places in classes if len(places) == most), key=lambda places: places[-1] == 0)[-1]
-    told, counts = np.unique(np.concatenate([np.unique(tokens) for tokens, _ in classes]), return_counts=True)
-    usual = set(told[counts * 2 > len(classes)].tolist())
+    distinct, counts = np.unique(np.concatenate([np.unique(tokens) for tokens, _ in classes]), return_counts=True)
+    usual = set(distinct[counts * 2 > len(classes)].tolist())
     length = sorted(len(tokens) for tokens, _ in classes)[len(classes) // 2]
 
     def dissimilarity(tokens: Integers, position: int) -> tuple[int, int, bool]:
@@ -87,7 +87,7 @@ def _model(classes: Sequence[tuple[Integers, list[int]]]) -> int:
 def _typical_sequence(
     compared: Mapping[int, SequenceComparison], reference: Integers, sequences: Sequence[RankCalls]
 ) -> Integers:
-    """Return the reference, corrected where most ranks differ from it in the same way."""
+    """Return the reference, with each difference that most ranks share applied to it."""
 
     def key(departure: Departure, position: int) -> tuple[int, int, bytes]:
         mine = sequences[position].token[departure.start : departure.start + departure.count]

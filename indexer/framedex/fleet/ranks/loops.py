@@ -25,7 +25,7 @@ _MIN_STEP_SHARE = 0.5  # of the steps: a call in at least this share of them bel
 
 @dataclass(frozen=True, slots=True)
 class LoopSteps:
-    """The steps of a loop, as places in the common sequence of calls.
+    """The steps of a loop, as indices into the common sequence of calls.
 
     `anchor` is the token of the call that each step makes once. `starts` has the first place of each step, then the end
     of the last. A step begins with the call, before the anchor, that most steps begin with.
@@ -45,7 +45,7 @@ class LoopSteps:
         return step if 0 <= step < self.count else None
 
 
-def steps_of(reference: Integers, tokens: Sequence[CallToken]) -> LoopSteps | None:
+def find_loop_steps(reference: Integers, tokens: Sequence[CallToken]) -> LoopSteps | None:
     """Return the steps of the loop that runs a program most often; None if there is no loop."""
     numbers, first, counts = np.unique(reference, return_index=True, return_counts=True)
     runs = [
@@ -76,7 +76,7 @@ def steps_of(reference: Integers, tokens: Sequence[CallToken]) -> LoopSteps | No
 
 
 def _first_since(leads: Integers, anchors: Integers) -> Integers:
-    """Return, for each anchor, the first of these calls after the previous anchor."""
+    """Return, for each anchor, the first call in `leads` after the previous anchor."""
     return np.asarray(
         leads[np.minimum(np.searchsorted(leads, np.concatenate([[-1], anchors[:-1]]), "right"), len(leads) - 1)]
     )
@@ -111,9 +111,9 @@ class CallTimes:
         If every rank waited for the work that a call started, the call ends with that work. NaN: the rank did not make
         the call, or it never returned.
         """
-        return self.times_of(np.arange(first, last))
+        return self.times_at(np.arange(first, last))
 
-    def times_of(self, calls: Integers) -> Floats:
+    def times_at(self, calls: Integers) -> Floats:
         """Return the same times for calls at these positions."""
         return np.stack([self.of_row(row, calls) for row in range(len(self.positions))])
 
@@ -132,7 +132,7 @@ class CallTimes:
         return times
 
     def call(self, row: int, position: int) -> int | None:
-        """Return the number of a rank's call at a place; None if it has none."""
+        """Return the number of a rank's call at an index of the reference; None if the rank did not make it."""
         own, matched = self._calls[row]
         return int(own.call[matched[position]]) if matched[position] >= 0 else None
 

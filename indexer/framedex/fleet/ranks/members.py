@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _IGNORED_VARIABLES = frozenset({"FRAMEDEX_FLIGHT", "FRAMEDEX_RING", "FRAMEDEX_SAMPLE"})
 _MAX_LISTED = 10_000  # missing ranks, one by one
 _MIN_RANKS = 2
-_SAME_BOOT = 1_000_000_000  # ns: tolerance for clock corrections during a job, and for reading two clocks
+_SAME_BOOT_NS = 1_000_000_000  # ns: tolerance for clock corrections during a job, and for reading two clocks
 _AMBIGUOUS_HOSTS = frozenset({"", "localhost"})
 
 
@@ -44,7 +44,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class _RankClaim:
-    """A capture that claims to be a rank."""
+    """A capture whose metadata says that it is of a certain rank."""
 
     member: Member
     started: int
@@ -55,7 +55,7 @@ class _RankClaim:
     has_problems: bool
 
 
-def members_of(connection: StoreConnection, job: str) -> Members:
+def select_members(connection: StoreConnection, job: str) -> Members:
     """Return the ranks of a job. Raises FramedexError if it does not exist or has fewer than two ranks."""
     name = to_storable(job)
     rows = connection.rows(
@@ -65,7 +65,7 @@ def members_of(connection: StoreConnection, job: str) -> Members:
     )
     if not rows:
         raise _unknown_job_error(connection, name)
-    claims = [_claim(*row) for row in rows if row[0] is not None]
+    claims = [_build_claim(*row) for row in rows if row[0] is not None]
     left_out = len(rows) - len(claims)
     by_rank: dict[int, list[_RankClaim]] = defaultdict(list)
     for claim in claims:
@@ -76,40 +76,40 @@ def members_of(connection: StoreConnection, job: str) -> Members:
     if left_out:
         notes.append(f"{words.count(left_out, 'capture')} of the job {'has' if left_out == 1 else 'have'} no rank.")
     findings: list[Finding] = []
-    runs = _runs(by_rank)
+    runs = _split_runs(by_rank)
     if len(runs) > 1:
         notes.append(f"The job ran {words.count(len(runs), 'time')}: only its latest run is compared.")
         chosen = runs[-1]
-        if gone := sorted(by_rank.keys() - chosen.keys()):
-            had = words.first_names([str(rank) for rank in gone], "rank")
-            notes.append(f"An earlier run had {words.count(len(gone), 'more rank')}: {had}.")
+        if absent := sorted(by_rank.keys() - chosen.keys()):
+            listed = words.first_names([str(rank) for rank in absent], "rank")
+            notes.append(f"An earlier run had {words.count(len(absent), 'more rank')}: {listed}.")
     else:
         chosen = {
             rank: max(of_rank, key=lambda each: (each.member.calls, each.started)) for rank, of_rank in by_rank.items()
         }
-        findings += _claimed_twice(by_rank, chosen)
+        findings += _find_duplicates(by_rank, chosen)
     kept = [chosen[rank] for rank in sorted(chosen)]
-    findings += [*_missing(kept), *_versions(kept)]
+    findings += [*_find_missing_ranks(kept), *_find_version_differences(kept)]
     whole = [each for each in kept if not each.left_out]
     members = tuple(each.member for each in whole)
     if partly := [each for each in kept if each.left_out]:
         variables = ", ".join(sorted({name for each in partly for name in each.left_out}))
-        said = f"{words.count(len(partly), 'rank')} recorded only some of their calls ({variables})"
+        partial = f"{words.count(len(partly), 'rank')} recorded only some of their calls ({variables})"
         if len(members) < _MIN_RANKS:
             raise FramedexError(
-                f"{said}: there is nothing to compare.",
+                f"{partial}: there is nothing to compare.",
                 "Record the job again without these variables.",
             )
-        notes.append(f"{said} and {'is' if len(partly) == 1 else 'are'} not compared.")
+        notes.append(f"{partial} and {'is' if len(partly) == 1 else 'are'} not compared.")
     if damaged := [str(each.member.rank) for each in kept if each.has_problems]:
         lacking = (
             f"The captures of {words.count(len(damaged), 'rank')} are incomplete ({words.first_names(damaged, 'rank')})"
         )
-        notes.append(f"{lacking}, which may cause differences. The prepared question `problems` has details.")
-    return Members(members, _machines(whole), tuple(findings), tuple(notes))
+        notes.append(f"{lacking}, which may cause differences. The prepared query `problems` has details.")
+    return Members(members, _number_machines(whole), tuple(findings), tuple(notes))
 
 
-def _claim(
+def _build_claim(
     rank: int, capture: str, path: str, host: str, calls: int, started: int, packages: str, metadata: str, problems: str
 ) -> _RankClaim:
     versions: dict[str, str] = {}
@@ -117,8 +117,8 @@ def _claim(
     left_out: tuple[str, ...] = ()
     booted: int | None = None
     try:
-        told = json.loads(packages)
-        versions = {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+        parsed = json.loads(packages)
+        versions = {str(name): str(version) for name, version in parsed.items()} if isinstance(parsed, dict) else {}
         recorded = Metadata.parse(metadata)
         of_job = job_size(recorded)
         if recorded.started_unix_ns is not None and recorded.started_clock_ns is not None:
@@ -130,11 +130,11 @@ def _claim(
     return _RankClaim(member, started, booted, tuple(sorted(versions.items())), of_job, left_out, problems != "[]")
 
 
-def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
-    """Return the runs of a job in order, each with at most one capture per rank; one empty run if that is unclear.
+def _split_runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
+    """Return the runs of a job in order, with one capture per rank; a single empty run if they cannot be told apart.
 
-    If all ranks have the same number of captures, these are the runs, independent of the clocks. Otherwise a repeated
-    rank begins a run. Then every gap between runs must exceed the spread of start times within each run.
+    If all ranks have N captures, the job ran N times, whatever the clocks say. Otherwise a repeated rank begins a new
+    run. Then every gap between runs must exceed the spread of start times within each run.
     """
     times = {len(of_rank) for of_rank in by_rank.values()}
     if len(times) == 1:
@@ -150,7 +150,7 @@ def _runs(by_rank: dict[int, list[_RankClaim]]) -> list[dict[int, _RankClaim]]:
     return runs if are_apart and len(runs[-1]) >= max(_MIN_RANKS, len(by_rank) / 2) else [{}]
 
 
-def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
+def _number_machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
     """Return the machine number of each capture: equal for the same host name and boot time.
 
     Containers may share a name on many machines, so the boot time must match. Names like `localhost` are ignored.
@@ -168,7 +168,7 @@ def _machines(claims: Sequence[_RankClaim]) -> tuple[int, ...]:
 
 
 def _is_near(one: int | None, other: int | None) -> bool:
-    return one is not None and other is not None and abs(one - other) <= _SAME_BOOT
+    return one is not None and other is not None and abs(one - other) <= _SAME_BOOT_NS
 
 
 def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
@@ -178,26 +178,26 @@ def _unknown_job_error(connection: StoreConnection, name: str) -> FramedexError:
             "SELECT job FROM captures WHERE job <> '' GROUP BY job ORDER BY max(started) DESC", []
         )
     ]
-    meant = nearest_name(name, jobs)
-    said = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
+    similar = nearest_name(name, jobs)
+    listed = words.first_names([printable(job) for job in jobs], "job") if jobs else ""
     if not jobs:
         remedy = "Its captures have no job: set FRAMEDEX_JOB and FRAMEDEX_RANK when you record."
-    elif meant is not None:
-        remedy = f"Did you mean {printable(meant)}?"
+    elif similar is not None:
+        remedy = f"Did you mean {printable(similar)}?"
     else:
-        remedy = f"The store has {said}."
+        remedy = f"The store has {listed}."
     return FramedexError(f"There is no job {printable(name)!r} in the store.", remedy)
 
 
 def _too_few_ranks_error(name: str, captures: int, ranks: int) -> FramedexError:
     if ranks:
-        told = f"The job {printable(name)} has only one rank in the store: there is nothing to compare it with."
-        return FramedexError(told, "Add the captures of its other ranks.")
-    told = f"No rank is known for {words.count(captures, 'capture')} of the job {printable(name)}."
-    return FramedexError(told, "Set FRAMEDEX_RANK to a different number in each process, and record the job again.")
+        message = f"The job {printable(name)} has only one rank in the store: there is nothing to compare it with."
+        return FramedexError(message, "Add the captures of its other ranks.")
+    message = f"No rank is known for {words.count(captures, 'capture')} of the job {printable(name)}."
+    return FramedexError(message, "Set FRAMEDEX_RANK to a different number in each process, and record the job again.")
 
 
-def _claimed_twice(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _RankClaim]) -> Iterator[Finding]:
+def _find_duplicates(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _RankClaim]) -> Iterator[Finding]:
     for rank, claims in by_rank.items():
         if len(claims) > 1:
             kept = chosen[rank].member
@@ -214,10 +214,10 @@ def _claimed_twice(by_rank: dict[int, list[_RankClaim]], chosen: dict[int, _Rank
             )
 
 
-def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
+def _find_missing_ranks(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield a finding about ranks without a capture, below the job's size or its highest rank."""
-    told = Counter(each.size for each in kept if each.size is not None).most_common(1)
-    size = told[0][0] if told else 0
+    common_size = Counter(each.size for each in kept if each.size is not None).most_common(1)
+    size = common_size[0][0] if common_size else 0
     ranks = [each.member.rank for each in kept]
     gaps = []
     for before, after in zip([-1, *ranks], [*ranks, max(size, ranks[-1] + 1)], strict=True):
@@ -229,18 +229,18 @@ def _missing(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
             tuple(rank for first, last in gaps for rank in range(first, last + 1)) if many <= _MAX_LISTED else ()
         )
         listed = words.first_names([f"{first}" if first == last else f"{first}-{last}" for first, last in gaps], "gap")
-        said = f"the job has {size:,}" if size > ranks[-1] else f"its highest rank is {ranks[-1]}"
+        reason = f"the job has {size:,}" if size > ranks[-1] else f"its highest rank is {ranks[-1]}"
         verb = "is" if many == 1 else "are"
         yield Finding(
             Kind.MISSING,
             Severity.ERROR,
             ranks_missing,
-            f"{words.count(many, 'rank')} {verb} not in the store: {listed} ({said}).",
+            f"{words.count(many, 'rank')} {verb} not in the store: {listed} ({reason}).",
             times=many,
         )
 
 
-def _versions(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
+def _find_version_differences(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
     """Yield findings about ranks whose package versions differ from those of most ranks."""
     (usual, _), *others = Counter(each.packages for each in kept if each.packages).most_common() or [((), 0)]
     for packages, _ in others:
@@ -250,9 +250,9 @@ def _versions(kept: Sequence[_RankClaim]) -> Iterator[Finding]:
             for name in sorted({*dict(packages), *dict(usual)})
             if dict(packages).get(name) != dict(usual).get(name)
         ]
-        told = f"{words.first_names(differing, 'package')}."
-        yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, told, capture=_capture_of(kept, ranks[0]))
+        message = f"{words.first_names(differing, 'package')}."
+        yield Finding(Kind.VERSIONS, Severity.WARNING, ranks, message, capture=_capture_of_rank(kept, ranks[0]))
 
 
-def _capture_of(kept: Sequence[_RankClaim], rank: int) -> str:
+def _capture_of_rank(kept: Sequence[_RankClaim], rank: int) -> str:
     return next(each.member.capture for each in kept if each.member.rank == rank)

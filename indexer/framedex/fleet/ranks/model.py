@@ -9,7 +9,7 @@ from framedex.model import Severity
 
 
 class Kind(StrEnum):
-    """The kinds of differences between ranks."""
+    """The kind of a difference between ranks."""
 
     MISSING = "missing"  # the rank has no capture in the store
     CLAIMED = "claimed-twice"  # several captures claim this rank

@@ -73,8 +73,8 @@ class RankCalls:
     """The calls of a rank in order. `token` is an index into `JobCalls.tokens`, `call` the number of the call.
 
     `start` is in ns since 1970, `duration` in ns (-1: the call never returned). `done` is the end of the work that the
-    call started, in ns since 1970, if it was before the next call: JAX waits for results outside of calls. It is -1 if
-    the work ended later or the end is unknown.
+    call started, in ns since 1970. It is -1 if the work ended after the next call began, or if the end is unknown. JAX
+    waits for results outside of calls.
     """
 
     token: Integers
@@ -98,7 +98,7 @@ class JobCalls:
     notes: tuple[str, ...]
 
 
-def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
+def read_job_calls(connection: StoreConnection, members: Members) -> JobCalls:
     """Return the calls of the ranks. Raises FramedexError if the store cannot be read."""
     works = sorted(name for name, function in load_boundary_functions().items() if function.does_work)
     captures = [member.capture for member in members.members]
@@ -106,7 +106,7 @@ def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
         "CREATE OR REPLACE TEMP TABLE ranks AS SELECT unnest(?::VARCHAR[]) AS capture, unnest(range(?)) AS place",
         [captures, len(captures)],
     )
-    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.rows_of("calls", captures)), [_PATHS, works])
+    connection.rows(_CREATE_CALL_TABLE.format(calls=connection.rows_sql("calls", captures)), [_PATHS, works])
     notes = []
     ((every,),) = connection.rows("SELECT count(*) FROM works")
     if every > MAX_CALLS:
@@ -114,18 +114,18 @@ def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
         connection.rows("DELETE FROM works WHERE nth > ?", [most])
         many = words.count(most, "call")
         notes.append(f"Only the first {many} of each rank are compared: all ranks together have {every:,}.")
-    programs, said = _program_identity_sql(connection)
-    notes += said
+    programs, program_notes = _program_identity_sql(connection)
+    notes += program_notes
     connection.rows(_THREADS)
     connection.rows(_KNOWN.format(program=programs), [sorted(PROGRAM_SOURCES)])
     tokens = [
         CallToken(path, line, place, function, shape, program)
         for path, line, place, function, shape, program in connection.rows(_TOKENS)
     ]
-    connection.rows(_EVENTS.format(calls=connection.rows_of("calls", captures)))
+    connection.rows(_EVENTS.format(calls=connection.rows_sql("calls", captures)))
     sequences = tuple(
-        RankCalls(token, call, start, duration, _completion_times(call, start, *told))
-        for (token, call, start, duration), told in zip(
+        RankCalls(token, call, start, duration, _completion_times(call, start, *events))
+        for (token, call, start, duration), events in zip(
             _columns_by_rank(connection, _CALLS, ("token", "call", "start", "duration"), len(captures)),
             _columns_by_rank(
                 connection, _READY.format(never=_MAX_TIME_NS), ("call", "ready", "is_main"), len(captures)
@@ -134,8 +134,8 @@ def calls_of(connection: StoreConnection, members: Members) -> JobCalls:
         )
     )
     rows = connection.columns(_COUNT_OTHER_THREADS)
-    beside = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
-    return JobCalls(tokens, sequences, beside, tuple(notes))
+    other_threads = np.stack([_integers(rows[name]) for name in ("place", "token", "calls", "call")], axis=1)
+    return JobCalls(tokens, sequences, other_threads, tuple(notes))
 
 
 def _columns_by_rank(
@@ -148,16 +148,18 @@ def _columns_by_rank(
         yield [_integers(columns[name][first:last]) for name in names]
 
 
-def _completion_times(call: Integers, start: Integers, asked: Integers, ready: Integers, is_main: Integers) -> Integers:
+def _completion_times(
+    call: Integers, start: Integers, registered: Integers, ready: Integers, is_main: Integers
+) -> Integers:
     """Return when the work of each call was finished, if that was before the next call: see `RankCalls`.
 
-    The calls with the numbers `asked` registered a callback for an event of the call before, which was `ready` later.
-    An event that the main thread itself destroyed after the next call (`is_main`) was kept with an array, so its time
-    does not count.
+    `registered` are the numbers of calls that registered a callback for an event of the previous call. `ready` are the
+    times when these events became ready. If the main thread destroyed an event after the next call (`is_main`), an
+    array kept the event, so its time does not count.
     """
     done = np.full(len(call), -1, np.int64)
     until = np.append(start[1:], _MAX_TIME_NS)
-    of_call = np.searchsorted(call, asked) - 1
+    of_call = np.searchsorted(call, registered) - 1
     is_told = of_call >= 0
     is_told[is_told] = (is_main[is_told] == 0) | (ready[is_told] < until[of_call[is_told]])
     np.maximum.at(done, of_call[is_told], ready[is_told])

@@ -15,8 +15,8 @@ MAX_DEPARTURES = 512
 
 _LONG_RUN, _SHORT_RUN = 8, 3  # equal calls that prove that two sequences match again
 _NEAR_CALLS, _FAR_CALLS = 64, 4096  # calls in which such a match is searched
-_FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
-_DEPARTURE_COST = 2  # calls: one more departure costs as much as so many calls left out
+_HASH_FACTOR = 0x9E3779B97F4A7C15  # of hashes: any odd number of 64 bits
+_DEPARTURE_COST = 2  # calls: one more departure costs as much as this number of unmatched calls
 _MAX_COMPARED_CALLS = 2_000_000  # calls, in some tenths of a second
 _MIN_MATCH_SHARE = 0.3  # share of the following calls that must match after a short run of equal calls
 
@@ -35,7 +35,7 @@ class Departure:
 class SequenceAlignment:
     """The departures of a sequence from the reference.
 
-    `matched` has the place in the sequence of each call of the reference, or -1 if it has no match.
+    For each call of the reference, `matched` has the index of its match in the sequence, or -1.
     """
 
     departures: tuple[Departure, ...]
@@ -66,7 +66,7 @@ def _with_fewest_edits(
 ) -> Sequence[Departure] | None:
     """Return the departures with the fewest unmatched calls; None if they are not better than the rough ones.
 
-    The rough alignment, found from the front, skips too many calls in loops. If the sequence ends before the reference,
+    The greedy rough alignment skips too many calls in loops. If the sequence ends before the reference,
     its last departure stays.
     """
     is_tail = bool(rough) and rough[-1].start == len(sequence)
@@ -129,8 +129,8 @@ def _trace_departures(passed: Sequence[dict[int, int]], start: int, other_at: in
 
 def _align_greedily(sequence: Integers, reference: Integers) -> SequenceAlignment:
     """Align two sequences greedily from the front, which is fast for similar sequences."""
-    mine = [_runs(sequence, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
-    theirs = [_runs(reference, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
+    mine = [_hash_runs(sequence, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
+    theirs = [_hash_runs(reference, length) for length in (_LONG_RUN, _SHORT_RUN, 1)]
     matched = np.full(len(reference), -1, np.int64)
     departures: list[Departure] = []
     at = other_at = 0
@@ -178,12 +178,12 @@ def _common_prefix_length(one: Integers, other: Integers) -> int:
     return most
 
 
-def _runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
+def _hash_runs(sequence: Integers, length: int) -> npt.NDArray[np.uint64]:
     """Return a hash of the next `length` calls at each place, including the end."""
     padded = np.concatenate([sequence + 2, np.ones(length, np.int64)]).astype(np.uint64)
     runs = np.zeros(len(sequence) + 1, np.uint64)
     for place in range(length):
-        runs += padded[place : place + len(runs)] * np.uint64(pow(_FACTOR, place, 1 << 64))
+        runs += padded[place : place + len(runs)] * np.uint64(pow(_HASH_FACTOR, place, 1 << 64))
     return runs
 
 
@@ -204,14 +204,14 @@ def _find_gap(
         found = _find_next_match(mine[short], theirs[short], start, other_at, _NEAR_CALLS)
         if (
             found is not None
-            and _share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _MIN_MATCH_SHARE
+            and _equal_share(sequence[start + found[0] :], reference[other_at + found[1] :]) >= _MIN_MATCH_SHARE
         ):
             return found
     far = near or _find_next_match(mine[0], theirs[0], start, other_at, _FAR_CALLS)
     return far or (len(sequence) - start, len(reference) - other_at)
 
 
-def _share(one: Integers, other: Integers) -> float:
+def _equal_share(one: Integers, other: Integers) -> float:
     """Return the share of equal calls among the next ones."""
     most = min(len(one), len(other), _NEAR_CALLS)
     return float(np.mean(one[:most] == other[:most])) if most else 0.0

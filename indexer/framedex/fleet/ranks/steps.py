@@ -52,7 +52,7 @@ class Lateness:
     median_times: Floats
 
 
-def lateness_of(
+def measure_lateness(
     times: CallTimes, alignment: ClockAlignment, reference: Integers, steps: LoopSteps, tokens: Sequence[CallToken]
 ) -> Lateness:
     """Compare the times of all ranks, step by step. Steps in which all ranks compile are left out."""
@@ -96,7 +96,7 @@ def _largest_increase(late: Floats) -> Floats:
     return np.asarray(np.max(np.where(np.isnan(late), 0.0, late - best), axis=1))
 
 
-def delays_of(
+def find_delays(
     times: CallTimes,
     alignment: ClockAlignment,
     steps: LoopSteps,
@@ -109,29 +109,29 @@ def delays_of(
     Losses in steps in which a rank makes different calls (`departs`, by row) do not count as usual differences.
     """
     losses = np.nan_to_num(lateness.losses)
-    told = ~np.isnan(lateness.losses).all(axis=0)
-    if not told.any():
+    is_known = ~np.isnan(lateness.losses).all(axis=0)
+    if not is_known.any():
         return
-    usual = np.median(losses[:, told], axis=1)
+    usual = np.median(losses[:, is_known], axis=1)
     common = float(np.sort(usual)[(len(usual) - 1) // 2])
     noise = float(np.sort(np.abs(usual - common))[(len(usual) - 1) // 2])
     by_much = max(_MIN_DELAY_SHARE * lateness.step_duration, _NOISE_FACTOR * noise)
     is_slow = np.zeros(len(usual), np.bool_)
     for row in np.flatnonzero(usual - common > by_much).tolist():
-        late = told & (losses[row] - common > by_much)
-        if np.count_nonzero(late) > _SLOW_STEP_SHARE * np.count_nonzero(told) and losses[row, late].sum() >= floor:
+        late = is_known & (losses[row] - common > by_much)
+        if np.count_nonzero(late) > _SLOW_STEP_SHARE * np.count_nonzero(is_known) and losses[row, late].sum() >= floor:
             is_slow[row] = True
-            yield _delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
+            yield _build_delay(times, alignment, steps, lateness, row, np.flatnonzero(late), is_steady=True)
     unexplained = losses.copy()
     for row, own in departs.items():
         unexplained[row, [step for step in own if step < steps.count]] = 0
-    worst = unexplained[:, told].max(axis=1)
+    worst = unexplained[:, is_known].max(axis=1)
     for row in np.flatnonzero(~is_slow).tolist():
         others = np.sort(np.delete(worst, np.flatnonzero(is_slow | (np.arange(len(worst)) == row))))
         ordinary = float(others[int(_RANK_QUANTILE * len(others))]) if len(others) else 0.0
         limit = max(lateness_limit(lateness, floor), _OTHERS_FACTOR * ordinary)
-        if (late := np.flatnonzero(told & (losses[row] >= limit))).size:
-            yield _delay(times, alignment, steps, lateness, row, late, is_steady=False)
+        if (late := np.flatnonzero(is_known & (losses[row] >= limit))).size:
+            yield _build_delay(times, alignment, steps, lateness, row, late, is_steady=False)
 
 
 def lateness_limit(lateness: Lateness, floor: int) -> float:
@@ -139,7 +139,7 @@ def lateness_limit(lateness: Lateness, floor: int) -> float:
     return max(_LARGE_DELAY_SHARE * lateness.step_duration, floor)
 
 
-def _delay(
+def _build_delay(
     times: CallTimes,
     alignment: ClockAlignment,
     steps: LoopSteps,
@@ -160,7 +160,10 @@ _MAX_STEPS = 64  # steps
 def _find_worst_position(
     times: CallTimes, alignment: ClockAlignment, steps: LoopSteps, lateness: Lateness, row: int, late: Integers
 ) -> tuple[int, bool]:
-    """Return the place at which a rank loses most time in these steps, and whether it is lost in that call."""
+    """Return the index of the call at which a rank loses most time in these steps, and whether the call itself is slow.
+
+    Otherwise the rank loses the time before that call.
+    """
     sums: dict[tuple[int, int], tuple[float, int]] = {}
     first = int(steps.starts[0])
     for step in late.tolist():
@@ -168,7 +171,7 @@ def _find_worst_position(
         own = alignment.aligned_row(row, times.of_row(row, np.arange(begin, end)))
         behind = np.maximum(own - lateness.median_times[2 * (begin - first) : 2 * (end - first)], 0.0)
         rises = np.diff(behind)
-        rises[: 2 * (int(steps.starts[step]) - begin) - 1] = np.nan  # what came before the step's first call, and in it
+        rises[: 2 * (int(steps.starts[step]) - begin) - 1] = np.nan  # delays from before the step
         if np.isnan(rises).all():
             continue
         event = int(np.nanargmax(rises)) + 1

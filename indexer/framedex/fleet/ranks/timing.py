@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from framedex.base import words
-from framedex.fleet.ranks.clocks import ClockAlignment, alignment_of
+from framedex.fleet.ranks.clocks import ClockAlignment, estimate_alignment
 from framedex.fleet.ranks.loops import CallTimes, Floats, LoopSteps
 from framedex.fleet.ranks.model import Clock, Finding, Kind, Loop
-from framedex.fleet.ranks.steps import RankDelay, delays_of, lateness_limit, lateness_of
+from framedex.fleet.ranks.steps import RankDelay, find_delays, lateness_limit, measure_lateness
 from framedex.model import Severity
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from framedex.fleet.ranks.members import Members
     from framedex.fleet.ranks.reading import JobCalls
 
-_CLOCK_IS_OFF = 500_000_000  # ns
+_MIN_OFFSET_NS = 500_000_000  # ns
 _MIN_DRIFT_NS = 20_000_000  # ns, over the whole loop
 
 
@@ -34,61 +34,61 @@ class Timing:
     notes: tuple[str, ...]
 
 
-def with_times(
+def add_time_findings(
     findings: Sequence[Finding], family: RankFamily, members: Members, calls: JobCalls, steps: LoopSteps, floor: int
 ) -> tuple[list[Finding], Timing]:
     """Add findings from the times of a family's ranks. Delays of less than `floor` ns are left out."""
     times = CallTimes(family, calls.sequences, steps)
     machines = np.array([members.machines[place] for place in times.positions], np.int64)
-    alignment = alignment_of(times, family.reference, steps, machines)
-    lateness = lateness_of(times, alignment, family.reference, steps, calls.tokens)
+    alignment = estimate_alignment(times, family.reference, steps, machines)
+    lateness = measure_lateness(times, alignment, family.reference, steps, calls.tokens)
     departs = _deviating_steps(findings, times, members)
-    delays = list(delays_of(times, alignment, steps, lateness, departs, floor))
-    told = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
+    delays = list(find_delays(times, alignment, steps, lateness, departs, floor))
+    found = list(_delay_findings(findings, delays, lateness.losses, times, family, steps, members, calls))
     clocks: tuple[Clock, ...] = ()
     if alignment.is_synchronized:
         waited = np.where(lateness.losses >= lateness_limit(lateness, floor), lateness.losses, 0.0)
         waited[[delay.row for delay in delays if delay.is_steady]] = 0.0
-        findings = _with_waiting(findings, waited, times, members)
-        clocks = _clocks(times, alignment, members)
-        told += _clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
+        findings = _set_delays(findings, waited, times, members)
+        clocks = _build_clocks(times, alignment, members)
+        found += _clock_findings(clocks, machines.tolist(), lateness.step_duration * steps.count)
     anchor = calls.tokens[steps.anchor]
     loop = Loop(anchor.path, anchor.line, anchor.function, steps.count, round(lateness.step_duration))
     unknown = "Nothing shows that ranks wait for one another in the loop: delays count from the first step."
     if len(set(machines.tolist())) > 1:
         unknown += " Clock offsets are unknown."
-    return [*findings, *told], Timing(loop, clocks, () if alignment.is_synchronized else (unknown,))
+    return [*findings, *found], Timing(loop, clocks, () if alignment.is_synchronized else (unknown,))
 
 
 def _deviating_steps(findings: Sequence[Finding], times: CallTimes, members: Members) -> dict[int, set[int]]:
     """Return the steps in which each rank, by row, makes different calls than the others, intended or not."""
-    rows = _rows(times, members)
+    rows = _rows_by_rank(times, members)
     departs: dict[int, set[int]] = defaultdict(set)
     for each in findings:
         for rank in each.ranks:
             if rank in rows:
-                departs[rows[rank]] |= _with_next(each)
+                departs[rows[rank]] |= _add_next_steps(each)
     return departs
 
 
-def _rows(times: CallTimes, members: Members) -> dict[int, int]:
+def _rows_by_rank(times: CallTimes, members: Members) -> dict[int, int]:
     return {members.members[place].rank: row for row, place in enumerate(times.positions)}
 
 
-def _with_next(finding: Finding) -> set[int]:
-    """Return the steps of a finding and their next steps, which the end of a step may delay."""
+def _add_next_steps(finding: Finding) -> set[int]:
+    """Return the steps of a finding, each with its next step, which a delay at the end of a step may affect."""
     return {later for step in finding.steps for later in (step, step + 1)}
 
 
-def _with_waiting(findings: Sequence[Finding], waited: Floats, times: CallTimes, members: Members) -> list[Finding]:
+def _set_delays(findings: Sequence[Finding], waited: Floats, times: CallTimes, members: Members) -> list[Finding]:
     """Set the delay of each finding. `waited` is how long the others waited for each rank in each step."""
-    rows = _rows(times, members)
-    told = []
+    rows = _rows_by_rank(times, members)
+    updated = []
     for each in findings:
-        own = [step for step in _with_next(each) if step < waited.shape[1]]
+        own = [step for step in _add_next_steps(each) if step < waited.shape[1]]
         of_ranks = [rows[rank] for rank in each.ranks if rank in rows and each.severity is not Severity.NOTE]
-        told.append(replace(each, delay=max((int(waited[row, own].sum()) for row in of_ranks), default=0)))
-    return told
+        updated.append(replace(each, delay=max((int(waited[row, own].sum()) for row in of_ranks), default=0)))
+    return updated
 
 
 def _delay_findings(
@@ -111,11 +111,11 @@ def _delay_findings(
         member = members.members[times.positions[delay.row]]
         token = calls.tokens[int(family.reference[delay.position])]
         lost = sum(int(losses[delay.row, step]) for step in left)
-        place = _place_in(delay, left[0], steps)
+        place = _position_in_step(delay, left[0], steps)
         if delay.is_in_call:
             where = f"in {token.function}"
         else:
-            before = Counter(family.reference[max(_place_in(delay, step, steps) - 1, 0)] for step in left)
+            before = Counter(family.reference[max(_position_in_step(delay, step, steps) - 1, 0)] for step in left)
             after = calls.tokens[int(before.most_common(1)[0][0])]
             where = f"between calls at {token.line_key}"
             if after.line_key != token.line_key:
@@ -140,14 +140,14 @@ def _delay_findings(
         )
 
 
-def _place_in(delay: RankDelay, step: int, steps: LoopSteps) -> int:
-    """Return the place in a step that corresponds to the place of a delay."""
+def _position_in_step(delay: RankDelay, step: int, steps: LoopSteps) -> int:
+    """Return the index, in a step, of the call that corresponds to the call of a delay."""
     of = steps.step_of(delay.position)
     behind = delay.position - int(steps.starts[of]) if of is not None else 0
     return min(int(steps.starts[step]) + behind, int(steps.starts[-1]) - 1)
 
 
-def _clocks(times: CallTimes, alignment: ClockAlignment, members: Members) -> tuple[Clock, ...]:
+def _build_clocks(times: CallTimes, alignment: ClockAlignment, members: Members) -> tuple[Clock, ...]:
     ordered = np.sort(times.base)
     usual = int(ordered[(len(ordered) - 1) // 2])
     ahead = [int(base) - usual + round(offset) for base, offset in zip(times.base, alignment.offset, strict=True)]
@@ -168,10 +168,10 @@ def _clock_findings(clocks: Sequence[Clock], machines: Sequence[int], span: floa
         ranks = tuple(each.rank for each in of_machine)
         gained = first.drift * span / 1e9
         whose = "Its clock" if len(ranks) == 1 else "Their machine's clock"
-        if abs(first.offset) >= _CLOCK_IS_OFF:
-            said = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
+        if abs(first.offset) >= _MIN_OFFSET_NS:
+            error = f"is {words.duration(abs(first.offset))} {'ahead of' if first.offset > 0 else 'behind'} the others'"
         elif abs(gained) >= _MIN_DRIFT_NS:
-            said = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} per second"
+            error = f"{'gains' if gained > 0 else 'loses'} {words.duration(round(abs(first.drift)))} per second"
         else:
             continue
-        yield Finding(Kind.CLOCK, Severity.WARNING, ranks, f"{whose} {said}.")
+        yield Finding(Kind.CLOCK, Severity.WARNING, ranks, f"{whose} {error}.")

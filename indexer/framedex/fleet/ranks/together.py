@@ -1,4 +1,4 @@
-"""Detect ranks of one machine that did not run at the same time, so they cannot have waited for one another."""
+"""Detect ranks of one machine that ran one after the other, so they cannot have waited for one another."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ def describe_separate_runs(members: Members, calls: JobCalls) -> Iterator[str]:
     for place, machine in enumerate(members.machines):
         if len(calls.sequences[place].start):
             by_machine[machine].append(place)
-    apart = []
+    sentences = []
     for places in by_machine.values():
-        groups = _groups(places, calls)
+        groups = _group_concurrent_ranks(places, calls)
         if len(groups) > 1:
             ranks = [
                 words.first_names([str(members.members[place].rank) for place in group], "rank") for group in groups
             ]
             more = " and so on" if len(ranks) > _MAX_LISTED else ""
             host = printable(members.members[places[0]].host)
-            apart.append(f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}.")
-    yield from apart[:_MAX_LISTED]
-    if len(apart) > _MAX_LISTED:
-        yield f"The same holds for {words.count(len(apart) - _MAX_LISTED, 'other host')}."
+            sentences.append(
+                f"Ranks of {host} did not run at the same time: {', then '.join(ranks[:_MAX_LISTED])}{more}."
+            )
+    yield from sentences[:_MAX_LISTED]
+    if len(sentences) > _MAX_LISTED:
+        yield f"The same holds for {words.count(len(sentences) - _MAX_LISTED, 'other host')}."
 
 
-def _groups(ranks: list[int], calls: JobCalls) -> list[list[int]]:
+def _group_concurrent_ranks(ranks: list[int], calls: JobCalls) -> list[list[int]]:
     """Group ranks that ran at the same time, in order of time."""
     groups: list[list[int]] = []
     latest = 0
     for place in sorted(ranks, key=lambda place: int(calls.sequences[place].start[0])):
-        first, last = _span(calls.sequences[place])
+        first, last = _time_span(calls.sequences[place])
         if not groups or first > latest:
             groups.append([])
         groups[-1].append(place)
@@ -50,6 +52,6 @@ def _groups(ranks: list[int], calls: JobCalls) -> list[list[int]]:
     return [sorted(group) for group in groups]
 
 
-def _span(sequence: RankCalls) -> tuple[int, int]:
+def _time_span(sequence: RankCalls) -> tuple[int, int]:
     """Return the start of a rank's first call and the end of its last one."""
     return int(sequence.start[0]), int(sequence.start[-1]) + max(int(sequence.duration[-1]), 0)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.base.errors import FramedexError
-from framedex.live.look import look_at
 from framedex.live.model import LiveFrame
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import target_of_capture
 from framedex.live.waits import Wait, WaitKind, innermost_line
 
@@ -19,23 +19,23 @@ _MAX_BYTES = 64 << 20  # of the streams of a capture
 _BATCH = 1 << 16  # calls
 
 
-def line_now(state: RankState) -> tuple[LiveFrame | None, str]:
+def find_current_line(state: RankState) -> tuple[LiveFrame | None, str]:
     """The user's line that the main thread of a rank executes, and the library function that it calls.
 
     The line is None if the process has ended or is on another machine. The function is empty if the line calls none.
     """
     try:
-        look = look_at(target_of_capture(state.capture))
+        snapshot = take_snapshot(target_of_capture(state.capture))
     except FramedexError:
         return None, ""
-    main = look.threads[0] if look.threads and look.may_continue else None
+    main = snapshot.threads[0] if snapshot.threads and snapshot.may_continue else None
     if main is None or main.python is None or not main.python.frames:
         return None, ""
     wait = Wait(WaitKind.UNKNOWN, main)
-    return wait.line, wait.api
+    return wait.line, wait.called_function
 
 
-def line_of_last_call(capture: Path) -> tuple[LiveFrame | None, str]:
+def find_last_call_line(capture: Path) -> tuple[LiveFrame | None, str]:
     """The user's line that made the last call of the main thread, and its function; None in a large capture."""
     from framedex.captures import CaptureStream
 

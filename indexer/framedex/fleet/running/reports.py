@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from framedex.fleet.running.lines import line_now, line_of_last_call
+from framedex.fleet.running.lines import find_current_line, find_last_call_line
 from framedex.fleet.running.states import RankState, RunningJob
 from framedex.fleet.running.verdicts import JobDiagnosis, RankVerdict, diagnose_job
 
@@ -42,7 +42,7 @@ class JobReport:
 
     @property
     def suspects(self) -> Sequence[RankState]:
-        """The first ranks to blame that have a capture; otherwise the first one that waits, or the first ranks."""
+        """The first blamed ranks that have a capture. Without any: the first rank that waits, or the first ranks."""
         ranks, diagnosis = self.job.ranks, self.diagnosis
         blamed = [each for each in ranks if each.rank in diagnosis.blamed]
         waiting = [each for each in ranks if each.rank in diagnosis.waiting[:1]]
@@ -60,9 +60,9 @@ class JobReport:
 
 
 def report_job(job: RunningJob, patience_s: float) -> JobReport:
-    """Find the ranks that the others of a job have waited for, for `patience_s` seconds."""
+    """Return the report on a job. A rank counts as waiting after `patience_s` seconds in one wait."""
     diagnosis = diagnose_job(job, round(patience_s * _NS_PER_S))
     blamed = [each for each in job.ranks if each.rank in diagnosis.blamed][:MAX_LINES]
-    now = {each.rank: line_now(each) for each in blamed}
-    last = {each.rank: line_of_last_call(each.capture) for each in blamed if now[each.rank][0] is None}
+    now = {each.rank: find_current_line(each) for each in blamed}
+    last = {each.rank: find_last_call_line(each.capture) for each in blamed if now[each.rank][0] is None}
     return JobReport(job, diagnosis, now, last)

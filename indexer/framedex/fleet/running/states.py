@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from framedex.base import words
 from framedex.base.errors import FramedexError
 from framedex.captures.folders import captures_within
-from framedex.captures.metadata import read_end, read_metadata
+from framedex.captures.metadata import read_metadata, read_program_end
 from framedex.fleet.origin import Origin, job_size
 from framedex.live.waits import call_frames, innermost_line
 
@@ -26,7 +26,7 @@ _RUNTIME_CALL = "PJRT_"
 
 
 class RankActivity(StrEnum):
-    """What a rank does. Ranks that wait have arrived where the others must arrive, too."""
+    """The activity of a rank. Ranks that wait have reached the point that the other ranks have to reach."""
 
     WAITS_IN_CALL = "waits in a call"  # of the runtime, which has not returned
     WAITS_FOR_RESULT = "waits for a result"  # of work that it has dispatched
@@ -100,8 +100,8 @@ def read_job(folders: Iterable[Path], name: str | None = None) -> RunningJob:
     return RunningJob(chosen, max(*sizes, ranks[-1].rank + 1), ranks, now)
 
 
-def read_job_of(target: Target, folder: Path) -> RunningJob | None:
-    """The job to which a target belongs, if a folder has captures of several of its ranks, otherwise None."""
+def find_job_of_target(target: Target, folder: Path) -> RunningJob | None:
+    """The job of a target, if a folder has captures of several ranks of that job; otherwise None."""
     if target.capture == folder or target.metadata is None:
         return None
     origin = Origin.from_metadata(target.metadata)
@@ -111,7 +111,7 @@ def read_job_of(target: Target, folder: Path) -> RunningJob | None:
     if not origin.job and any(
         each.ended_unix_ns is not None and each.ended_unix_ns < origin.started_ns for each in job.ranks
     ):
-        return None  # an earlier run: jobs without a name are not told apart
+        return None  # an earlier run: jobs without a name cannot be distinguished
     return job if len(job.ranks) > 1 else None
 
 
@@ -142,11 +142,11 @@ def _read_rank(rank: int, captures: Sequence[tuple[Path, Metadata, Origin]]) -> 
         for capture, metadata, _ in captures
         if metadata is latest or (run is not None and metadata.launch is not None and metadata.launch.run == run)
     ]
-    states = [_state_of(rank, capture, metadata) for capture, metadata in of_run]
+    states = [_read_state(rank, capture, metadata) for capture, metadata in of_run]
     return max(states, key=lambda state: state.calls)
 
 
-def _state_of(rank: int, capture: Path, metadata: Metadata) -> RankState:
+def _read_state(rank: int, capture: Path, metadata: Metadata) -> RankState:
     from framedex.captures.open_calls import read_open_calls
 
     host = metadata.host or ""
@@ -155,7 +155,7 @@ def _state_of(rank: int, capture: Path, metadata: Metadata) -> RankState:
     except FramedexError as error:
         return RankState(rank, capture, host, RankActivity.UNREADABLE, None, problem=error.message)
     calls = sum(thread.calls for thread in threads)
-    end = read_end(capture)
+    end = read_program_end(capture)
     ended = end.ended_unix_ns if end is not None else None
     to_unix = (metadata.started_unix_ns or 0) - (metadata.started_clock_ns or 0)
 

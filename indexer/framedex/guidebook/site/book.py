@@ -20,7 +20,7 @@ from framedex.model.guidebook import (
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """A framework on a plug-in, as shared by runs."""
+    """A framework and a plug-in with their versions: the set-up that several runs share."""
 
     framework: str
     version: str
@@ -28,8 +28,8 @@ class Setup:
     api: str
 
     @property
-    def calls_from(self) -> str:
-        """The framework with its version."""
+    def framework_name(self) -> str:
+        """The name of the framework with its version."""
         return f"{self.framework} {self.version}".strip()
 
 

@@ -137,13 +137,13 @@ def _find_paths(observed: Sequence[ObservedFunction], book: GuidebookData) -> li
     versions: dict[str, list[ObservedFunction]] = defaultdict(list)
     for each in observed:
         if each.paths:
-            versions[run_setup(book.runs[each.run]).calls_from].append(each)
+            versions[run_setup(book.runs[each.run]).framework_name].append(each)
     shown = []
     for framework, group in versions.items():
         trees = PathTrees()
         for each in group:
             trees.add_trees(each.paths, each.omitted_calls)
-        paths, left_out = trees.cut(max(MAX_FRAMES // len(versions), _MIN_FRAMES))
+        paths, left_out = trees.truncate(max(MAX_FRAMES // len(versions), _MIN_FRAMES))
         html = render_paths(paths, CharacterBudget(_PATHS_CHARACTERS // len(versions)))
         shown.append(DisplayedPaths(framework, len(group), sum(each.calls for each in group), html, left_out))
     return sorted(shown, key=lambda each: -each.calls)

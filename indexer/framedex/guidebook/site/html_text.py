@@ -1,7 +1,7 @@
 """Render texts and stack paths of captures as HTML.
 
 Texts are truncated, invisible characters are escaped, and locations link to their public pages. Notes and comments of
-programs may use a small part of Markdown: paragraphs, lists, `code` and web links. Texts of programs are
+programs may use a subset of Markdown: paragraphs, lists, `code` and web links. Texts of programs are
 untrusted, because they come from captures. Merged stacks are lists, one per part without branches.
 """
 
@@ -124,8 +124,8 @@ class CharacterBudget:
     def __init__(self, characters: int) -> None:
         self.left = characters
 
-    def take(self, html: str) -> bool:
-        """Whether the text fits; if so, it is deducted."""
+    def try_spend(self, html: str) -> bool:
+        """Deduct the characters of a text. Returns False, and deducts nothing, if the text does not fit."""
         if len(html) > self.left:
             return False
         self.left -= len(html)
@@ -147,7 +147,7 @@ def _render_branches(nodes: Sequence[PathNode], budget: CharacterBudget, depth: 
     for index, node in enumerate(nodes):
         chain = _unbranched_chain(node)
         frames = Markup("").join(_render_frame(frame) for frame in chain)
-        if depth >= _MAX_DEPTH or not budget.take(frames):
+        if depth >= _MAX_DEPTH or not budget.try_spend(frames):
             left_out += node.calls
             continue
         listed = Markup('<ol class="road">{}</ol>').format(frames)

@@ -78,7 +78,7 @@ def tasks_overview_page(book: GuidebookData, templates: Templates) -> Page:
 
 def _setup_text(book: GuidebookData, task: Task) -> str:
     setup = run_setup(book.runs[task.run])
-    return f"{setup.calls_from}, {setup.plugin}"
+    return f"{setup.framework_name}, {setup.plugin}"
 
 
 def render_line(text: str, links: dict[str, str]) -> Markup:
@@ -104,7 +104,7 @@ def _show_step(step: Step, links: dict[str, str], budget: CharacterBudget) -> Di
     lacks_paths = False
     for place in prioritize_calls(listed):
         path = render_path(listed[place].path) if listed[place].path else Markup("")
-        fits = budget.take(path)
+        fits = budget.try_spend(path)
         paths[place] = path if fits else Markup("")
         lacks_paths = lacks_paths or not fits
     shown = [(call, paths[place]) for place, call in enumerate(listed)]
@@ -115,7 +115,7 @@ def _show_step(step: Step, links: dict[str, str], budget: CharacterBudget) -> Di
 
 
 def prioritize_calls(calls: Sequence[StepCall]) -> list[int]:
-    """Return the positions of calls by priority for a stack path: the longest of each function first, then the rest.
+    """Return the indices of calls in the order in which they get stack paths: the longest call of each function first.
 
     So a step that compiles shows the path to the compilation, even after many queries of buffers.
     """

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.jsonstream import members
-from framedex.imports.names import build_imported_frame, frame_of_text, thread_of_text
+from framedex.imports.jsonstream import read_members
+from framedex.imports.names import build_imported_frame, parse_frame, parse_thread_label
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
@@ -26,7 +26,7 @@ _PY_SPY = "py-spy"
 _FIRST_LINES = ("fee", "FEE", "python_function")
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes are an object with trace events, or a list of them."""
     return _TRACE.search(head) is not None or _EVENT.match(head) is not None
 
@@ -35,19 +35,19 @@ def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the trace events. Raises ValueError as `ImportFormat.read` does."""
     trace = _Trace(builder)
     if source.contains(b'"stackFrames"'):
-        for key, value in members(source):
+        for key, value in read_members(source):
             if key == "stackFrames":
-                trace.take_frames(value)
-    for key, value in members(source):
+                trace.read_frames(value)
+    for key, value in read_members(source):
         if key in ("", "traceEvents"):
             trace.add_event(value)
         elif key == "samples":
-            trace.take_sample(value)
+            trace.add_stack_sample(value)
     trace.finish()
 
 
 class _Thread(NamedTuple):
-    """A thread of a process."""
+    """The key of a thread."""
 
     pid: int
     tid: int
@@ -72,25 +72,25 @@ class _Trace:
     known: dict[str, int] = field(default_factory=dict)  # stack frame -> stack
     events: int = 0
 
-    def take_frames(self, value: Any) -> None:
+    def read_frames(self, value: Any) -> None:
         """Read the frames that events refer to."""
-        for name, told in value.items() if isinstance(value, dict) else ():
-            if isinstance(told, dict) and isinstance(told.get("name"), str):
-                frame = self.builder.frame(frame_of_text(told["name"]))
-                self.frames[name] = _StackFrame(frame, str(told.get("parent", "")))
+        for name, frame_fields in value.items() if isinstance(value, dict) else ():
+            if isinstance(frame_fields, dict) and isinstance(frame_fields.get("name"), str):
+                frame = self.builder.add_frame(parse_frame(frame_fields["name"]))
+                self.frames[name] = _StackFrame(frame, str(frame_fields.get("parent", "")))
 
     def add_event(self, event: Any) -> None:
         """Read an event."""
         if not isinstance(event, dict):
             raise ValueError("an event in it is not an object")
-        phase, thread = event.get("ph"), _Thread(_id(event.get("pid")), _id(event.get("tid")))
+        phase, thread = event.get("ph"), _Thread(_parse_id(event.get("pid")), _parse_id(event.get("tid")))
         if phase == "M":
-            told = event.get("args")
-            if event.get("name") == "thread_name" and isinstance(told, dict):
-                self.names[thread] = str(told.get("name", ""))
+            arguments = event.get("args")
+            if event.get("name") == "thread_name" and isinstance(arguments, dict):
+                self.names[thread] = str(arguments.get("name", ""))
             return
         if phase == "P":
-            self.take_sample(event)
+            self.add_stack_sample(event)
         if phase not in ("X", "B", "E") or self._is_thread(event, thread):
             return
         self.events += 1
@@ -100,58 +100,62 @@ class _Trace:
         if phase == "E":
             self.slices[thread].end(start)
             return
-        frame, outer = self._frame(event), self._outer(event)
+        frame, outer = self._number_frame(event), self._find_outer_stack(event)
         if phase == "B":
             self.slices[thread].begin(start, frame, outer)
         else:
             self.slices[thread].add(start, start + _nanoseconds(event.get("dur", 0)), frame, outer)
 
-    def take_sample(self, event: Any) -> None:
+    def add_stack_sample(self, event: Any) -> None:
         """Read a sample of a stack."""
         if not isinstance(event, dict):
             raise ValueError("a sample in it is not an object")
-        if (stack := self._outer(event)) >= 0:
-            thread = _Thread(_id(event.get("pid")), _id(event.get("tid")))
+        if (stack := self._find_outer_stack(event)) >= 0:
+            thread = _Thread(_parse_id(event.get("pid")), _parse_id(event.get("tid")))
             self.samples.append((thread, _nanoseconds(event.get("ts", 0)), stack))
 
     def finish(self) -> None:
         """Add the samples or the slices to the builder."""
         values = [ValueType("slices", "count"), ValueType("time", "nanoseconds")]
         if not any(self.slices.values()):
-            self.builder.weigh(WeightRules([ValueType("samples", "count")], self.builder.wanted))
+            self.builder.set_weight_rules(WeightRules([ValueType("samples", "count")], self.builder.wanted))
             first = min((at for _, at, _ in self.samples), default=0)
             for thread, at, stack in self.samples:
-                self.builder.sample(self.stacks[stack], self._thread(thread), [1], start=at - first)
+                self.builder.add_sample(self.stacks[stack], self._number_thread(thread), [1], start=at - first)
             return
         for _ in self.samples:
-            self.builder.leave_out("sample", "without a duration, since slices have durations")
-        self.builder.weigh(WeightRules(values, self.builder.wanted))
+            self.builder.count_skipped("sample", "without a duration, since slices have durations")
+        self.builder.set_weight_rules(WeightRules(values, self.builder.wanted))
         first = min(slices.first for slices in self.slices.values() if slices)
         for thread, slices in self.slices.items():
-            add_slices(self.builder, slices, self._thread(thread), self.stacks, first)
+            add_slices(self.builder, slices, self._number_thread(thread), self.stacks, first)
 
-    def _thread(self, thread: _Thread) -> int:
-        return self.builder.thread(max(thread.tid, 0), self.names.get(thread, ""))
+    def _number_thread(self, thread: _Thread) -> int:
+        return self.builder.add_thread(max(thread.tid, 0), self.names.get(thread, ""))
 
-    def _frame(self, event: dict[str, Any]) -> int:
+    def _number_frame(self, event: dict[str, Any]) -> int:
         name = event.get("name")
-        frame = frame_of_text(name if isinstance(name, str) and name else "slice without a name")
+        frame = parse_frame(name if isinstance(name, str) and name else "slice without a name")
         if event.get("cat") in _FIRST_LINES:
             frame = replace(frame, line=0, first_line=frame.line)
-        told = event.get("args") if event.get("cat") == _PY_SPY else None
-        if isinstance(told, dict) and isinstance(told.get("filename"), str) and type(told.get("line")) is int:
-            frame = build_imported_frame(frame.function, told["filename"], min(told["line"], 1 << 31))
-        return self.builder.frame(frame)
+        arguments = event.get("args") if event.get("cat") == _PY_SPY else None
+        if (
+            isinstance(arguments, dict)
+            and isinstance(arguments.get("filename"), str)
+            and type(arguments.get("line")) is int
+        ):
+            frame = build_imported_frame(frame.function, arguments["filename"], min(arguments["line"], 1 << 31))
+        return self.builder.add_frame(frame)
 
     def _is_thread(self, event: dict[str, Any], thread: _Thread) -> bool:
         """Whether a slice is py-spy's label of a thread, not a frame."""
-        if event.get("cat") != _PY_SPY or (told := thread_of_text(str(event.get("name")))) is None:
+        if event.get("cat") != _PY_SPY or (label := parse_thread_label(str(event.get("name")))) is None:
             return False
-        self.names[thread] = told[1]
+        self.names[thread] = label[1]
         return True
 
-    def _outer(self, event: dict[str, Any]) -> int:
-        """The number of the stack stored with an event; -1 if there is none."""
+    def _find_outer_stack(self, event: dict[str, Any]) -> int:
+        """Return the number of the stack stored with an event; -1 if there is none."""
         innermost = event.get("sf")
         if innermost is None or (key := str(innermost)) not in self.frames:
             return -1
@@ -167,7 +171,7 @@ class _Trace:
         return self.known[key]
 
 
-def _id(value: Any) -> int:
+def _parse_id(value: Any) -> int:
     """Parse the id of a process or thread. Some recorders write it as a string."""
     if isinstance(value, str):
         value = int(value) if value.isascii() and value.isdecimal() and len(value) < 19 else 0

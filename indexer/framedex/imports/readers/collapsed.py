@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 from framedex.base.lazy import compiled_on_use
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.names import frame_of_austin, frame_of_text, thread_id, thread_of_text
-from framedex.imports.source import HEAD, Source, lines_of
+from framedex.imports.names import parse_austin_frame, parse_frame, parse_thread_id, parse_thread_label
+from framedex.imports.source import HEAD, Source, split_lines
 from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame
 
@@ -28,11 +28,11 @@ _DEEP_STACK_FRAMES = 500  # frames, of 120 characters at most each
 _MIN_STACK_SHARE = 0.9  # the least share of stacks among the first lines
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether nearly all of the first lines are stacks with weights."""
     if b"\0" in head:
         return False
-    lines = lines_of(head)
+    lines = split_lines(head)
     if len(head) >= HEAD and len(lines) == 1:  # one deep stack, whose weight comes later
         return lines[0].count(";") >= _DEEP_STACK_FRAMES
     is_cut = len(head) >= HEAD and len(lines) > 1
@@ -60,47 +60,47 @@ def read(source: Source, builder: ProfileBuilder) -> None:
             mode = line.removeprefix(_MODE).strip() if line.startswith(_MODE) else mode
             continue
         if _NO_STACK.match(line):
-            builder.leave_out("line", "without a stack")
+            builder.count_skipped("line", "without a stack")
             continue
         match = _LINE.match(line)
         if match is None:
-            builder.leave_out("line", "without a weight at its end")
+            builder.count_skipped("line", "without a weight at its end")
             continue
         weights = [int(weight) for weight in match["weights"].split(",")]
         if not is_begun:
             mode = "wall" if mode == "full" and len(weights) == 1 else mode
-            builder.weigh(WeightRules(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
+            builder.set_weight_rules(WeightRules(_VALUES.get(mode, _PLAIN), builder.wanted, usual=0))
             is_begun = True
         if len(weights) != (3 if mode == "full" else 1):
-            builder.leave_out("line", "with another number of weights")
+            builder.count_skipped("line", "with another number of weights")
             continue
         if mode == "full":
             time, is_idle, memory = weights
             weights = [time, 0 if is_idle else time, memory]
-        _add(builder, match["stack"], weights, frame_of_austin if mode in _VALUES else frame_of_text)
+        _add(builder, match["stack"], weights, parse_austin_frame if mode in _VALUES else parse_frame)
 
 
 def _add(builder: ProfileBuilder, text: str, weights: list[int], frame_of: Callable[[str], ImportedFrame]) -> None:
     tid, name = 0, ""
     if (austin := _AUSTIN.match(text)) is not None:
-        tid, text = thread_id(austin["tid"]), text[austin.end() :]
+        tid, text = parse_thread_id(austin["tid"]), text[austin.end() :]
     parts = [part for part in text.split(";") if part]
     place = 0
-    while place < len(parts) and (thread := thread_of_text(parts[place])) is not None:
+    while place < len(parts) and (thread := parse_thread_label(parts[place])) is not None:
         after = _after_label(parts, place)
         tid, name = thread
         name = ";".join((name, *parts[place + 1 : after])) if name else ""
         place = after
-    frames = [builder.frame(frame_of(part)) for part in parts[place:]]
-    builder.sample(frames[::-1], builder.thread(tid, name), weights)
+    frames = [builder.add_frame(frame_of(part)) for part in parts[place:]]
+    builder.add_sample(frames[::-1], builder.add_thread(tid, name), weights)
 
 
 def _after_label(parts: Sequence[str], start: int) -> int:
-    """The index after py-spy's label of a process or thread, which may contain semicolons."""
+    """Return the index of the first part after py-spy's label of a process or thread. The label may have semicolons."""
     if parts[start].startswith("process"):  # `process 7:"python -c import a; a.run()"`
         return next((at + 1 for at in range(start, len(parts)) if parts[at].endswith('"')), start + 1)
     following = range(start + 1, len(parts))
-    return next((at for at in following if _is_frame(parts[at]) or thread_of_text(parts[at])), start + 1)
+    return next((at for at in following if _is_frame(parts[at]) or parse_thread_label(parts[at])), start + 1)
 
 
 def _is_frame(part: str) -> bool:

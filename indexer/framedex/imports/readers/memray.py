@@ -9,7 +9,7 @@ import csv
 from typing import Any
 
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.jsonstream import members
+from framedex.imports.jsonstream import read_members
 from framedex.imports.names import build_imported_frame
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
@@ -19,14 +19,14 @@ _ALLOCATIONS, _BYTES = ValueType("allocations", "count"), ValueType("memory", "b
 _MAX_DIGITS = 18
 
 
-def fits_csv(head: bytes) -> bool:
+def matches_csv(head: bytes) -> bool:
     """Whether the first line names memray's columns."""
     return head.startswith(",".join(_COLUMNS).encode())
 
 
 def read_csv(source: Source, builder: ProfileBuilder) -> None:
     """Read the allocations. Raises ValueError as `ImportFormat.read` does."""
-    builder.weigh(WeightRules([_ALLOCATIONS, _BYTES], builder.wanted))
+    builder.set_weight_rules(WeightRules([_ALLOCATIONS, _BYTES], builder.wanted))
     try:
         for number, row in enumerate(csv.reader(source.lines())):
             if number and row:
@@ -41,13 +41,13 @@ def _add_row(builder: ProfileBuilder, row: list[str]) -> None:
     allocator, allocations, size, tid, name, trace = row
     frames = []
     for part in filter(None, trace.split("|")):
-        function, file, line = _split(part)
-        frames.append(builder.frame(build_imported_frame(function, file, line)))
-    thread = builder.thread(_parse_number(tid), "" if name.startswith("0x") else name)
-    builder.sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
+        function, file, line = _split_frame(part)
+        frames.append(builder.add_frame(build_imported_frame(function, file, line)))
+    thread = builder.add_thread(_parse_number(tid), "" if name.startswith("0x") else name)
+    builder.add_sample(frames, thread, [_parse_number(allocations), _parse_number(size)], {"allocator": allocator})
 
 
-def _split(part: str) -> tuple[str, str, int]:
+def _split_frame(part: str) -> tuple[str, str, int]:
     """Split a frame into function, file and line. The file may contain semicolons."""
     function, _, rest = part.partition(";")
     file, _, line = rest.rpartition(";")
@@ -60,7 +60,7 @@ def _parse_number(text: str) -> int:
     return int(text)
 
 
-def fits_gprof2dot(head: bytes) -> bool:
+def matches_gprof2dot(head: bytes) -> bool:
     """Whether the JSON begins like gprof2dot's own format."""
     return head.lstrip().startswith(b'{"version": 0, "costs"')
 
@@ -69,33 +69,35 @@ def read_gprof2dot(source: Source, builder: ProfileBuilder) -> None:
     """Read the events. Raises ValueError as `ImportFormat.read` does."""
     functions: list[int] = []
     values: list[ValueType] = []
-    for key, value in members(source):  # first pass: functions and costs come after the events
+    for key, value in read_members(source):  # first pass: functions and costs come after the events
         if key == "functions":
-            functions.append(builder.frame(build_imported_frame(_text(value, "name"), _text(value, "module"))))
+            functions.append(
+                builder.add_frame(build_imported_frame(_text_at(value, "name"), _text_at(value, "module")))
+            )
         elif key == "costs":
-            values.append(ValueType(_text(value, "description").lower(), _text(value, "unit")))
+            values.append(ValueType(_text_at(value, "description").lower(), _text_at(value, "unit")))
     if not values:
         raise ValueError("it has no costs")
-    builder.weigh(WeightRules(values, builder.wanted))
-    thread = builder.thread()
-    for key, value in members(source):
+    builder.set_weight_rules(WeightRules(values, builder.wanted))
+    thread = builder.add_thread()
+    for key, value in read_members(source):
         if key == "events":
-            chain, cost = _numbers(value, "callchain"), _numbers(value, "cost")
+            chain, cost = _integers_at(value, "callchain"), _integers_at(value, "cost")
             if len(cost) != len(values):
                 raise ValueError("an event has the wrong number of costs")
             if not all(0 <= each < len(functions) for each in chain):
                 raise ValueError(f"an event refers to a missing function: the file has {len(functions)}")
-            builder.sample([functions[each] for each in chain], thread, cost)
+            builder.add_sample([functions[each] for each in chain], thread, cost)
 
 
-def _numbers(event: Any, key: str) -> list[int]:
+def _integers_at(event: Any, key: str) -> list[int]:
     numbers = event.get(key) if isinstance(event, dict) else None
     if not isinstance(numbers, list) or not all(type(each) is int for each in numbers):
         raise ValueError(f"an event has no list of integers in '{key}'")
     return numbers
 
 
-def _text(value: Any, key: str) -> str:
+def _text_at(value: Any, key: str) -> str:
     text = value.get(key) if isinstance(value, dict) else None
     if not isinstance(text, str):
         raise ValueError(f"it has an object without a string in '{key}'")

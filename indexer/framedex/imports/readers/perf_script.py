@@ -16,8 +16,8 @@ from itertools import pairwise
 from framedex.base.errors import FramedexError
 from framedex.base.lazy import compiled_on_use
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.names import build_imported_frame, frame_of_text
-from framedex.imports.source import Source, lines_of
+from framedex.imports.names import build_imported_frame, parse_frame
+from framedex.imports.source import Source, split_lines
 from framedex.imports.values import ValueType, WeightRules
 from framedex.model import ImportedFrame, Language
 
@@ -42,9 +42,9 @@ _SAMPLES = "samples"
 _RECORD = "PERF_RECORD_"  # prefix of records other than samples
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether a sample's heading and its innermost frame are among the first lines."""
-    lines = [line.rstrip() for line in lines_of(head)]
+    lines = [line.rstrip() for line in split_lines(head)]
     return any(_is_sample(line, after) for line, after in pairwise([*lines, ""]))
 
 
@@ -53,7 +53,7 @@ def _is_sample(line: str, after: str) -> bool:
     if heading is None:
         return False
     if heading["rest"]:
-        return _single(heading) is not None
+        return _frame_of_heading(heading) is not None
     frame = _FRAME.match(after)
     if frame is None:
         return False
@@ -66,8 +66,8 @@ def _heading(line: str) -> re.Match[str] | None:
     return None if line.startswith(("\t", "#")) else _HEADING.match(line)
 
 
-def _single(heading: re.Match[str]) -> re.Match[str] | None:
-    """The frame at the end of a heading; None for the fields of a tracepoint."""
+def _frame_of_heading(heading: re.Match[str]) -> re.Match[str] | None:
+    """Return the frame at the end of a heading; None if the heading ends with a tracepoint's fields."""
     frame = _FRAME.match(heading["rest"] or "")
     return frame if frame is not None and frame["module"] else None
 
@@ -96,34 +96,34 @@ class _SampleParser:
         line = line.rstrip()
         heading = _heading(line)
         if heading is not None:
-            self._end()
+            self._add_current_sample()
             self._heading = heading
-            single = _single(heading)
+            single = _frame_of_heading(heading)
             self._frames = [_build_frame(single)] if single is not None else []
         elif not line:
             if self._frames:
-                self._end()
+                self._add_current_sample()
         elif self._heading is not None:
-            self._take_behind(line)
+            self._read_after_heading(line)
 
-    def _take_behind(self, line: str) -> None:
-        """Read a line after a heading: a frame, or the source line of the last frame."""
+    def _read_after_heading(self, line: str) -> None:
+        """Read a line below a heading: a frame, or the source line of the last frame."""
         frame = _FRAME.match(line)
         if frame is not None:
             self._frames.append(_build_frame(frame))
         elif self._frames and (place := _SOURCE.match(line)) is not None:
             last = self._frames[-1]
-            told = build_imported_frame(last.function, place["path"], int(place["line"]), module=last.module)
-            self._frames[-1] = replace(told, is_inlined=last.is_inlined or place["inlined"] is not None)
+            located = build_imported_frame(last.function, place["path"], int(place["line"]), module=last.module)
+            self._frames[-1] = replace(located, is_inlined=last.is_inlined or place["inlined"] is not None)
 
     def finish(self) -> None:
         """Add the last sample."""
-        self._end()
+        self._add_current_sample()
         if self._builder.weighing is None and self._other_events:
             names = ", ".join((_SAMPLES, *self._other_events))
             raise FramedexError(f"It has no event '{self._event}'.", f"Choose one of these: {names}.")
 
-    def _end(self) -> None:
+    def _add_current_sample(self) -> None:
         """Add the current sample."""
         heading, frames = self._heading, self._frames
         self._heading, self._frames = None, []
@@ -136,20 +136,20 @@ class _SampleParser:
             self._event = event
         if event != self._event:
             self._other_events[event] = None
-            self._builder.leave_out("sample", f"of an event other than {self._event!r}: choose it with `--value`")
+            self._builder.count_skipped("sample", f"of an event other than {self._event!r}: choose it with `--value`")
             return
         if self._builder.weighing is None:
-            self._weigh(event, heading["period"])
-        numbers = [self._builder.frame(frame) for frame in frames]
-        thread = self._builder.thread(max(int(heading["tid"]), 0), heading["name"])
-        self._builder.sample(numbers, thread, [1, int(heading["period"] or 1)], start=self._since_first(heading))
+            self._set_weights(event, heading["period"])
+        numbers = [self._builder.add_frame(frame) for frame in frames]
+        thread = self._builder.add_thread(max(int(heading["tid"]), 0), heading["name"])
+        self._builder.add_sample(numbers, thread, [1, int(heading["period"] or 1)], start=self._elapsed_ns(heading))
 
-    def _weigh(self, event: str, period: str | None) -> None:
+    def _set_weights(self, event: str, period: str | None) -> None:
         is_time = event in _NANOSECONDS and bool(period)
         values = [ValueType(_SAMPLES, "count"), ValueType(event, "nanoseconds" if is_time else "count")]
-        self._builder.weigh(WeightRules(values, self._builder.wanted, usual=1 if is_time else 0))
+        self._builder.set_weight_rules(WeightRules(values, self._builder.wanted, usual=1 if is_time else 0))
 
-    def _since_first(self, heading: re.Match[str]) -> int:
+    def _elapsed_ns(self, heading: re.Match[str]) -> int:
         """Nanoseconds since the first sample."""
         if heading["seconds"] is None:
             return 0
@@ -164,7 +164,7 @@ def _build_frame(frame: re.Match[str]) -> ImportedFrame:
     is_inlined = module == _INLINED
     if function in ("", _UNKNOWN):
         function = f"{int(frame['address'], 16):#x}"
-    told = frame_of_text(function)
-    if told.language is Language.PYTHON:  # a perf trampoline: its map is not a binary
-        return told
-    return replace(told, module="" if module in (_UNKNOWN, _INLINED) else module, is_inlined=is_inlined)
+    parsed = parse_frame(function)
+    if parsed.language is Language.PYTHON:  # a perf trampoline: its map is not a binary
+        return parsed
+    return replace(parsed, module="" if module in (_UNKNOWN, _INLINED) else module, is_inlined=is_inlined)

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 
 from framedex.base.protobuf import Message, signed
 from framedex.imports.building import ProfileBuilder
-from framedex.imports.names import build_imported_frame, frame_of_text
+from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.sequences import NAMES, SOURCES, Sequence, Stacks
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
-from framedex.imports.tracks import Tracks, of_sequence
+from framedex.imports.tracks import Tracks, default_track
 from framedex.imports.values import ValueType, WeightRules
 from framedex.imports.wire import first_fields, stream_fields, within_first_field
 
@@ -36,7 +36,7 @@ _BEGINS_COMPRESSED = b"\x92\x03"
 _RATIO, _LEAST = 300, 1 << 20  # limits for the size of decompressed packets, in bytes
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes are packets. The first has a time, a sequence number, or compressed packets."""
     if not head.startswith(b"\x0a"):
         return False
@@ -52,17 +52,17 @@ def fits(head: bytes) -> bool:
 
 def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the packets. Raises ValueError as `ImportFormat.read` does."""
-    told = _FirstPass()
+    first_pass = _FirstPass()
     for packet in _packets(source):
-        told.learn(packet)
-    has_slices = told.slices > 0 and not (told.samples and builder.wanted == "samples")
+        first_pass.add_packet(packet)
+    has_slices = first_pass.slices > 0 and not (first_pass.samples and builder.wanted == "samples")
     slices = [ValueType("slices", "count"), ValueType("time", "nanoseconds")]
-    builder.weigh(WeightRules(slices if has_slices else [ValueType("samples", "count")], builder.wanted))
-    for _ in range(told.heaps):
-        builder.leave_out("heap dump", "without samples")
-    for _ in range(told.stack_samples):
-        builder.leave_out("stack sample", "of the unsupported kind StackSample")
-    reading = _PacketReader(builder, told, has_slices)
+    builder.set_weight_rules(WeightRules(slices if has_slices else [ValueType("samples", "count")], builder.wanted))
+    for _ in range(first_pass.heaps):
+        builder.count_skipped("heap dump", "without samples")
+    for _ in range(first_pass.stack_samples):
+        builder.count_skipped("stack sample", "of the unsupported kind StackSample")
+    reading = _PacketReader(builder, first_pass, has_slices)
     for packet in _packets(source):
         reading.read_packet(packet)
     reading.finish()
@@ -100,14 +100,14 @@ class _FirstPass:
     heaps: int = 0
     stack_samples: int = 0
 
-    def learn(self, packet: Message) -> None:
+    def add_packet(self, packet: Message) -> None:
         """Add the descriptions in a packet."""
-        self.tracks.learn(packet, packet.integer(_SEQUENCE))
+        self.tracks.add_descriptions(packet, packet.integer(_SEQUENCE))
         self.samples += (_CHROME_SAMPLES in packet) + (_PERF_SAMPLE in packet)
         self.heaps += _HEAP in packet
         self.stack_samples += _STACK_SAMPLE in packet
         if _EVENT in packet:
-            self.slices += _phase(Message(packet.content(_EVENT))) in ("B", "X")
+            self.slices += _event_phase(Message(packet.content(_EVENT))) in ("B", "X")
         if _SYMBOLS in packet:
             module = Message(packet.content(_SYMBOLS))
             for address in map(Message, module.contents(3)):
@@ -127,7 +127,7 @@ class _PacketReader:
         self._everywhere = Sequence()  # its clocks are global
         self._stacks = Stacks(builder, first_pass.symbols)
         self._slices: dict[Hashable, SliceCollector] = defaultdict(SliceCollector)
-        self._outer: dict[tuple[int, ...], int] = {}
+        self._find_outer_stack: dict[tuple[int, ...], int] = {}
         self._samples = array("q")  # time, thread and stack of each
         self._count = 0
 
@@ -140,46 +140,50 @@ class _PacketReader:
         elif packet.integer(_PACKETS_DROPPED):
             sequence.is_valid = False
         if packet.integer(_FLAGS) & _NEEDS_STATE and not sequence.is_valid:
-            self._builder.leave_out("packet", "that refer to lost data")
+            self._builder.count_skipped("packet", "that refer to lost data")
             return
         if _INTERNED_DATA in packet:
-            sequence.learn(Message(packet.content(_INTERNED_DATA)))
+            sequence.add_interned(Message(packet.content(_INTERNED_DATA)))
         if _DEFAULTS in packet:
             sequence.defaults = Message(packet.content(_DEFAULTS))
         if _CLOCKS in packet:
-            self._learn_clocks(Message(packet.content(_CLOCKS)), sequence)
+            self._set_clocks(Message(packet.content(_CLOCKS)), sequence)
         if _THREAD in packet:
             sequence.thread_time = Message(packet.content(_THREAD)).signed(6) * 1000
         if _EVENT in packet and self._has_slices:
-            self._take_event(packet, Message(packet.content(_EVENT)), sequence, number)
+            self._add_event(packet, Message(packet.content(_EVENT)), sequence, number)
         if _CHROME_SAMPLES in packet:
-            self._take_samples(packet, Message(packet.content(_CHROME_SAMPLES)), sequence, number)
+            self._add_samples(packet, Message(packet.content(_CHROME_SAMPLES)), sequence, number)
         if _PERF_SAMPLE in packet:
-            self._take_perf_sample(packet, Message(packet.content(_PERF_SAMPLE)), sequence)
+            self._add_perf_sample(packet, Message(packet.content(_PERF_SAMPLE)), sequence)
 
     def finish(self) -> None:
         """Add the samples and slices to the builder."""
-        outer = [list(stack) for stack in self._outer]
+        outer = [list(stack) for stack in self._find_outer_stack]
         began = min(self._samples[::3], default=0)
         for place in range(0, len(self._samples), 3):
             at, thread, stack = self._samples[place : place + 3]
-            self._builder.sample(outer[stack], thread, [1], start=at - began)
+            self._builder.add_sample(outer[stack], thread, [1], start=at - began)
         first = min((slices.first for slices in self._slices.values() if slices), default=0)
         for track, slices in self._slices.items():
             if slices:
                 add_slices(
-                    self._builder, slices, self._builder.thread(*self._first_pass.tracks.thread(track)), outer, first
+                    self._builder,
+                    slices,
+                    self._builder.add_thread(*self._first_pass.tracks.thread(track)),
+                    outer,
+                    first,
                 )
 
-    def _learn_clocks(self, snapshot: Message, sequence: Sequence) -> None:
+    def _set_clocks(self, snapshot: Message, sequence: Sequence) -> None:
         clocks = {clock.integer(1): clock.integer(2) for clock in map(Message, snapshot.contents(1))}
         own = snapshot.integer(2) or _BOOT_CLOCK
         builtin = [number for number in clocks if number not in _SEQUENCE_CLOCKS]
         reference = own if own in clocks else next(iter(builtin), None)
         if reference is None:
             return
-        sequence.learn_clocks(snapshot, clocks[reference])
-        self._everywhere.learn_clocks(snapshot, clocks[reference])
+        sequence.set_clocks(snapshot, clocks[reference])
+        self._everywhere.set_clocks(snapshot, clocks[reference])
         if self._builder.started_unix_ns is None and 0 < clocks.get(_REALTIME_CLOCK, 0) < 1 << 63:
             self._builder.started_unix_ns = clocks[_REALTIME_CLOCK]
 
@@ -189,13 +193,13 @@ class _PacketReader:
         of = sequence if clock in _SEQUENCE_CLOCKS else self._everywhere
         return _check_time(of.time(packet.integer(_TIME), clock))
 
-    def _take_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
-        phase = _phase(event)
+    def _add_event(self, packet: Message, event: Message, sequence: Sequence, number: int) -> None:
+        phase = _event_phase(event)
         at = self._event_time(packet, event, sequence)
         if phase not in ("B", "E", "X"):
             return
         default = Message(sequence.defaults.content(_EVENT)).integer(_TRACK)
-        slices = self._slices[event.integer(_TRACK) or default or of_sequence(number)]
+        slices = self._slices[event.integer(_TRACK) or default or default_track(number)]
         if phase == "E":
             slices.end(at)
             return
@@ -203,7 +207,7 @@ class _PacketReader:
         if self._count > MAX_SLICES:
             raise ValueError(f"it has more than {MAX_SLICES:,} slices")
         name = event.text(_NAME) or sequence.text(NAMES, event.integer(_NAME_NUMBER)) or "slice without a name"
-        frame, outer = self._builder.frame(frame_of_text(name)), self._stack_of(event, sequence)
+        frame, outer = self._builder.add_frame(parse_frame(name)), self._find_stack(event, sequence)
         if phase == "B":
             slices.begin(at, frame, outer)
         else:
@@ -215,54 +219,54 @@ class _PacketReader:
             return _check_time(sequence.thread_time_after(event.signed(1)))
         return _check_time(event.signed(16) * 1000) if 16 in event else self._packet_time(packet, sequence)
 
-    def _stack_of(self, event: Message, sequence: Sequence) -> int:
+    def _find_stack(self, event: Message, sequence: Sequence) -> int:
         """The number of the stack of an event; -1 if it has none."""
         if _INLINE in event:
-            frames = self._stacks.inline(Message(event.content(_INLINE)))
+            frames = self._stacks.resolve_inline(Message(event.content(_INLINE)))
         elif _STACK in event:
-            frames = self._stacks.stack(sequence, event.integer(_STACK)) or []
+            frames = self._stacks.resolve(sequence, event.integer(_STACK)) or []
             if not frames:
-                self._builder.leave_out("stack", "of slices, because it was lost")
+                self._builder.count_skipped("stack", "of slices, because it was lost")
         else:
             place = sequence.entry(SOURCES, event.integer(_SOURCE_NUMBER)) or Message(event.content(_SOURCE))
-            told = build_imported_frame(place.text(3), place.text(2), place.integer(4))
-            frames = [self._builder.frame(told)] if told.function else []
-        return self._number(frames) if frames else -1
+            located = build_imported_frame(place.text(3), place.text(2), place.integer(4))
+            frames = [self._builder.add_frame(located)] if located.function else []
+        return self._number_stack(frames) if frames else -1
 
-    def _take_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
+    def _add_samples(self, packet: Message, samples: Message, sequence: Sequence, number: int) -> None:
         """Read Chrome's samples of a thread. Their times are deltas."""
         at = self._packet_time(packet, sequence) if _TIME in packet else sequence.thread_time
         deltas = [signed(delta) for delta in samples.integers(2)]
-        track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or of_sequence(number)
+        track = Message(sequence.defaults.content(_EVENT)).integer(_TRACK) or default_track(number)
         for place, stack in enumerate(samples.integers(1)):
             at = _check_time(at + (deltas[place] * 1000 if place < len(deltas) else 0))
-            self._add(sequence, stack, self._first_pass.tracks.thread(track), at)
+            self._add_stack_sample(sequence, stack, self._first_pass.tracks.thread(track), at)
         if _TIME not in packet:
             sequence.thread_time = at
 
-    def _take_perf_sample(self, packet: Message, sample: Message, sequence: Sequence) -> None:
+    def _add_perf_sample(self, packet: Message, sample: Message, sequence: Sequence) -> None:
         tid = sample.integer(3)
         at = self._packet_time(packet, sequence)
-        self._add(sequence, sample.integer(4), (tid, self._first_pass.tracks.names.get(tid, "")), at)
+        self._add_stack_sample(sequence, sample.integer(4), (tid, self._first_pass.tracks.names.get(tid, "")), at)
 
-    def _add(self, sequence: Sequence, stack: int, thread: tuple[int, str], time: int) -> None:
+    def _add_stack_sample(self, sequence: Sequence, stack: int, thread: tuple[int, str], time: int) -> None:
         if self._has_slices:
-            self._builder.leave_out("sample", "next to slices: import samples instead with `--value samples`")
+            self._builder.count_skipped("sample", "next to slices: import samples instead with `--value samples`")
             return
-        frames = self._stacks.stack(sequence, stack)
+        frames = self._stacks.resolve(sequence, stack)
         if not frames:
-            self._builder.leave_out("sample", "without a stack, or with a lost stack")
+            self._builder.count_skipped("sample", "without a stack, or with a lost stack")
             return
         if len(self._samples) >= 3 * MAX_SLICES:
             raise ValueError(f"it has more than {MAX_SLICES:,} samples")
-        self._samples.extend((time, self._builder.thread(*thread), self._number(frames)))
+        self._samples.extend((time, self._builder.add_thread(*thread), self._number_stack(frames)))
 
-    def _number(self, frames: list[int]) -> int:
+    def _number_stack(self, frames: list[int]) -> int:
         """The number of a stack."""
-        return self._outer.setdefault(tuple(frames), len(self._outer))
+        return self._find_outer_stack.setdefault(tuple(frames), len(self._find_outer_stack))
 
 
-def _phase(event: Message) -> str:
+def _event_phase(event: Message) -> str:
     """The phase of an event, as in Chrome's trace events: `B` and `E` begin and end a slice, `X` is a whole one."""
     found = _TYPES.get(event.integer(9))
     if found is None and not event.integer(9) and 6 in event:

@@ -28,7 +28,7 @@ _THREAD_IDS = ("thread_id", "tid", "thread id")
 _THREAD_NAMES = ("thread", "thread_name", "thread name", "comm")
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes are fields of a profile, with a sample type or a sample."""
     seen = set()
     try:
@@ -91,20 +91,20 @@ class _Tables:
 
 def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the profile. Raises ValueError as `ImportFormat.read` does."""
-    tables = _tables(source, builder)
+    tables = _read_tables(source, builder)
     types = [ValueType(tables.text(name), tables.text(unit)) for name, unit in tables.types]
     if not types:
         raise ValueError("it has no sample types")
     names, usual = [value.name for value in types], tables.text(tables.default_type)
-    builder.weigh(WeightRules(types, builder.wanted, names.index(usual) if usual in names else -1))
+    builder.set_weight_rules(WeightRules(types, builder.wanted, names.index(usual) if usual in names else -1))
     stacks = _StackConverter(tables, builder)
     with source.open() as file:
         for number, content in stream_fields(file):
             if number == _SAMPLE and isinstance(content, bytes):
-                _add(Message(content), len(types), tables, stacks, builder)
+                _add_sample(Message(content), len(types), tables, stacks, builder)
 
 
-def _tables(source: Source, builder: ProfileBuilder) -> _Tables:
+def _read_tables(source: Source, builder: ProfileBuilder) -> _Tables:
     tables = _Tables()
     functions, locations = tables.functions, tables.locations
     mappings: dict[int, Message] = {}
@@ -138,7 +138,7 @@ class _StackConverter:
     """Converts the locations of stacks to frames, innermost first."""
 
     def __init__(self, tables: _Tables, builder: ProfileBuilder) -> None:
-        self._tables = tables
+        self._read_tables = tables
         self._builder = builder
         self._modules = Modules(builder)
         self._frames: dict[int, tuple[int, ...]] = {}  # of a location, innermost first
@@ -149,16 +149,16 @@ class _StackConverter:
         for location in locations:
             found = self._frames.get(location)
             if found is None:
-                found = self._frames[location] = tuple(map(self._builder.frame, self._at(location)))
+                found = self._frames[location] = tuple(map(self._builder.add_frame, self._frames_at(location)))
             frames += found
         return frames
 
-    def _at(self, identifier: int) -> list[NativeFrame | ImportedFrame]:
+    def _frames_at(self, identifier: int) -> list[NativeFrame | ImportedFrame]:
         """The frames at a location, with inlined frames, innermost first."""
-        location = self._tables.locations.get(identifier)
+        location = self._read_tables.locations.get(identifier)
         if location is None:
             raise ValueError(f"a sample refers to location {identifier}, which is missing")
-        mapping = self._tables.mappings.get(location.mapping)
+        mapping = self._read_tables.mappings.get(location.mapping)
         if not location.lines:
             return [self._modules.frame(mapping, location.address)]
         module = "" if mapping is None else mapping.path
@@ -171,10 +171,10 @@ class _StackConverter:
         ]
 
     def _build_frame(self, line: _Line, module: str, is_inlined: bool) -> ImportedFrame:
-        function = self._tables.functions.get(line.function)
+        function = self._read_tables.functions.get(line.function)
         if function is None:
             raise ValueError(f"a location refers to function {line.function}, which is missing")
-        text = self._tables.text
+        text = self._read_tables.text
         name = text(function.system_name) or text(function.name)
         file = text(function.file)
         is_plain = not name.startswith("_Z") or _HASHED_SYMBOL.search(name) is not None
@@ -187,7 +187,7 @@ class _StackConverter:
         )
 
 
-def _add(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, builder: ProfileBuilder) -> None:
+def _add_sample(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, builder: ProfileBuilder) -> None:
     values = [signed(value) for value in sample.integers(2)]
     if len(values) != types:
         raise ValueError(f"a sample has {len(values)} values instead of {types}")
@@ -202,4 +202,4 @@ def _add(sample: Message, types: int, tables: _Tables, stacks: _StackConverter, 
             name = text
         elif key:
             labels[key] = text or number
-    builder.sample(stacks.frames(sample.integers(1)), builder.thread(tid, name), values, labels)
+    builder.add_sample(stacks.frames(sample.integers(1)), builder.add_thread(tid, name), values, labels)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from framedex.base.protobuf import Message
 from framedex.imports.building import ProfileBuilder
 from framedex.imports.hlo import TracedOp, read_traced_ops
-from framedex.imports.names import build_imported_frame, frame_of_text
+from framedex.imports.names import build_imported_frame, parse_frame
 from framedex.imports.slices import MAX_SLICES, SliceCollector, add_slices
 from framedex.imports.source import Source
 from framedex.imports.values import ValueType, WeightRules
@@ -29,7 +29,7 @@ _PROGRAM, _OP, _HLO, _MODULE, _RUN = "program_id", "hlo_op", "Hlo Proto", "hlo_m
 _START = "profile_start_time"
 
 
-def fits(head: bytes) -> bool:
+def matches(head: bytes) -> bool:
     """Whether the first bytes are a plane, which begins with its name."""
     if not head.startswith(b"\x0a"):
         return False
@@ -43,7 +43,9 @@ def fits(head: bytes) -> bool:
 
 def read(source: Source, builder: ProfileBuilder) -> None:
     """Read the planes. Raises ValueError as `ImportFormat.read` does."""
-    builder.weigh(WeightRules([ValueType("slices", "count"), ValueType("time", "nanoseconds")], builder.wanted))
+    builder.set_weight_rules(
+        WeightRules([ValueType("slices", "count"), ValueType("time", "nanoseconds")], builder.wanted)
+    )
     ops: dict[tuple[int, str], TracedOp] = {}
     for plane in _planes(source):
         ops.update(plane.ops())
@@ -116,7 +118,7 @@ class _PlaneReader:
         self._ops = ops
         self._stacks: list[list[int]] = []
         self._of_op: dict[tuple[int, str], int] = {}
-        self._told: dict[tuple[str, str, int], int] = {}
+        self._labels: dict[tuple[str, str, int], int] = {}
         self._threads = 0
         self._slices = 0
 
@@ -131,9 +133,9 @@ class _PlaneReader:
             for event in map(Message, line.contents(4)):
                 self._add_event(plane, event, begin, slices)
             if slices:
-                thread = self._builder.thread(self._threads, f"{plane.name} {name}")
-                told = [{"program": program, "op": op, "run": run} for program, op, run in self._told]
-                add_slices(self._builder, slices, thread, self._stacks, 0, told)
+                thread = self._builder.add_thread(self._threads, f"{plane.name} {name}")
+                labels = [{"program": program, "op": op, "run": run} for program, op, run in self._labels]
+                add_slices(self._builder, slices, thread, self._stacks, 0, labels)
 
     def _add_event(self, plane: _PlaneNames, event: Message, begin: int, slices: SliceCollector) -> None:
         self._slices += 1
@@ -149,26 +151,26 @@ class _PlaneReader:
         key = (program, op) if isinstance(op, str) and isinstance(program, int) else None
         traced = None if key is None else self._ops.get(key)
         if key is None or traced is None:
-            frame, outer = frame_of_text(name), -1
+            frame, outer = parse_frame(name), -1
         else:
-            frame, outer = build_imported_frame(_name_op(name, traced)), self._outer(key, traced)
+            frame, outer = build_imported_frame(_name_op(name, traced)), self._find_outer_stack(key, traced)
         if frame.language is Language.PYTHON:  # the line is the first line of the function
             frame = replace(frame, line=0, first_line=frame.line or frame.first_line)
         end = start + min(event.integer(3) // 1000, 1 << 62)
-        slices.add(start, end, self._builder.frame(frame), outer, self._labels_of(stats))
+        slices.add(start, end, self._builder.add_frame(frame), outer, self._number_labels(stats))
 
-    def _labels_of(self, stats: dict[str, int | str | bytes]) -> int:
+    def _number_labels(self, stats: dict[str, int | str | bytes]) -> int:
         """The number of the labels of an op: program, op and run; -1 if it lacks any of these."""
         program, op, run = stats.get(_MODULE), stats.get(_OP), stats.get(_RUN)
         if not isinstance(program, str) or not isinstance(op, str) or not isinstance(run, int):
             return -1
-        return self._told.setdefault((program, op, run), len(self._told))
+        return self._labels.setdefault((program, op, run), len(self._labels))
 
-    def _outer(self, key: tuple[int, str], traced: TracedOp) -> int:
-        """The number of the stack that traced an op."""
+    def _find_outer_stack(self, key: tuple[int, str], traced: TracedOp) -> int:
+        """Return the number of the Python stack from which an op was traced."""
         if key not in self._of_op:
             self._of_op[key] = len(self._stacks)
-            self._stacks.append([self._builder.frame(frame) for frame in traced.frames])
+            self._stacks.append([self._builder.add_frame(frame) for frame in traced.frames])
         return self._of_op[key]
 
 

@@ -53,7 +53,7 @@ _IN_SCOPE = "IN (SELECT id FROM captures)"
 
 @dataclass(frozen=True, slots=True)
 class Ffi:
-    """FFI in all captures of the scope."""
+    """Queries for FFI targets in all captures of the scope."""
 
     reader: Reader
 

@@ -25,7 +25,7 @@ STATE_OF_LINE = (
 """The `version` in `line_calls` that counts the calls through the line of `frames fr`."""
 
 LATEST_FIRST = "p.run DESC, p.started DESC, p.id DESC, c.id DESC"
-"""Orders `calls c` of `captures p` by time. Call ids only have the order in which captures were indexed."""
+"""Orders `calls c` of `captures p` by time. Call ids are ordered only by the time when their capture was indexed."""
 
 SPAN_SIZE = 256
 """Call ids per span, counted from a capture's first call. Calls of one kind in a span share a row of `call_spans`."""
@@ -72,7 +72,7 @@ DEFINITIONS_WITH_CALLS = (
 
 
 def json_list(values: Iterable[object]) -> str:
-    """Return the values as the one JSON parameter that `IN_JSON` and `json_each` take."""
+    """Return the values as one JSON parameter for `IN_JSON` and `json_each`."""
     return json.dumps(list(values))
 
 
@@ -89,7 +89,7 @@ def read_source_maps(connection: sqlite3.Connection) -> list[SourceMapInfo]:
 
 
 def build_source_map_info(row: Row) -> SourceMapInfo:
-    """Build a source map from SOURCE_MAP_COLUMNS; further columns are ignored."""
+    """Build a source map from SOURCE_MAP_COLUMNS; extra columns are ignored."""
     from framedex.model.source_trees import SourceMapInfo
 
     component, repository, commit, is_dirty, tool, is_nearest, *_ = row

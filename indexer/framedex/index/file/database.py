@@ -17,7 +17,7 @@ from framedex.base.folders import folders_upwards
 from framedex.base.regularfile import open_regular
 from framedex.index.file.schema import APPLICATION_ID, VERSION, find_foreign_part
 
-_RECORD_REMEDY = "Record a program with `framedex run SCRIPT` if you have not yet. Then run `framedex index`."
+_RECORD_REMEDY = "Record a program with `framedex run SCRIPT` if you have none. Then run `framedex index`."
 _REBUILD_REMEDY = "Run `framedex index --rebuild` to rebuild the index from the captures that still exist."
 LOCK_TIMEOUT_S = 5.0
 """Timeout in seconds for a lock held by another process."""
@@ -35,10 +35,10 @@ _SYSTEM_FAILURES = (
     *("SQLITE_IOERR", "SQLITE_LOCKED", "SQLITE_NOMEM", "SQLITE_PROTOCOL"),
 )
 _FULL_DISK_BYTES = 1 << 20
-"""Free space, in bytes, that counts as a full disk, because a failed write may have released its last bytes."""
+"""A disk with less free space than this, in bytes, counts as full: a failed write may have released its last bytes."""
 _RETRY_INTERVAL_S = 0.05
 _READER_CACHE_KIB = 16 << 10
-"""The size of a reader's page cache: in a large index, one query reads more than SQLite's default of 2 MiB."""
+"""The size of a reader's page cache. In a large index, one query reads more than SQLite's default of 2 MiB."""
 
 _MIN_SQLITE_VERSION = (3, 36)  # needed to copy rows between databases
 
@@ -93,7 +93,7 @@ class DamagedIndexError(RebuildableIndexError):
 
 
 class EmptyIndexError(FramedexError):
-    """The index is empty: an indexer has just created it, or was stopped right after that."""
+    """The index is empty: an indexer has just created it, or was stopped after it created it."""
 
 
 class LockedIndexError(FramedexError):
@@ -101,7 +101,7 @@ class LockedIndexError(FramedexError):
 
 
 def find_index(start: Path) -> Path | None:
-    """Return the nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
+    """Return the nearest `.framedex/index.db` in `start` or a folder above; None if there is none."""
     return next(find_indexes(start), None)
 
 
@@ -197,7 +197,7 @@ def _configure_writing(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _check_not_foreign(path: Path) -> None:
-    """Raise FramedexError for a file that was never an index: a rebuild must not replace a user's file."""
+    """Raise FramedexError for a file that was never an index, because a rebuild must not replace a user's file."""
     if path.suffix == ".db" or not _is_file(path):
         return
     try:
@@ -253,7 +253,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_not_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise NewerIndexError if the index has a newer version, whose data this one would lose."""
+    """Raise NewerIndexError if a newer framedex wrote the index: this version would lose its data."""
     version = _read_pragma(connection, "user_version")
     if version > VERSION and _read_pragma(connection, "application_id") == APPLICATION_ID:
         raise NewerIndexError(
@@ -293,7 +293,7 @@ def _log_size(path: Path) -> int:
 
 
 class ImmutableConnection(sqlite3.Connection):
-    """A connection to a file treated as immutable: it does not see changes by others, and must then be reopened."""
+    """A connection that treats the file as immutable: it must be reopened after a change by another process."""
 
 
 def _open_connection(
@@ -343,7 +343,7 @@ def _explain_error(path: Path, error: sqlite3.Error) -> FramedexError:
 
 
 def is_system_failure(error: sqlite3.Error) -> bool:
-    """Whether SQLite failed to read a file for a reason that does not concern its content."""
+    """Whether SQLite failed to read a file for a reason other than its content."""
     return (getattr(error, "sqlite_errorname", "") or "").startswith(_SYSTEM_FAILURES)
 
 
@@ -369,7 +369,7 @@ def full_disk_error(path: Path) -> FramedexError:
 
 
 def _full_disk_reason(path: Path) -> str:
-    import resource  # Windows lacks it, and never writes
+    import resource  # Windows has no limit, and never writes an index
 
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return "The disk is full, or the file size limit (`ulimit -f`) is reached"

@@ -24,8 +24,8 @@ _MAGIC = 0x377F0682
 def check_free_space(connection: sqlite3.Connection, index: Path) -> None:
     """Raise FramedexError unless the disk has room for the index with this transaction.
 
-    Committed pages are written to the log, unless it already has them, and then to the file. Without space for both,
-    the log would keep its length.
+    Committed pages are written to the log, unless the log already has them, and then to the file. Without space for
+    both, the log could not be emptied.
     """
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -83,7 +83,7 @@ def remove_index(connection: sqlite3.Connection, index: Path) -> None:
         # SQLite leaves WAL mode only if no other process has the file open; afterwards there is no log.
         if connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",):
             connection.execute("BEGIN EXCLUSIVE")
-            if not stat.S_ISREG(index.lstat().st_mode):  # a link is the user's own
+            if not stat.S_ISREG(index.lstat().st_mode):  # a symbolic link belongs to the user
                 return
             index.unlink()
             seal_path(index).unlink(missing_ok=True)

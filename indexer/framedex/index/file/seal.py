@@ -1,9 +1,9 @@
 """The seal of an index: a small file with the size, times and checksum of the index, to detect changes by others.
 
 SQLite detects a damaged structure, but not a changed byte in a row. A writer empties the seal before it writes, and
-fills it after it has closed the index. A kill between these steps leaves the seal empty, which proves nothing. A reader
-trusts an index with the sealed size and times. Otherwise (a copy, an edit, damage) the reader computes the checksum
-once. A changed index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
+fills it after it has closed the index. A kill between these steps leaves the seal empty. An empty seal proves nothing.
+A reader trusts an index with the sealed size and times. Otherwise (a copy, an edit, damage) the reader computes the
+checksum once. A changed index stays marked until it is rebuilt. A writer holds a shared lock on the seal file.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _is_being_written(index: Path) -> bool:
 
 
 def checksum(path: Path) -> int:
-    """Return the CRC-32 of a file. It is several times as fast as `hashlib`, and no attacker is assumed."""
+    """Return the CRC-32 of a file. It is several times as fast as `hashlib`; the seal need not resist attackers."""
     with _OPEN_FILES_LOCK:
         descriptor = _open_permanently(os.path.realpath(path))
         value = position = 0
@@ -173,7 +173,8 @@ def _checksum_in_subprocess(path: Path) -> int:
 
 
 _OPEN_FILES: dict[str, tuple[tuple[int, int], int]] = {}
-_OPEN_FILES_LOCK = threading.Lock()  # held while a descriptor is read: another thread closes that of a replaced file
+# Held while a descriptor is read, because another thread may close the descriptor of a replaced file.
+_OPEN_FILES_LOCK = threading.Lock()
 
 
 def _open_permanently(path: str) -> int:
@@ -198,19 +199,19 @@ class SealWriter:
 
     def __init__(self, index: Path) -> None:
         self._index = index
-        self.is_doubtful = was_changed(index)
-        """Whether the index differs from the one that framedex wrote; it then stays unsealed."""
+        self.was_changed_outside = was_changed(index)
+        """Whether another program changed the index since framedex wrote it; a changed index stays unsealed."""
         self._previous_text = _read_seal(index)
         self._descriptor: int | None = None
         try:
             self._descriptor = _open_seal(index, os.O_RDWR | os.O_CREAT)
             _lock_seal(self._descriptor, is_exclusive=False)
-            _write_seal(self._descriptor, _CHANGED_SEAL if self.is_doubtful else "")
+            _write_seal(self._descriptor, _CHANGED_SEAL if self.was_changed_outside else "")
         except OSError:
             self._remove_seal()
 
     def close(self, *, is_same: bool, is_complete: bool, max_bytes: int) -> None:
-        """Seal the index after its connection was closed, unless it exceeds `at_most` bytes or has other writers.
+        """Seal the index after its connection was closed, unless it exceeds `max_bytes` or has other writers.
 
         `is_same`: nothing was written, so the previous seal is still valid. `is_complete`: all commits are in the file
         itself, none only in its log.
@@ -220,7 +221,8 @@ class SealWriter:
         try:
             _lock_seal(self._descriptor, is_exclusive=True)
             _write_seal(
-                self._descriptor, _CHANGED_SEAL if self.is_doubtful else self._new_seal(is_same, is_complete, max_bytes)
+                self._descriptor,
+                _CHANGED_SEAL if self.was_changed_outside else self._new_seal(is_same, is_complete, max_bytes),
             )
         except OSError:
             pass  # another writer continues, and will seal it
@@ -286,7 +288,7 @@ def _lock_seal(descriptor: int, *, is_exclusive: bool) -> None:
     """Lock a seal: shared, or exclusive without waiting. Raises OSError if it is locked or locks are unsupported."""
     try:
         import fcntl
-    except ImportError as error:  # Windows, which never writes
+    except ImportError as error:  # Windows never writes an index
         raise OSError(errno.ENOSYS, "no locks") from error
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if is_exclusive else fcntl.LOCK_SH)
 

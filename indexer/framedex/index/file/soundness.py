@@ -27,8 +27,8 @@ _INSTRUCTIONS_PER_CHECK = 10_000
 def report_damage(path: Path) -> Iterator[None]:
     """Raise DamagedIndexError instead of an unexpected exception in the block, if the index at `path` is damaged.
 
-    Corrupt bytes may yield wrong row references and unknown enumeration values. A check at every use is costly. So they
-    are checked here, after an exception.
+    Corrupt bytes may yield wrong row references and unknown enumeration values. Checking each value at every use would
+    be slow. So the values are checked here, after an exception.
     """
     try:
         yield
@@ -75,7 +75,7 @@ def _is_consistent(connection: sqlite3.Connection) -> bool | None:
 
 _State = tuple[int, ...]
 _RESULTS: dict[Path, tuple[tuple[_State, _State], bool]] = {}
-"""{index: (state of the file and of its log, whether it was consistent)}."""
+"""By index: the state of the file and of its log, and whether they were consistent."""
 
 
 def _file_state(file: Path) -> _State:

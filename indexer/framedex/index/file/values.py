@@ -78,7 +78,7 @@ def _unpack_text(packed: bytes) -> bytes:
     stream = zlib.decompressobj()
     content = stream.decompress(packed, _MAX_TEXT_BYTES)
     if not stream.eof:
-        raise zlib.error("it is cut off or too large")
+        raise zlib.error("it is truncated or too large")
     return content
 
 

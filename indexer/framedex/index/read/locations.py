@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from framedex.model import FileState, Staleness, is_local
 from framedex.model.locations import map_prefix
 
-if TYPE_CHECKING:  # imports the extractor, which most queries do not need
+if TYPE_CHECKING:  # imports the extractor, which few queries need
     from framedex.index.read.rows import Reader
     from framedex.model import Location
     from framedex.path_resolution.files import FoundFile
@@ -39,7 +39,7 @@ class LocationMapper:
             return location
         if change.lines is None:
             return replace(location, stale=Staleness.UNKNOWN)
-        moved = change.lines.forward(location.line)
+        moved = change.lines.map_to_new(location.line)
         if not moved.is_gone and moved.line == location.line:
             return location
         if not moved.is_gone:
@@ -63,7 +63,7 @@ class StatementLines:
         self._statements: Statements | None = None
 
     def lines_of_statements(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:
-        """Return the lines of the statements that include this line; empty if they have no other line."""
+        """Return the lines of the statements that include this line; empty if they have only this line."""
         if self._statements is None:
             from framedex.sources.statements import Statements
 
@@ -84,14 +84,14 @@ def read_builds(reader: Reader, capture: int | None = None) -> list[Build]:
 
 
 class PublicFile(NamedTuple):
-    """A path within its component's repository, and the URL of a line of it, if there is one."""
+    """A path within its component's repository, and the URL of a line in it, if known."""
 
     path: str
     url: str | None
 
 
 class UrlFinder:
-    """Adds public URLs to locations. Valid for one answer only, because recorded data may change until the next.
+    """Adds public URLs to locations. Use it for one answer only, because recorded data may change afterwards.
 
     With a capture, only its components are used.
     """
@@ -108,8 +108,8 @@ class UrlFinder:
         return location if public is None or public.url is None else replace(location, url=public.url)
 
     def find_public(self, path: str, line: int) -> PublicFile | None:
-        """Return the public place of a line, whether its file is local or not; None without a public component."""
-        from framedex.sources.releases import public_url, published, url_template
+        """Return the public path and URL of a line, even if its file is local; None without a public component."""
+        from framedex.sources.releases import find_published_file, public_url, url_template
 
         links = self._reader.links
         root = next((root for root in links if path.startswith(f"{root}/")), None)
@@ -122,7 +122,7 @@ class UrlFinder:
             inside = path[len(prefix) :]
             url = None if is_dirty else public_url(component, inside, line, revision, {**templates, **links})
             return PublicFile(inside, url)
-        found = published(path, self._builds)
+        found = find_published_file(path, self._builds)
         if found is None:
             return None
         return PublicFile(found.path, public_url(found.component, found.path, line, found.revision, links))

@@ -1,7 +1,7 @@
 """The cache of data read from an index.
 
 Users move back and forth between neighbouring lines, which share frames. So frames and file data are read once. An
-entry is valid until the index is written (`PRAGMA data_version`), or until a file changes that its computation read.
+entry is valid until the index is written (`PRAGMA data_version`), or until a file changes that was read to compute it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Entry:
 
 
 class QueryCache:
-    """A cache of query results. It is used only inside `hold`; its entries survive until the next `hold`."""
+    """A cache of query results, used only inside `read_snapshot`. The next block reuses its entries."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -38,7 +38,7 @@ class QueryCache:
         self._read_files: dict[str, FoundFile | None] = {}
 
     @contextmanager
-    def hold(self, connection: sqlite3.Connection) -> Iterator[None]:
+    def read_snapshot(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Read one state of the index and of every file inside the block; other threads wait."""
         with self._lock:
             if self._is_active:
@@ -57,7 +57,7 @@ class QueryCache:
             finally:
                 self._is_active = False
                 self._read_files = {}
-                with suppress(sqlite3.Error):  # a corrupt file, already reported by the query
+                with suppress(sqlite3.Error):  # a corrupt file, which the query has reported
                     connection.execute("COMMIT")  # keeps the temporary tables of a restricted index
                 if connection.in_transaction:
                     with suppress(sqlite3.Error):

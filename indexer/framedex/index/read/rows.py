@@ -1,12 +1,12 @@
-"""Read rows: a connection with translated errors, the captures that count, and model types built from rows.
+"""Read rows: a connection with translated errors, the captures in scope, and model types built from rows.
 
 The SELECT fragments name their tables `fn` (functions), `fr` (frames), `c` (calls) and `k` (their kinds). Only the
 functions here depend on the order of the columns. A location is read with the recorded state of its file, so that later
 changes are reported.
 
 Each table of totals has the totals of all captures and those of the latest run that passed its subject (see
-`schema.sql`). Rows below a line, frame or function never have a later run than their subject. So a query for one run
-reads the rows of exactly that run.
+`schema.sql`). Rows below a line, frame or function never have a later run than the line, frame or function itself. So a
+query for one run reads the rows of exactly that run.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.meta
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The counted captures: with `is_latest` the latest run of a query's subject, otherwise all.
+    """The captures in scope: with `is_latest` the latest run of a query's subject, otherwise all.
 
     `run` is that run once it is known. `is_subset` marks an index restricted to chosen captures (`subset.py`).
     """
@@ -86,7 +86,7 @@ class Scope:
         return self.run != ALL or self.is_subset
 
     def capture_condition(self, table: str, capture: int | None = None) -> str:
-        """Return a condition (" AND ...") for rows of this capture, or of all counted captures if it is None."""
+        """Return a condition (" AND ...") for rows of this capture, or of all captures in scope if it is None."""
         if capture is not None:
             return f" AND {table}.capture = {capture}"
         return f" AND {table}.capture IN (SELECT id FROM captures WHERE run = {self.run})" if self.run else ""
@@ -147,9 +147,9 @@ class Reader:
         return self.scope.totals_table(table)
 
     def restrict_to_latest_run(self, query: str, *parameters: object) -> Reader:
-        """Return a reader restricted to the run that the query returns; unchanged if it returns NULL or no row.
+        """Return a reader restricted to the run that the query returns; the same reader if it returns NULL or no row.
 
-        Also unchanged unless the scope is latest and there are several runs.
+        Also the same reader unless the scope is the latest run and there are several runs.
         """
         if not self.counts_one_of_several_runs():
             return self

@@ -1,4 +1,4 @@
-"""Find the calls of some kinds by their spans, in id order: a few calls among millions."""
+"""Find a few calls among millions: the calls of some kinds, by their spans, in order of id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KIND_TABLES = (
 
 _MAX_MERGED_KINDS = 64  # kinds whose spans are merged lazily; with more kinds, SQLite sorts the spans
 _MAX_RANGE_IDS = 1 << 11  # ids per range
-_FIRST_PORTION_IDS, _MAX_PORTION_IDS = 1 << 9, 1 << 16  # ids per query: few at first, because a page needs few
+_FIRST_PORTION_IDS, _MAX_PORTION_IDS = 1 << 9, 1 << 16  # ids per query: few at first, for one page
 _MAX_PORTION_RANGES = 1 << 12  # ranges per query
 _ROWS_PER_REPORT = 1 << 10  # rows per progress report
 
@@ -104,7 +104,7 @@ def iter_calls(
 
 
 class IdScan:
-    """A pass over ids from one end to the other, reported to the reader's progress listener."""
+    """A scan of ids from one end to the other, reported to the reader's progress listener."""
 
     def __init__(self, reader: Reader, ids: IdRange, *, backwards: bool) -> None:
         self._progress = reader.progress
@@ -144,7 +144,8 @@ def iter_call_ranges(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield (capture, first call id, last call id) of captures with calls, the latest capture first.
 
-    `condition` (" AND ...") is on `captures p` and takes the parameters. Callers that stop early read few captures.
+    `condition` (" AND ...") restricts `captures p`; `parameters` are its values. Callers that stop early read few
+    captures.
     """
     of_capture = "" if capture is None else f" AND p.id = {capture}"
     yield from reader.iter_rows(

@@ -1,8 +1,8 @@
-"""The subject of a query: a file, a line or a capture, with its reader, and the captures that answers about it cover.
+"""The subject of a query: a file, a line or a capture, with its reader and the captures that the answer covers.
 
-Line numbers are those of the current file, in queries and in results. A line's frames are those of the same line in
-each recorded state of the file. They are looked up at each query, because a cached result must depend on the state of
-the file.
+Line numbers refer to the current file, in queries and in results. A line has the frames of the same line in each
+recorded state of the file. These frames are looked up at each query, because a cached result must depend on the state
+of the file.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:  # imports the extractor, which most queries do not need
 
 
 _MAX_STATES = 128
-"""Limit of file states whose lines are mapped to the current ones: the latest. Each costs some ms after an edit.
+"""The maximum number of file states whose lines are mapped to current ones, latest first.
 
-Calls of earlier states do not count on any line.
+Each costs some ms after an edit. Calls of earlier states are not counted on any line.
 """
 
 _OTHER_STATES = 0
-"""Id for the only state of a file, or for all frames whose state is not one of the file's own states."""
+"""The id for the only state of a file, or for all frames that belong to none of the file's own states."""
 
 
 _PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
@@ -37,7 +37,7 @@ _PROGRAMS_OF_FRAMES = (("program_lines", "frame"), ("program_steps", "origin"))
 
 
 def program_runs_query(condition: str) -> str:
-    """Return a query for the latest run of each program that has `program_frames fr` which match a condition."""
+    """Return a query for the latest run of each program with `program_frames fr` that match a condition."""
     return " UNION ALL ".join(
         f"SELECT p.run FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN programs p ON p.id = l.program"
         f" WHERE {condition} AND p.run > 0"
@@ -46,7 +46,7 @@ def program_runs_query(condition: str) -> str:
 
 
 def _compilations_query(condition: str, captures: str) -> str:
-    """Return a query for the compilations, in captures that match a condition, of programs as `program_runs_query`."""
+    """Return a query for the compilations of those programs, in captures that match a condition."""
     return " UNION ALL ".join(
         f"SELECT 1 FROM program_frames fr JOIN {table} l ON l.{frame} = fr.id JOIN compilations c"
         f" ON c.program = l.program WHERE {condition} AND c.capture {captures}"
@@ -74,7 +74,7 @@ class RecordedState:
 
     def to_nearest_recorded(self, line: int) -> int:
         """Return the recorded number of a current line, or of the nearest position if it did not exist."""
-        return line if self.lines is None else self.lines.backward(line).line
+        return line if self.lines is None else self.lines.map_to_old(line).line
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class FileQuery:
     path: str
 
     def restrict_to_latest_run(self) -> Self:
-        """Restrict the file to the latest run that executed or compiled code in it, if only latest runs count."""
+        """Restrict the file to the latest run that executed or compiled code in it, if the scope is the latest run."""
         programs = program_runs_query("fr.file = ?1")
         query = f"SELECT max(run) FROM (SELECT run FROM line_calls WHERE file = ?1 UNION ALL {programs})"
         return replace(self, reader=self.reader.restrict_to_latest_run(query, self.id))
@@ -158,7 +158,7 @@ class FileQuery:
     def _own_states(self) -> Sequence[tuple[int, FileState]]:
         """Return the recorded states of a file of the user's program, the latest first; none for other files.
 
-        Of more than `_MAX_STATES` only one more is returned.
+        At most `_MAX_STATES` + 1 states are returned.
         """
         query = (
             "SELECT id, modified, size, blob FROM file_versions WHERE is_own AND id IN"
@@ -209,10 +209,10 @@ class LineQuery(FileQuery):
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The current lines whose frames count for this one.
+        """The current lines whose frames count for this line.
 
-        This is the line itself if it has frames, otherwise the lines of its statement that have some. A call over
-        several lines is one statement, and its frames are on the line of the callee's name.
+        This is the line itself if it has frames, otherwise the lines of its statement that have frames. A call that
+        spans several lines is one statement, and its frames are on the line of the callee's name.
         """
         return tuple(dict.fromkeys(each.current for each in self._find_counted_lines())) or (self.line,)
 
@@ -222,7 +222,7 @@ class LineQuery(FileQuery):
 
     @property
     def spans_several_lines(self) -> bool:
-        """Whether frames of several lines of one file state count, as for a statement over several lines."""
+        """Whether frames on several lines of one file state count, as for a statement that spans several lines."""
         states = [each.state for each in self._find_counted_lines()]
         return len(states) > len(set(states))
 
@@ -314,31 +314,31 @@ class CaptureQuery:
         return build_capture(found)
 
 
-def answer_of_everything(reader: Reader) -> AnswerScope:
+def scope_of_everything(reader: Reader) -> AnswerScope:
     """Return the captures in scope."""
     counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.ALL
-    return _build_answer(reader, counted)
+    return _build_scope(reader, counted)
 
 
-def answer_of_file(file: FileQuery) -> AnswerScope:
-    """Return the captures that answers about the file cover."""
-    return _build_subject_answer(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
+def scope_of_file(file: FileQuery) -> AnswerScope:
+    """Return the captures that an answer about the file covers."""
+    return _build_subject_scope(file.reader, "line_calls WHERE file = ?1", file.id, program_lines="fr.file = ?1")
 
 
-def answer_of_line(line: LineQuery) -> AnswerScope:
-    """Return the captures that answers about the line cover."""
+def scope_of_line(line: LineQuery) -> AnswerScope:
+    """Return the captures that an answer about the line covers."""
     if line.capture is not None:
-        return _build_answer(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
+        return _build_scope(line.reader, CaptureScope.CHOSEN, f"p.id = {line.capture}")
     totals = f"line_calls WHERE {line.condition('line_calls')}"
-    return _build_subject_answer(line.reader, totals, program_lines=line.condition("fr"))
+    return _build_subject_scope(line.reader, totals, program_lines=line.condition("fr"))
 
 
-def answer_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
-    """Return the captures that answers about the functions cover; the reader must be restricted to them."""
-    return _build_subject_answer(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
+def scope_of_functions(reader: Reader, functions: Collection[int]) -> AnswerScope:
+    """Return the captures that an answer about the functions covers; the reader must be restricted to their run."""
+    return _build_subject_scope(reader, f"functions WHERE id {IN_JSON}", json_list(functions))
 
 
-def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:
+def scope_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerScope:
     """Return the capture, and whether others have calls of a boundary function."""
     others = reader.row(
         "SELECT 1 FROM call_kinds k JOIN boundaries b ON b.id = k.boundary"
@@ -347,14 +347,14 @@ def answer_of_boundary(reader: Reader, capture: int, boundary: str) -> AnswerSco
         capture,
     )
     counted = CaptureScope.CHOSEN if reader.scope.is_subset else CaptureScope.LATEST
-    return _build_answer(reader, counted, f"p.id = {capture}", is_about_location=True, has_others=others is not None)
+    return _build_scope(reader, counted, f"p.id = {capture}", is_about_location=True, has_others=others is not None)
 
 
-def _build_subject_answer(reader: Reader, totals: str, *parameters: object, program_lines: str = "") -> AnswerScope:
+def _build_subject_scope(reader: Reader, totals: str, *parameters: object, program_lines: str = "") -> AnswerScope:
     """Return the answer's captures; `totals` has the subject's calls, `program_lines` selects `program_frames fr`."""
     run = reader.scope.run
     if not run:
-        return answer_of_everything(reader)
+        return scope_of_everything(reader)
 
     def is_any(rows: str) -> bool:
         return reader.row(f"SELECT 1 FROM {rows} LIMIT 1", *parameters) is not None
@@ -366,7 +366,7 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
         others = others or is_any(f"({_compilations_query(program_lines, f'NOT {of_run}')})")
         is_passed = is_any(f"{totals} AND calls > 0 AND run = {run}")
         is_compiled = not is_passed and is_any(f"({_compilations_query(program_lines, of_run)})")
-    return _build_answer(
+    return _build_scope(
         reader,
         CaptureScope.LATEST,
         f"p.run = {run}",
@@ -376,7 +376,7 @@ def _build_subject_answer(reader: Reader, totals: str, *parameters: object, prog
     )
 
 
-def _build_answer(
+def _build_scope(
     reader: Reader,
     counted: CaptureScope,
     condition: str = "true",

@@ -35,7 +35,7 @@ from framedex.index.write.chain_totals import (
     rank_in_group,
     unpack_pair,
 )
-from framedex.index.write.tree import Integers, NodeColumns, change_nodes, distinct, read_nodes
+from framedex.index.write.tree import Integers, NodeColumns, change_nodes, distinct_values, read_nodes
 from framedex.model import LinkEvidence
 
 _ROWS_AT_ONCE = 1 << 14
@@ -72,7 +72,7 @@ class ChainTotals:
         rank[order] = np.arange(len(order))
         longest, run, run_longest = _read_stored(connection, items)
         columns = (items.calls, items.duration, rank, longest, items.run, items.run_calls, items.run_duration)
-        # A stack with calls of a later run is excluded, because its nodes have that run, too.
+        # Stacks with calls of a later run are excluded, because their nodes belong to that run, too.
         rows = self.tree.sum_items(items.boundary, np.stack([*columns, run_longest * (run == items.run)]))
         self.place, self.boundary, self.calls, self.duration, self.latest, self.longest = rows[:6]
         self.run, self.run_calls, self.run_duration, self.run_longest = rows[6:]
@@ -85,7 +85,7 @@ class ChainTotals:
         """Return the distinct keys of positions with their calls, their latest run and its calls."""
         rows = self.rows_of(key)
         of_row = key[self.place[rows]]
-        keys = distinct(of_row)
+        keys = distinct_values(of_row)
         group = np.searchsorted(keys, of_row)
         run, is_of_run = _latest_run(group, self.run[rows], len(keys))
         run_calls = _sum_by_group(group[is_of_run], self.run_calls[rows[is_of_run]], len(keys))
@@ -94,7 +94,7 @@ class ChainTotals:
 
 def _frames_json(tree: PathTree) -> str:
     """Return the frames in the chains, as the parameter of `IN_JSON`."""
-    return json_list(distinct(tree.frame).tolist())
+    return json_list(distinct_values(tree.frame).tolist())
 
 
 def _read_stored(connection: sqlite3.Connection, items: StackTotals) -> Integers:
@@ -139,7 +139,7 @@ def rebuild_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
 
 
 def compute_totals(connection: sqlite3.Connection, nodes: NodeColumns) -> None:
-    """Compute the totals from those by capture, into empty tables; then rebuild the totals of lines."""
+    """Compute the totals from the totals by capture, into empty tables. Then rebuild the totals of lines."""
     connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call, run, run_calls, run_duration)"
         " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call, p.run, x.calls, x.duration"
@@ -237,7 +237,7 @@ def _add_to_nodes(connection: sqlite3.Connection, totals: ChainTotals) -> None:
         f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(CLIENT_CREATORS),)
     ).fetchall()
     makes_client = np.isin(totals.boundary, np.array(made, np.int64).reshape(-1))
-    passed = distinct(node[totals.place[makes_client]])
+    passed = distinct_values(node[totals.place[makes_client]])
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _to_rows(passed))
 
 
@@ -380,7 +380,7 @@ def _add_samples(connection: sqlite3.Connection, items: StackTotals, nodes: Node
     tree = PathTree(nodes, items)
     lines = _PassedLines(connection, tree)
     counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ? AND version = ?"
-    places = {key: lines.unpack(key) for key in distinct(lines.key[lines.key > 0]).tolist()}
+    places = {key: lines.unpack(key) for key in distinct_values(lines.key[lines.key > 0]).tolist()}
     room = {key: MAX_SAMPLES - connection.execute(counted, line).fetchone()[0] for key, line in places.items()}
     if not any(room.values()):
         return
@@ -453,13 +453,13 @@ def _add_pairs(
 
 
 def _sum_by_group(group: Integers, weight: Integers, groups: int) -> Integers:
-    # Not bincount's weights: those are floats, and the nanoseconds of a long run do not fit into 53 bits.
+    # `bincount` has float weights, but the nanoseconds of a long run do not fit into 53 bits.
     total = np.zeros(groups, np.int64)
     np.add.at(total, group, weight)
     return total
 
 
 def _to_rows(*columns: Integers) -> Iterator[tuple[int, ...]]:
-    """Yield rows, without a list of them: Python's integers take several times the memory of a column."""
+    """Yield rows instead of returning a list, because Python's integers take several times the memory of a column."""
     for first in range(0, len(columns[0]), _ROWS_AT_ONCE):
         yield from zip(*(column[first : first + _ROWS_AT_ONCE].tolist() for column in columns), strict=True)

@@ -64,7 +64,7 @@ class CallWriter:
         self._stream_kinds: list[CallKind] = []
         self._kinds: dict[tuple[int, int, int, int], _CallKind] = {}  # (stack, boundary, thread, error)
         self._kinds_by_id: dict[int, _CallKind] = {}
-        self._kind_ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: runs
+        self._kind_ids = np.zeros(0, np.int64)  # rows of `call_kinds` by the stream's kinds; 0 for runs of FFI handlers
         self._argument_ids = self._read_argument_ids()
         self._items: dict[tuple[int, int], list[int]] = {}
         self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)
@@ -74,7 +74,7 @@ class CallWriter:
         return np.array(self._connection.execute(query, (self._capture,)).fetchall(), np.int64).reshape(-1)
 
     def register_batch(self, batch: CallBatch) -> None:
-        """Remember the kinds of an already written batch, because later batches refer to them."""
+        """Register the kinds of a batch that is already written, because later batches refer to them."""
         self._register_kinds(batch.kinds)
 
     def add(self, batch: CallBatch) -> Integers:
@@ -199,7 +199,7 @@ class CallWriter:
         self, kind: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first: int, latest: int
     ) -> None:
         row = (kind, calls, duration, own, longest, longest_call, first, latest)
-        if not calls:  # only its own time shrank, by calls made during it
+        if not calls:  # later calls inside it reduce its own time
             self._connection.execute("UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?", (own, kind))
             return
         self._connection.execute(ADD_TO_KIND, row)
@@ -236,7 +236,7 @@ class CallWriter:
     def _own_time_of_earlier_runs(
         self, batch: CallBatch, parent: Integers, duration: Integers
     ) -> Iterator[tuple[int, ...]]:
-        """Yield the time that calls of this batch take from enclosing handler runs of earlier batches."""
+        """Yield the time of this batch's calls, to subtract it from enclosing handler runs of earlier batches."""
         for position in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
             query = "SELECT kind FROM call_rows WHERE id = ?"
             row = self._connection.execute(query, (self._first + batch.first + int(parent[position]),)).fetchone()
@@ -316,7 +316,7 @@ class CallWriter:
 
 
 def _merge_spans(spans: Integers) -> Integers:
-    """Return the spans with those of one kind within the same SPAN calls merged."""
+    """Return the spans, and merge the spans of one kind within the same SPAN calls."""
     order = np.lexsort((spans[:, 1], spans[:, 0]))
     spans = spans[order]
     block = spans[:, 1] // SPAN_SIZE

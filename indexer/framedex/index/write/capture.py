@@ -47,14 +47,14 @@ class CaptureTakenError(FramedexError):
 
 
 class NoRoomError(FramedexError):
-    """A capture has more calls than ids, and the ids after its own are reserved by another capture."""
+    """A capture has more calls than reserved ids, and another capture has reserved the next ids."""
 
 
 class CaptureWriter:
     """Writes one capture. `Store.begin_capture` creates it.
 
-    `rows` is the number of its calls in the index. Batches that are already written are only replayed, for the data
-    that later batches refer to.
+    `rows` is the number of its calls in the index. Batches that are already written are only replayed, because later
+    batches refer to their data.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class CaptureWriter:
         return self.id
 
     def _detach_from_unreturned(self) -> None:
-        """Remove the calls inside of unreturned calls from them, because the end of an unreturned call is unknown."""
+        """Detach calls from enclosing calls that never returned, because the ends of those are unknown."""
         unreturned = self._connection.execute(
             "SELECT c.id, c.inside FROM call_kinds k JOIN call_spans s ON s.kind = k.id JOIN call_rows c"
             " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
@@ -206,7 +206,7 @@ class CaptureWriter:
             [(call, inside, self._first + self.rows - 1) for call, inside in unreturned],
         )
 
-    # Everything in a capture except its calls
+    # The capture without its calls
 
     def _insert_capture(self, known: int | None, identity: str) -> int:
         record, capture = self._record, self._record.capture
@@ -236,7 +236,7 @@ class CaptureWriter:
         return inserted
 
     def _find_run(self, known: int | None, identity: str, launch: str | None) -> int:
-        """Return the number of its run. A capture `known` by its id keeps its run."""
+        """Return the number of the capture's run. A capture that is in the index as `known` keeps its run."""
         if known is not None:
             (run,) = self._connection.execute("SELECT run FROM captures WHERE id = ?", (known,)).fetchone()
             return int(run)
@@ -258,7 +258,7 @@ class CaptureWriter:
         return first, last
 
     def _reserve_ids(self, rows: int) -> None:
-        """Reserve ids for this many calls in all. Raises NoRoomError if another capture holds the next ids."""
+        """Reserve ids for this total number of calls. Raises NoRoomError if another capture holds the next ids."""
         last = self._first + rows - 1
         if last <= self._reserved:
             return
@@ -288,7 +288,7 @@ class CaptureWriter:
             ],
         )
 
-    # Preparations for its calls
+    # The writers of the calls
 
     def _check_not_taken(self) -> None:
         """Raise CaptureTakenError if another process has written to the capture since this one did."""
@@ -310,7 +310,7 @@ class CaptureWriter:
             aggregates.add_linked_line_totals(self._connection, self._tree.nodes, links, self.id)
 
     def _open_call_writers(self) -> _Writers:
-        """Return the writers of its calls.
+        """Return the writers of the capture's calls.
 
         They are created with the first calls: a capture without calls has no threads.
         """
@@ -378,7 +378,7 @@ def _intern_boundaries(connection: sqlite3.Connection, functions: Sequence[Funct
         key = (to_storable(function.name), to_storable(function.boundary))
         connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
         ids.append(connection.execute(query, key).fetchone()[0])
-    # The names of FFI handlers are those of their targets.
+    # FFI handlers have the names of their targets.
     names = (function.name for function in functions if function.boundary != BOUNDARY)
     add_recorded_names(connection, map(to_storable, names))
     return ids

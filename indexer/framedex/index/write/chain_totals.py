@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.write.tree import Integers, NodeColumns, distinct
+from framedex.index.write.tree import Integers, NodeColumns, distinct_values
 
 Flags = npt.NDArray[np.bool_]
 
@@ -145,10 +145,10 @@ class PathTree:
     def best_items(self, rank: Integers, count: int) -> Iterator[Integers]:
         """Yield the items of the lowest ranks of each position, at most `count`: columns of positions and ranks.
 
-        The positions of each depth come together.
+        Positions of the same depth are yielded together.
         """
         rows = np.zeros((2, 0), np.int64)
-        for level, added in self._climb(np.stack([self.leaf, rank])):
+        for level, added in self._iterate_levels(np.stack([self.leaf, rank])):
             above = np.stack([self.parent[rows[0]], rows[1]])
             rows = np.concatenate([above, added], axis=1)
             rows = rows[:, np.lexsort(rows[::-1])]
@@ -156,7 +156,7 @@ class PathTree:
             if level:
                 yield rows
 
-    def _climb(self, columns: Integers) -> Iterator[tuple[int, Integers]]:
+    def _iterate_levels(self, columns: Integers) -> Iterator[tuple[int, Integers]]:
         """Yield the levels from the deepest one, each with the columns of the items that end there.
 
         The first column has the positions of the items.
@@ -180,7 +180,7 @@ class PathTree:
         count = max(len(boundaries), 1)
         found = []
         rows = np.zeros((len(columns) + 2, 0), np.int64)
-        for level, added in self._climb(np.concatenate([[self.leaf, number], columns])):
+        for level, added in self._iterate_levels(np.concatenate([[self.leaf, number], columns])):
             above = np.concatenate([self.parent[rows[:1]], rows[1:]])
             rows = _merge_rows(np.concatenate([above, added], axis=1), count)
             if level:
@@ -188,7 +188,7 @@ class PathTree:
         totals = np.empty((len(rows), sum(each.shape[1] for each in found)), np.int64)
         end = 0
         found.reverse()
-        while found:  # each level is freed when it is copied
+        while found:  # a level's memory is freed once it is copied
             begin, end = end, end + found[-1].shape[1]
             totals[:, begin:end] = found.pop()
         totals[1] = boundaries[totals[1]]
@@ -199,7 +199,7 @@ _SUMS, _MAXIMA, _RUN, _RUN_SUMS, _RUN_MAXIMUM = slice(2, 4), slice(4, 7), 6, sli
 
 
 def _merge_rows(rows: Integers, boundaries: int) -> Integers:
-    """Merge the rows of one position and boundary function. The totals of a run are those of the latest run."""
+    """Merge the rows of one position and boundary function. The totals by run are the totals of the latest run."""
     key = rows[0] * boundaries + rows[1]
     order = np.argsort(key, kind="stable")
     rows, key = rows[:, order], key[order]
@@ -220,10 +220,10 @@ def find_passed_nodes(nodes: NodeColumns, items: StackTotals) -> Integers:
     parent = nodes.parent
     is_passed = np.zeros(len(parent), np.bool_)
     is_passed[0] = True
-    node = distinct(items.leaves.reshape(-1))
+    node = distinct_values(items.leaves.reshape(-1))
     while len(node := node[~is_passed[node]]):
         is_passed[node] = True
-        node = distinct(parent[node])
+        node = distinct_values(parent[node])
     return np.flatnonzero(is_passed)
 
 
@@ -244,6 +244,6 @@ def unpack_pair(pair: Integers) -> tuple[Integers, Integers]:
 
 
 def rank_in_group(group: Integers) -> Integers:
-    """Return the position of each element among its equals. Equal elements must be adjacent."""
+    """Return the rank of each element within its group of equal elements. Equal elements must be adjacent."""
     starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
     return np.arange(len(group)) - np.repeat(starts, np.diff(starts, append=len(group)))

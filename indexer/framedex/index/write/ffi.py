@@ -1,8 +1,8 @@
 """Write the FFI part of a capture: its targets, sites and handlers, and the site of each handler run.
 
 The Python stack of a site is an ordinary path in the tree of nodes. The stack of a run with one sure site leads to two
-nodes. One is the handler below XLA's frames, the other the handler below the frames of the `ffi_call`. Queries for
-lines, functions and neighbours therefore cross from one to the other without special code.
+nodes. One is the handler below XLA's frames, the other the handler below the frames of the `ffi_call`. So queries for
+lines, functions and neighbours cross from one stack to the other without special code.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class FfiWriter:
         self._frames_of_capture = frames
         self._versions = versions
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
-        self._handlers: set[int] = set()  # entries already written
+        self._handlers: set[int] = set()  # handlers already written, by entry
         self._joins = self._read_joins()
-        self.frames: set[int] = set()  # of sites and implementations
+        self.frames: set[int] = set()  # files of sites and implementations
 
     def _read_joins(self) -> dict[tuple[str, tuple[int, ...]], int]:
         query = (

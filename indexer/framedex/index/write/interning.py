@@ -1,6 +1,6 @@
 """Intern rows that are stored once: files, binaries, functions, frames, stacks and searchable names.
 
-The names of a binary's functions are read again if a better source of names appears.
+The functions of a binary get new names if a better source of names is found, such as a debug file.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _intern_frame(
     row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
     if row is not None:
         return int(row[0])
-    # A new frame of a known function has to be located, too.
+    # A new frame of a known function must be located, too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
     frame_columns = (function, module, offset, record.depth, int(record.depth > 0), int(record.is_returning))
     location_values = location_columns(record.location or record.stored_location, files)
@@ -228,7 +228,7 @@ def _insert_names(connection: sqlite3.Connection, query: str, names: set[str]) -
 
 
 def delete_unused_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Delete the short names that neither a definition nor a recorded function has any more."""
+    """Delete the short names that no definition and no recorded function has any more."""
     connection.executemany(
         "DELETE FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1 AND NOT is_recorded"
         " AND NOT EXISTS (SELECT 1 FROM definitions WHERE short_name = ?1)",
@@ -265,7 +265,7 @@ def store_binaries(connection: sqlite3.Connection, named: Iterable[NamedBinary])
 
 
 def delete_unused_functions(connection: sqlite3.Connection, functions: Sequence[int]) -> None:
-    """Delete those of these functions that no frame refers to any more, because their frames got better names."""
+    """Delete the functions among these that no frame refers to any more, because their frames got better names."""
     unused = f"id {IN_JSON} AND NOT EXISTS (SELECT 1 FROM frames WHERE function = functions.id)"
     deleted = connection.execute(f"DELETE FROM functions WHERE {unused} RETURNING short_name", (json_list(functions),))
     names = [name for (name,) in deleted.fetchall()]

@@ -78,7 +78,7 @@ def locate_program_lines(connection: sqlite3.Connection, files: Mapping[str, str
 def write_placements(
     connection: sqlite3.Connection, placements: Sequence[FunctionPlacement], frames: Sequence[FramePlacement]
 ) -> None:
-    """Store the locations of functions, and give them to their frames without a line of their own.
+    """Store the locations of functions, also for their frames without a line of their own.
 
     `frames` are the frames whose calls were found. Exact lines stay.
     """
@@ -130,7 +130,7 @@ def _write_placement(
         (placement.function, *where, placement.end_line),
     )
     open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
-    if placement.location is None:  # keep a location that a recorded path led to
+    if placement.location is None:  # a location found by a recorded path stays
         open_frames += " AND recorded_file IS NULL"
     moved = connection.execute(
         f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"

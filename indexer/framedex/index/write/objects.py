@@ -66,20 +66,20 @@ class ObjectWriter:
             ],
         )
 
-    def _reserve_ids(self, more: int) -> None:
+    def _reserve_ids(self, count: int) -> None:
         """Reserve ids for this many objects, after all reserved ids, because another writer may have reserved some."""
-        if more <= 0:
+        if count <= 0:
             return
         query = "SELECT coalesce(max(last_object), 0) + 1 FROM object_ranges"
         first = self._connection.execute(query).fetchone()[0]
         if self._ranges and self._ranges[-1][1] + 1 == first:
-            self._ranges[-1][1] += more
+            self._ranges[-1][1] += count
         else:
-            self._ranges.append([first, first + more - 1])
+            self._ranges.append([first, first + count - 1])
         self._connection.execute(
             "INSERT OR REPLACE INTO object_ranges VALUES (?, ?, ?)", (self._capture, *self._ranges[-1])
         )
-        self._count += more
+        self._count += count
 
     def _object_ids(self, numbers: Integers) -> Integers:
         """Return the ids of objects by their numbers in the capture."""

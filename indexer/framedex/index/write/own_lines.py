@@ -11,15 +11,16 @@ from framedex.index.file.paths import is_installed
 from framedex.model import ProgramFrame, ProgramOp
 
 MIN_REPEATS = 8
-"""A line that adds the same ops at least this number of times counts as repeated. One expression may have a few equal
-ops."""
+"""A line that adds the same ops at least this often counts as repeated. One expression may have a few equal ops."""
 
 _SHARED_KINDS = frozenset({"constant", "func", "return"})
 """The kinds of ops that several uses in a program share."""
 
 _NAMES_IN_MAIN = ("jit(", "pjit(", "pmap(")
-"""The beginnings of the names of ops in the main function. JAX names those of a called function, such as a nested jit,
-from there on, and traces it once."""
+"""The prefixes of the names of ops in the main function.
+
+The names of ops in a called function, such as a nested jit, begin at that function, which JAX traces once.
+"""
 
 _LAYER_NUMBER = re.compile(r"_\d+(?=/)")
 """The number of a layer in a name, such as `Dense_3/` of Flax."""
@@ -65,5 +66,5 @@ def find_own_lines(ops: Mapping[ProgramOp, int]) -> Iterator[OwnLine]:
 
 
 def _is_counted(kind: str, name: str, count: int) -> bool:
-    """Return whether the number of an op counts for the repetitions of a line."""
+    """Return whether the number of this op shows how often a line was repeated."""
     return kind not in _SHARED_KINDS and (count >= MIN_REPEATS or name.startswith(_NAMES_IN_MAIN))

@@ -1,4 +1,4 @@
-"""Write the phases of a capture: what framedex's hooks in Python timed, with their Python stacks."""
+"""Write the phases of a capture, which framedex's hooks in Python timed, with their Python stacks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PhaseWriter:
         self.frames: set[int] = set()
 
     def write(self, phases: Sequence[PhaseRecord]) -> None:
-        """Write the phases that follow the written ones, in the caller's transaction."""
+        """Write the phases after those already written, in the caller's transaction."""
         query = "SELECT count(*) FROM phases WHERE capture = ?"
         (known,) = self._connection.execute(query, (self._capture,)).fetchone()
         added = phases[known:]

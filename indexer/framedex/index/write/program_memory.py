@@ -1,4 +1,4 @@
-"""Write the memory inside programs: their sizes as the plug-in reports them, and the temporaries at their peaks."""
+"""Write the memory inside programs: their sizes as reported by the plug-in, and the temporaries at their peaks."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _EXECUTABLE = "loaded_executable"
 _NOT_KEPT_PREFIX = "not kept: "
 EXECUTABLE_ADDRESS = re.compile(r'"executable": "(0x[0-9a-f]+)"')
 _LOADED_PROBLEM = "it was loaded as an executable, from a compilation cache or a file, without its program"
-_OLD_RECORDING_PROBLEM = "the recording kept no programs"
+_OLD_RECORDING_PROBLEM = "the recording has no programs"
 _MISSING_FILE_PROBLEM = "its file in the capture is missing or was changed"
 
 
@@ -49,7 +49,7 @@ class ProgramWriter:
         self._first = first
         self._record = record
         self._function_names: list[str] = []  # the boundary function of each kind of the stream
-        self._executable_addresses: dict[int, int] = {}  # by the number of a run's arguments
+        self._executable_addresses: dict[int, int] = {}  # executables by the number of a run's arguments
         self._argument_count = 0  # arguments of the stream so far
         self._text_ids: dict[str, int | None] = {}  # rows of `compile_texts`, by the name in the capture
         self._executables_by_address: dict[int, dict[int, int]] = {}  # address -> {creation time: object}
@@ -107,13 +107,13 @@ class ProgramWriter:
         )
 
     def _find_memory(self, arguments_json: str) -> int | None:
-        """Return the row of the memory inside the program that a call made; None if unknown."""
+        """Return the row of the memory inside the program that a call created; None if unknown."""
         name = _string_argument(arguments_json, "optimized.kept")
         kept = None if name is None else self._record.memory(name)
         return None if kept is None else intern_program_memory(self._connection, self._frames, kept)
 
     def _intern_stored_text(self, name: str | None, read: Callable[[str], str | None]) -> int | None:
-        """Return the row of the text that the capture keeps under this name; None if missing."""
+        """Return the row of the text that the capture stores under this name; None if missing."""
         if name is None:
             return None
         if name not in self._text_ids:

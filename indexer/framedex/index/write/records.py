@@ -16,11 +16,11 @@ from framedex.sources.releases import NO_ORIGIN, BinaryOrigin, Build
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
-    """A function as a binary or a code object names it.
+    """A function with its name from a binary or a code object.
 
     `module` is the binary's path, or the Python file as recorded. `first_line` belongs to Python code objects and is 0
-    for native functions. `unit` is the translation unit of a native function, empty if unknown. `location` is the
-    beginning as known without source trees. `origin` is the release that the binary was built from.
+    for native functions. `unit` is the translation unit of a native function, empty if unknown. `location` is its
+    start, if known without source trees. `origin` is the release that the binary was built from.
     """
 
     language: Language
@@ -44,7 +44,7 @@ class FrameRecord:
     is the return address from the module's base, or the instruction's offset in Python code. `location` is as recorded,
     and None unless the exact line is known. `is_returning` marks a Python frame that has ended. `line` is set for a
     Python frame even if it has no file (`<string>`), and is 0 if unknown. `stored_location` is the location that
-    another index stored for a frame without an exact location, and `candidates` are its other possible ones.
+    another index stored for a frame without an exact location, and `candidates` are its other possible locations.
     """
 
     function: FunctionRecord
@@ -132,7 +132,7 @@ class NamedBinary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredProgram:
-    """A program kept in a capture: its digest, its size in bytes, and a function that reads it."""
+    """A program stored in a capture: its digest, its size in bytes, and a function that reads it."""
 
     digest: str
     size: int
@@ -151,7 +151,7 @@ class StoredMemory:
 class RecordedSource:
     """A source file as it was when its first frame was recorded.
 
-    `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not keep
+    `modified` is its modification time in ns since 1970. `read` returns its bytes, None if the capture does not have
     them. `is_content` returns whether other bytes equal them.
     """
 
@@ -199,9 +199,9 @@ class CaptureRecord:
 
 @dataclass(frozen=True, slots=True)
 class RecordedLine:
-    """A stored frame with its recorded file and line. The file need not exist here.
+    """A stored frame with its recorded file and line. The file need not exist on this machine.
 
-    `first_line` is that of a Python code object, 0 for native frames.
+    `first_line` is the first line of a Python code object, 0 for native frames.
     """
 
     frame: int
@@ -232,7 +232,7 @@ class KnownCapture:
 
 @dataclass(frozen=True, slots=True)
 class FunctionPlacement:
-    """The location of a function in source: its beginning, its last line (0: unknown), and other candidates."""
+    """The location of a function in source: its start, its last line (0: unknown), and other candidates."""
 
     function: int
     location: Location | None

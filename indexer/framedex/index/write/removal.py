@@ -64,7 +64,7 @@ def remove_captures(connection: sqlite3.Connection, captures: Collection[int]) -
 
 def _delete_unused_stacks(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM stacks WHERE id NOT IN (SELECT stack FROM call_kinds)")
-    # A site without runs and problems is not shown anywhere.
+    # No output shows a site without runs and problems.
     connection.execute(
         "DELETE FROM ffi_sites WHERE id NOT IN (SELECT site FROM ffi_candidates)"
         " AND key NOT IN (SELECT s.value FROM ffi_problems p, json_each(p.sites) s)"

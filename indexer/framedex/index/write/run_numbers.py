@@ -1,4 +1,4 @@
-"""Number the runs in time order, independent of the order in which captures are indexed and removed.
+"""Number the runs in order of time, independent of the order in which captures are indexed and removed.
 
 A run is numbered by the millisecond in which its earliest capture began, and within it by a hash. All captures of one
 `framedex run`, which have one launch id, are one run. Any other capture is a run of its own.
@@ -13,7 +13,7 @@ from collections.abc import Collection
 from framedex.index.file.conventions import IN_JSON, json_list
 
 _RUNS_PER_MS = 1 << 18
-"""Numbers for the runs that begin in one millisecond."""
+"""The number of run numbers for one millisecond."""
 
 _MAX_START_MS = 1 << 44  # the year 2527; a damaged capture may contain any time
 
@@ -23,8 +23,8 @@ def find_run_number(
 ) -> tuple[int, bool]:
     """Return the number of a new capture's run, and whether it replaces the number of the run's other captures.
 
-    `identity` is that of the capture, `started` its beginning (Unix time), `launch` its launch id. If the number
-    replaces another one, the totals are stale.
+    `identity`, `started` (Unix time) and `launch` (its launch id) describe the capture. If the number replaces another
+    one, the totals are stale.
     """
     first = _first_number(started)
     known = connection.execute("SELECT run FROM captures WHERE launch = ? LIMIT 1", (launch,)).fetchone()

@@ -49,7 +49,7 @@ class SourceTables:
     path: Path
 
     def roots(self) -> list[str]:
-        """Return the source folders to keep indexed."""
+        """Return the source folders of the index."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
     def has_unread_roots(self) -> bool:
@@ -89,8 +89,8 @@ class SourceTables:
         )
         return {path: (modified, size) for path, modified, size in rows}
 
-    def frame_files(self) -> list[str]:
-        """Return the files of exact locations, which are worth reading even outside the roots."""
+    def files_of_exact_locations(self) -> list[str]:
+        """Return the files of exact locations, which are read even if they are outside the roots."""
         return [
             path
             for (path,) in self._rows(
@@ -101,7 +101,7 @@ class SourceTables:
             )
         ]
 
-    def binaries_of_lone_files(self) -> dict[str, set[str]]:
+    def files_outside_trees(self) -> dict[str, set[str]]:
         """Return the native source files in no source folder and no map, with the binaries of their exact frames.
 
         A frame of a shared capture counts if the file has not changed since it was recorded.
@@ -311,7 +311,7 @@ class SourceTables:
         return [UnresolvedFrame(row[0], row[1], BinaryId(*row[2:5]), to_unsigned(row[5]), row[6]) for row in rows]
 
     def find_definitions_with_calls(self, path: str) -> list[Definition]:
-        """Return the functions of a file and its other callers, with their calls."""
+        """Return the functions of a file, and its other definitions that contain calls, with their calls."""
         return build_definitions_with_calls(self._rows(DEFINITIONS_WITH_CALLS, path))
 
     def find_definitions(self, path: str) -> list[tuple[str, Definition]]:
@@ -337,7 +337,7 @@ class SourceTables:
             locations.locate_recorded_frames(self.connection, placements)
 
     def write_placements(self, placements: Sequence[FunctionPlacement], frames: Sequence[FramePlacement] = ()) -> None:
-        """Store the locations of functions, and give them to their frames without a line of their own.
+        """Store the locations of functions, also for their frames without a line of their own.
 
         `frames` are the frames whose calls were found. Exact lines stay.
         """

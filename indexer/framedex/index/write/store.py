@@ -96,7 +96,7 @@ class Store:
         """The previous folder of its project, if the project was moved since the index was last opened."""
         self._depth = 0
         self._tree: StackTree | None = None
-        self._data_version: int | None = None  # SQLite's `data_version`, which changes when others write
+        self._data_version: int | None = None  # SQLite's `data_version`, which changes when another process writes
         self._is_new = False
         self._identity = file_identity(path)
         self.sources = sources.SourceTables(self._connection, path)
@@ -110,9 +110,9 @@ class Store:
         self._close_after(error)
 
     @property
-    def is_doubtful(self) -> bool:
+    def was_changed_outside(self) -> bool:
         """Return whether a program other than framedex had changed the file before it was opened (see `seal`)."""
-        return self._seal.is_doubtful
+        return self._seal.was_changed_outside
 
     def check_structure(self) -> None:
         """Raise DamagedIndexError if the file's structure is broken: tables rebuilt inside it would be broken, too."""
@@ -127,15 +127,15 @@ class Store:
             "SELECT 1 FROM nodes n LEFT JOIN nodes p ON p.id = n.parent"
             " WHERE n.parent <> 0 AND p.depth + 1 IS NOT n.depth LIMIT 1"
         )
-        if self.is_doubtful and self._connection.execute(query).fetchone():
+        if self.was_changed_outside and self._connection.execute(query).fetchone():
             raise damaged_index_error(self.path, "the nodes of its stacks do not form a tree")
 
     def mark_rebuilt(self) -> None:
         """Mark the index as rebuilt: it no longer contains changes by other programs."""
-        self._seal.is_doubtful = False
+        self._seal.was_changed_outside = False
 
     def seal(self) -> None:
-        """Let `close` seal a file of any size. Call this after long work, because a large checksum takes time."""
+        """Let `close` seal a file of any size. Call it only after long work: a large checksum takes time."""
         self._max_sealed_bytes = sys.maxsize
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ class Store:
                     check_free_space(self._connection, self.path)
                 self._connection.execute(end)
             except BaseException:
-                self._data_version = None  # the tree in memory has rows that are rolled back
+                self._data_version = None  # the tree in memory has nodes that were rolled back
                 if self._connection.in_transaction:
                     self._connection.execute(undo)
                 if self._depth == 1:
@@ -202,7 +202,7 @@ class Store:
                 self._depth -= 1
 
     def _refresh_tree(self) -> None:
-        """Read the tree again if others have written or changes were rolled back."""
+        """Read the tree again if another process has written, or if changes were rolled back."""
         (state,) = self._connection.execute("PRAGMA data_version").fetchone()
         if self._tree is not None and state != self._data_version:
             self._tree.read()
@@ -216,9 +216,9 @@ class Store:
         return False
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
-        """Empty the index; return the data that captures do not contain: source roots and the paths of its captures.
+        """Empty the index; return the data that is not in captures: the source roots, and the paths of the captures.
 
-        Raises NewerIndexError if a later framedex made the index.
+        Raises NewerIndexError if a newer framedex wrote the index.
         """
         with self.transaction():
             check_not_newer(self._connection, self.path)
@@ -290,7 +290,7 @@ class Store:
             return self._free_bytes() - before
 
     def empty_captures(self, captures: Collection[int]) -> None:
-        """Remove the calls of captures that are read again in the same transaction."""
+        """Remove the calls of captures, which the same transaction then reads again."""
         with self.transaction():
             for capture in captures:
                 delete_calls(self._connection, capture)
@@ -307,7 +307,7 @@ class Store:
         return int(pages * size)
 
     def read_project_moves(self) -> FolderMoves:
-        """Return the moves from the project's former folders to its present folder."""
+        """Return the moves from the project's former folders to its current folder."""
         with translate_errors(self.path):
             return build_project_moves([path for (path,) in self._connection.execute(PROJECT_FOLDERS)])
 
@@ -386,7 +386,7 @@ def _update_paths(connection: sqlite3.Connection, move: FolderMove) -> None:
     for table, column in _PATH_COLUMNS:
         inside = f"({column} = ?1 OR substr({column}, 1, length(?1) + 1) = ?1 || '/')"
         rows = connection.execute(f"SELECT DISTINCT {column} FROM {table} WHERE {inside}", (move.before,)).fetchall()
-        moved = [(new_path, path) for (path,) in rows if (new_path := move.now(path)) != path]
+        moved = [(new_path, path) for (path,) in rows if (new_path := move.current_path(path)) != path]
         if table == "files":
             _merge_files(connection, moved)
         # An existing row of another table, from a recording made in the new folder, stays unchanged.

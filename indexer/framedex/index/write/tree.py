@@ -19,7 +19,7 @@ from framedex.index.write.bulk_rows import copy_rows
 Integers = npt.NDArray[np.int64]
 
 
-def distinct(values: Integers) -> Integers:
+def distinct_values(values: Integers) -> Integers:
     """Return the distinct values, sorted. numpy's `unique` hashes integers first and takes several times as long."""
     values = np.sort(values)
     unique: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
@@ -57,7 +57,7 @@ _MANY_NODES = 20_000
 
 @contextmanager
 def change_nodes(connection: sqlite3.Connection, changed: int) -> Iterator[None]:
-    """Change this many rows of `nodes`; if these are many, without the indexes of their totals.
+    """Drop the indexes of totals in `nodes` during the block, if it changes many rows (`changed`).
 
     Building the two indexes again takes a tenth of the time of changing each entry. A restricted index has temporary
     nodes, whose indexes stay.
@@ -148,19 +148,19 @@ class StackTree:
         self._connection.execute(
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM frames fr"
             f" JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND fr.how IS NOT 'exact'",
-            (json_list(distinct(stored.frame[parent]).tolist()),),
+            (json_list(distinct_values(stored.frame[parent]).tolist()),),
         )
 
     def _find_user_nodes(self, first: int, depth: Integers) -> Integers:
         """Return the `user_node` of each new node; see `schema.sql`. The new nodes begin at `first`."""
         parent, frame = self._stored.parent, self._stored.frame
-        above = distinct(parent[first:])
+        above = distinct_values(parent[first:])
         query = "SELECT n.id, n.user_node FROM json_each(?) s JOIN nodes n ON n.id = s.value"
         rows = self._connection.execute(query, (json_list(above[above < first].tolist()),)).fetchall()
         known, known_user = np.array(rows, np.int64).reshape(-1, 2).T
         user = np.zeros(len(parent), np.int64)
         user[known] = known_user
-        frames = distinct(np.concatenate([frame[first:], frame[known_user]]))
+        frames = distinct_values(np.concatenate([frame[first:], frame[known_user]]))
         kinds = self._find_python_frames(frames.tolist())
         is_python, is_own = np.zeros((2, int(np.max(frames)) + 1), np.bool_)
         is_python[[*kinds]] = True

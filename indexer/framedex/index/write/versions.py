@@ -37,7 +37,7 @@ def store_versions(
 
     `began` is the start of the recording (Unix time in ns, None: unknown). `own` has the states of the program's own
     Python files. The state of another file is unknown if the file was changed after `began`, or after the build of its
-    binary. Files that one installer wrote together with the binary are an exception.
+    binary. Files that the binary's installer wrote together with the binary are an exception.
     """
     frames_json = json_list(frames)
     rows = connection.execute(
@@ -115,7 +115,7 @@ def _intern_other_version(
 
 
 def store_indexed_blobs(connection: sqlite3.Connection, files: Iterable[int]) -> None:
-    """Store the content of these files as they were indexed, unless they have changed since."""
+    """Store the git blob hashes of these files as they were indexed, unless the files have changed since."""
     rows = connection.execute(
         f"SELECT s.file, f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file"
         f" WHERE s.file {IN_JSON} AND s.blob = '' AND s.map IS NULL",
@@ -173,7 +173,7 @@ def _find_recorded_state(source: RecordedSource, path: str) -> _FileState:
 
 
 def _read_present_state(path: str, until: int | None) -> _FileState | None:
-    """Return the present state of a file, unknown if it was modified after `until`; None if the file is missing."""
+    """Return the current state of a file, unknown if it was modified after `until`; None if the file is missing."""
     present = read_stable(path)
     if present is None:
         return None
@@ -218,9 +218,9 @@ def _lacks_functions(functions: Iterable[tuple[str, int]], path: str, state: _Fi
 
 
 def _can_begin(name: str, first_line: int, lines: Sequence[str]) -> bool:
-    """Return whether a function, a class, or a decorator of one can begin on this line.
+    """Return whether a function, a class or its decorator can begin on this line.
 
-    An unnamed function can begin on any.
+    An unnamed function can begin on any line.
     """
     name = name.rpartition(".")[2]
     if name.startswith("<"):

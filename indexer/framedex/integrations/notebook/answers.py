@@ -120,7 +120,7 @@ def _trace_html(trace: Trace) -> str:
     return trace_fragment(trace, default_editor())
 
 
-def _row_facts(row: CaptureRow) -> Facts:
+def _format_row_facts(row: CaptureRow) -> Facts:
     metadata = Metadata.parse(row.metadata_text)
     packages = metadata.launch.packages if metadata.launch is not None else {}
     return (
@@ -160,7 +160,7 @@ _FORMATTERS: tuple[tuple[type, Callable[[Any], str], Callable[[Any], str]], ...]
     (CellAnswers, _recorded_html, _recorded_text),
     (Index, _index_html, _index_text),
     (Trace, _trace_html, format_trace),
-    (CaptureRow, lambda row: facts_fragment(*_row_facts(row)), lambda row: _facts_text(_row_facts(row))),
+    (CaptureRow, lambda row: facts_fragment(*_format_row_facts(row)), lambda row: _facts_text(_format_row_facts(row))),
     (Capture, lambda each: facts_fragment(*_capture_facts(each)), lambda each: _facts_text(_capture_facts(each))),
 )
 """The displayed types, with their HTML and text formatters."""

@@ -31,7 +31,7 @@ from framedex.integrations.notebook.options import (
     parse_kernel_options,
 )
 
-if TYPE_CHECKING:  # it needs the native part, and traces can be viewed without that
+if TYPE_CHECKING:  # this module needs the native part, but viewing traces does not
     from framedex.integrations.notebook.recording import CellRecording
 
 _MAGIC = "framedex"
@@ -64,9 +64,9 @@ class Extension:
     def install(self) -> None:
         """Register the magics, and make JAX load framedex. A problem is printed; the first cell reports it again."""
         shell = self._shell
-        shell.register_magic_function(self._framedex, "line_cell", _MAGIC)
-        shell.register_magic_function(self._begin, "line", _BEGIN_MAGIC)
-        shell.input_transformers_cleanup.append(_start_recording_first)
+        shell.register_magic_function(self._run_magic, "line_cell", _MAGIC)
+        shell.register_magic_function(self._begin_recording, "line", _BEGIN_MAGIC)
+        shell.input_transformers_cleanup.append(_replace_first_line)
         shell.events.register("pre_run_cell", self._on_begin)
         shell.events.register("post_run_cell", self._on_end)
         register_formatters(shell)
@@ -82,11 +82,11 @@ class Extension:
         unregister_formatters(shell)
         shell.events.unregister("post_run_cell", self._on_end)
         shell.events.unregister("pre_run_cell", self._on_begin)
-        shell.input_transformers_cleanup.remove(_start_recording_first)
+        shell.input_transformers_cleanup.remove(_replace_first_line)
         for kind, name in (("line", _MAGIC), ("cell", _MAGIC), ("line", _BEGIN_MAGIC)):
             del shell.magics_manager.magics[kind][name]
 
-    def _framedex(self, line: str, cell: str | None = None) -> None:
+    def _run_magic(self, line: str, cell: str | None = None) -> None:
         try:
             if cell is None:
                 options = parse_kernel_options(line)
@@ -102,9 +102,9 @@ class Extension:
             raise UsageError(str(error)) from None
         self._shell.run_cell(f"%%{_MAGIC} {line}\n{cell}").raise_error()
 
-    _framedex.__doc__ = format_help()
+    _run_magic.__doc__ = format_help()
 
-    def _begin(self, line: str) -> None:
+    def _begin_recording(self, line: str) -> None:
         """Record the rest of this cell."""
         try:
             self._kernel.check_recordable()
@@ -152,7 +152,7 @@ class Extension:
 
         recording, self._recording, self._recorded = self._recording, None, None
         try:
-            self._show(recording.end(recorded_cells(self._shell)), recording.options)
+            self._show_answers(recording.end(recorded_cells(self._shell)), recording.options)
         except FramedexError as error:
             print(f"framedex: {error}", file=sys.stderr)
         except KeyboardInterrupt:
@@ -168,14 +168,14 @@ class Extension:
 
         outcome = run_in_new_process(options, text, running_cell(self._shell))
         if outcome.captures:
-            self._show(outcome.captures, options)
+            self._show_answers(outcome.captures, options)
         else:
             print(f"framedex: {outcome.summary()}", file=sys.stderr)
         if outcome.status:
             how = f"status {outcome.status}" if outcome.status > 0 else f"signal {-outcome.status}"
             raise FramedexError(f"The process of this cell ended with {how}.")
 
-    def _show(self, captures: Sequence[Path], options: Options) -> None:
+    def _show_answers(self, captures: Sequence[Path], options: Options) -> None:
         recorded = index_captures(captures)
         if options.name:
             self._shell.push({options.name: recorded})
@@ -185,7 +185,7 @@ class Extension:
         display(recorded)
 
 
-def _start_recording_first(lines: list[str]) -> list[str]:
+def _replace_first_line(lines: list[str]) -> list[str]:
     """Replace a leading `%%framedex` with a line that starts the recording; return other cells unchanged."""
     first: Any = _FIRST_LINE.fullmatch(lines[0]) if lines else None
     options = (first["options"] or "") if first else ""

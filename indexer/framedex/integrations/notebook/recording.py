@@ -34,10 +34,10 @@ class CellRecording:
         """
         self.options = options
         folder = absolute(options.output or project_captures_folder(working_folder()))
-        told = metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)  # noqa: TID251
+        metadata = metadata_variable(uuid.uuid4().hex, sys.executable, sys.argv[1:], name)  # noqa: TID251
         self._stack = ExitStack()
         self._captures = self._stack.enter_context(
-            Recorder(_make_writable_folder(folder)).block({**options.recording, **told})
+            Recorder(_make_writable_folder(folder)).block({**options.recording, **metadata})
         )
 
     def end(self, cells: Iterable[Cell]) -> Sequence[Path]:

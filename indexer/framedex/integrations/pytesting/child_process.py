@@ -50,7 +50,7 @@ class SubprocessTest:
 
     def _check_call_report(self) -> None:
         if self.reports["call"].failed:
-            pytest.fail("The test failed in its own process.", pytrace=False)  # as above
+            pytest.fail("The test failed in its own process.", pytrace=False)  # the other report replaces it, too
 
     def _run_and_read_reports(self) -> tuple[dict[str, pytest.TestReport], Outcome, list[str]]:
         """The reports by phase, the outcome of the process, and its other messages."""
@@ -156,17 +156,17 @@ class ReportWriter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Report a phase of the test."""
-        self._write(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
+        self._append_document(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Report a collection error."""
         if report.failed:
-            self._write({"told": report.longreprtext})
+            self._append_document({"told": report.longreprtext})
 
     def pytest_internalerror(self, excrepr: object) -> None:
         """Report an internal error of pytest or a plug-in."""
-        self._write({"told": str(excrepr)})
+        self._append_document({"told": str(excrepr)})
 
-    def _write(self, document: dict[str, Any]) -> None:
+    def _append_document(self, document: dict[str, Any]) -> None:
         with self._path.open("a") as file:
             file.write(json.dumps(document, default=str) + "\n")

@@ -87,12 +87,12 @@ class Recording(CostTables):
 
 def _check_completeness(index: Index) -> None:
     """Raise FramedexError if missing calls could hide an exceeded budget."""
-    from framedex.texts.captures import stopped_early
+    from framedex.texts.captures import early_stop_text
 
     captures = index.captures()
     for capture in captures:
         if capture.stops:
-            raise FramedexError("Some calls are missing, so budgets cannot be checked.", stopped_early(capture.stops))
+            raise FramedexError("Some calls are missing, so budgets cannot be checked.", early_stop_text(capture.stops))
         if chosen := Metadata.parse(capture.metadata_text).selected_by:
             raise FramedexError(
                 f"The recording excludes calls ({', '.join(sorted(chosen))}), so budgets cannot be checked.",

@@ -21,11 +21,13 @@ from framedex.base import words
 from framedex.base.errors import FramedexError, SystemLimitError
 from framedex.base.plaintext import printable
 from framedex.base.regularfile import open_regular
-from framedex.live.memory import Memory, MemoryParts
+from framedex.live.memory import Memory, MemoryRanges
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, ThreadRegisters
 
-_SIGNAL_AT, _TID_AT, _REGISTERS_AT = 12, 32, 112  # in struct elf_prstatus
-_SIGNAL_INFORMATION = struct.Struct("<iiixxxxQ")  # of siginfo_t: signal, error, cause (at most 0: sent), address
+_SIGNAL_AT, _TID_AT, _REGISTERS_AT = 12, 32, 112  # offsets in struct elf_prstatus
+_SIGNAL_INFORMATION = struct.Struct(
+    "<iiixxxxQ"
+)  # siginfo_t: signal, error, cause (at most 0 if a process sent it), address
 _FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
 _AUXILIARY = struct.Struct("<QQ")
 _AT_PHDR, _AT_SYSINFO_EHDR = 3, 33
@@ -35,14 +37,14 @@ _COMPRESSED = {
     b"\xfd7zX": "xz -d",
     b"\x1f\x8b": "gunzip",
 }
-_END_OF_FILES = 1 << 63  # of their offsets
+_END_OF_FILES = 1 << 63  # file offsets are lower
 _MAX_SEGMENTS = 1 << 20
-_MAX_NOTE_SEGMENTS = 4  # a core has one
-_MAX_NOTE_BYTES = 1 << 29  # of a segment
+_MAX_NOTE_SEGMENTS = 4  # a valid core file has one
+_MAX_NOTE_BYTES = 1 << 29  # limit of one note segment
 _MAX_NOTES = 1 << 19
 _MAX_THREADS = 1 << 15
 _MAX_MAPPINGS = 1 << 18
-_TRUNCATED_REMEDY = "Write the core again with enough room on the disk, and without a limit: ulimit -c unlimited"
+_TRUNCATED_REMEDY = "Write the core file again, with enough disk space and without a size limit: ulimit -c unlimited"
 
 
 @contextmanager
@@ -52,11 +54,9 @@ def open_core(path: Path) -> Iterator[ProcessImage]:
     try:
         file = open_regular(path)
     except OSError as error:
-        remedy = (
-            "`sysctl kernel.core_pattern` says where the system writes cores. Of systemd's: coredumpctl dump -o FILE"
-        )
+        remedy = "`sysctl kernel.core_pattern` shows where cores are written. With systemd: coredumpctl dump -o FILE"
         if isinstance(error, PermissionError):
-            remedy = "A core belongs to the user of its process: run this command as that user, or as root."
+            remedy = "A core file belongs to the user of its process: run this command as that user, or as root."
         raise FramedexError(f"{name} cannot be read: {error.strerror or error}.", remedy) from error
     with file:
         yield _read_image(name, file)
@@ -68,7 +68,7 @@ class CoreMemory(Memory):
     def __init__(self, descriptor: int, segments: Iterable[tuple[int, int, int]]) -> None:
         """`segments` have the address, the size and the offset in the file of each part."""
         self._descriptor = descriptor
-        self._parts = MemoryParts(each for each in segments if each[1] + each[2] < _END_OF_FILES)
+        self._parts = MemoryRanges(each for each in segments if each[1] + each[2] < _END_OF_FILES)
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address."""
@@ -145,7 +145,7 @@ def _read_segments(elf: ELFFile) -> list[Any]:
 
 
 class _Notes:
-    """The notes of a core file, as far as they are readable."""
+    """The readable notes of a core file: threads, signal and file mappings."""
 
     def __init__(self, segments: Sequence[Any]) -> None:
         self.threads: list[ThreadRegisters] = []

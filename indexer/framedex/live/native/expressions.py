@@ -14,7 +14,7 @@ _WORD = (1 << 64) - 1
 _PARSER = DWARFExprParser(DWARFStructs(little_endian=True, dwarf_format=32, address_size=8))
 
 
-def _signed(value: int) -> int:
+def _to_signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
@@ -29,21 +29,21 @@ _BINARY: Mapping[str, Callable[[int, int], int]] = {
     "shr": lambda left, right: left >> min(right, 64),
     "eq": operator.eq,
     "ne": operator.ne,
-    "ge": lambda left, right: _signed(left) >= _signed(right),
-    "gt": lambda left, right: _signed(left) > _signed(right),
-    "le": lambda left, right: _signed(left) <= _signed(right),
-    "lt": lambda left, right: _signed(left) < _signed(right),
+    "ge": lambda left, right: _to_signed(left) >= _to_signed(right),
+    "gt": lambda left, right: _to_signed(left) > _to_signed(right),
+    "le": lambda left, right: _to_signed(left) <= _to_signed(right),
+    "lt": lambda left, right: _to_signed(left) < _to_signed(right),
 }
 
 
-def evaluate(expression: Sequence[int], registers: Mapping[int, int], memory: Memory, *initial: int) -> int:
+def evaluate_expression(expression: Sequence[int], registers: Mapping[int, int], memory: Memory, *initial: int) -> int:
     """The value of an expression. `initial` is on its stack at the start.
 
     Raises ValueError for another operation or a malformed expression, LookupError for an unknown register or an empty
     stack, and OSError for memory that is not mapped.
     """
     stack = list(initial)
-    for operation in _parse(expression):
+    for operation in _parse_operations(expression):
         name, arguments = operation.op_name.removeprefix("DW_OP_"), operation.args
         if name.startswith("breg") and name != "bregx":
             value = registers[int(name.removeprefix("breg"))] + arguments[0]
@@ -64,7 +64,7 @@ def evaluate(expression: Sequence[int], registers: Mapping[int, int], memory: Me
     return stack[-1]
 
 
-def _parse(expression: Sequence[int]) -> Sequence[DWARFExprOp]:
+def _parse_operations(expression: Sequence[int]) -> Sequence[DWARFExprOp]:
     """The operations of an expression. Raises ValueError if it is malformed."""
     try:
         operations: Sequence[DWARFExprOp] = _PARSER.parse_expr(list(expression))

@@ -1,4 +1,4 @@
-"""A process at one moment, as its stacks need it."""
+"""The image of a process at one moment: all data from which its stacks are read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FileMapping(NamedTuple):
 
 
 class StopTimeoutError(Exception):
-    """A process may not be stopped any longer. This says nothing about the memory that was to be read: no OSError."""
+    """Raised when a process has been stopped for too long. Not an OSError, which would mean unreadable memory."""
 
 
 @dataclass(frozen=True, slots=True)

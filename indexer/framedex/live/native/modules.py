@@ -24,7 +24,9 @@ VDSO = "[vdso]"
 
 _PAGE_BYTES = 4096
 _MAX_VDSO_BYTES = 8 * _PAGE_BYTES
-_HEADER_BYTES = _PAGE_BYTES  # of a binary, with its build-id: the kernel writes them to each core
+_HEADER_BYTES = (
+    _PAGE_BYTES  # the first page of a binary has its build-id; the kernel writes this page into each core file
+)
 _SECTIONS_AT, _SECTION_COUNT_AT, _NAMES_END = 40, 60, 64  # in an Elf64_Ehdr
 
 
@@ -45,7 +47,7 @@ class Module:
 
     @property
     def is_without_file(self) -> bool:
-        """Whether the kernel mapped the binary from no file."""
+        """Whether the binary has no file: the kernel itself provides it."""
         return self.path == VDSO
 
     @cached_property

@@ -21,12 +21,12 @@ from pathlib import Path
 from framedex.base import words
 from framedex.base.errors import FramedexError, raise_if_limit
 from framedex.base.memory_maps import MappedRange, read_maps, root_of
-from framedex.live.look import describe_refusal
-from framedex.live.memory import Memory, MemoryParts, ProcessMemory
+from framedex.live.memory import Memory, MemoryRanges, ProcessMemory
 from framedex.live.model import ProcessState
 from framedex.live.native.image import REGISTERS, FileMapping, ProcessImage, StopTimeoutError, ThreadRegisters
 from framedex.live.native.modules import VDSO
 from framedex.live.native.stacks import ProcessStacks, read_stacks
+from framedex.live.snapshot import describe_refusal
 from framedex.live.tasks import command_line, process_state
 
 _GET_REGISTERS, _DETACH, _SEIZE, _INTERRUPT = 12, 17, 0x4206, 0x4207  # linux/ptrace.h
@@ -35,12 +35,12 @@ _ALL_CHILDREN = 0x40000000  # __WALL
 _REGISTERS = struct.Struct(f"<{len(REGISTERS)}Q")
 _REGISTERS_BYTES = 27 * 8  # sizeof(struct user_regs_struct)
 _STACK_POINTER = 7
-_RED_ZONE_BYTES = 128  # below the stack pointer, in use by functions that call no other
+_RED_ZONE_BYTES = 128  # leaf functions use these bytes below the stack pointer
 _MAX_STACK_BYTES = 16 << 20
-_STOP_TIMEOUT_S = 1.0  # until all threads have stopped
-_READ_TIMEOUT_S = 5.0  # until they run again
+_STOP_TIMEOUT_S = 1.0  # limit until all threads have stopped
+_READ_TIMEOUT_S = 5.0  # limit until they run again
 _POLL_S = 0.0002
-_ROUNDS = 16  # to find threads that others start meanwhile
+_ROUNDS = 16  # repeated because running threads may start new threads
 
 
 class StoppedProcess:
@@ -52,7 +52,7 @@ class StoppedProcess:
         self._ptrace = ctypes.CDLL(None, use_errno=True).ptrace
         self._ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
         self._ptrace.restype = ctypes.c_long
-        self._signals: dict[int, int] = {}  # of each stopped thread: the signal that it was about to receive, or 0
+        self._signals: dict[int, int] = {}  # by thread id: the signal that was about to be delivered, or 0
         self._seized: set[int] = set()
         started = time.monotonic()
         self._stop_deadline, self._read_deadline = started + _STOP_TIMEOUT_S, started + _READ_TIMEOUT_S
@@ -60,7 +60,7 @@ class StoppedProcess:
             for _ in range(_ROUNDS):
                 if not (new := self._thread_ids() - self._seized):
                     break
-                self._stop(new)
+                self._stop_threads(new)
         except BaseException:
             self.resume()
             raise
@@ -69,7 +69,7 @@ class StoppedProcess:
         """The process, with copies of its stacks. Other memory is read from the living process."""
         pid = self._pid
         maps = list(read_maps(pid))
-        threads = [ThreadRegisters(tid, self._registers(tid)) for tid in sorted(self._signals)]
+        threads = [ThreadRegisters(tid, self._read_registers(tid)) for tid in sorted(self._signals)]
         threads.sort(key=lambda thread: thread.tid != pid)
         copies = [_copy_stack(memory, thread.registers[_STACK_POINTER], maps) for thread in threads]
         missing = len(self._seized) - len(threads)
@@ -94,7 +94,7 @@ class StoppedProcess:
         self._seized -= self._signals.keys()
         for tid, number in self._signals.items():
             with suppress(OSError):  # it was killed
-                self._request(_DETACH, tid, number)
+                self._call_ptrace(_DETACH, tid, number)
         self._signals.clear()
 
     def _thread_ids(self) -> set[int]:
@@ -102,13 +102,13 @@ class StoppedProcess:
             return {int(each.name) for each in Path(f"/proc/{self._pid}/task").iterdir()}
         return set()
 
-    def _stop(self, tids: set[int]) -> None:
+    def _stop_threads(self, tids: set[int]) -> None:
         self._seized |= tids
         interrupted = set()
         for tid in tids:
             try:
-                self._request(_SEIZE, tid)
-                self._request(_INTERRUPT, tid)
+                self._call_ptrace(_SEIZE, tid)
+                self._call_ptrace(_INTERRUPT, tid)
                 interrupted.add(tid)
             except OSError as error:
                 if error.errno != errno.ESRCH:  # it has ended
@@ -139,13 +139,13 @@ class StoppedProcess:
         if self._signals and time.monotonic() > self._read_deadline:
             raise StopTimeoutError(f"the process may not be stopped for more than {_READ_TIMEOUT_S:.0f} s")
 
-    def _registers(self, tid: int) -> dict[int, int]:
+    def _read_registers(self, tid: int) -> dict[int, int]:
         content = ctypes.create_string_buffer(_REGISTERS_BYTES)
-        self._request(_GET_REGISTERS, tid, content)
+        self._call_ptrace(_GET_REGISTERS, tid, content)
         values = _REGISTERS.unpack_from(content)
         return {name: value for name, value in zip(REGISTERS, values, strict=True) if name is not None}
 
-    def _request(self, request: int, tid: int, data: object = None) -> None:
+    def _call_ptrace(self, request: int, tid: int, data: object = None) -> None:
         if self._ptrace(request, tid, None, data) < 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
@@ -161,7 +161,7 @@ def read_living_stacks(pid: int) -> ProcessStacks:
             f"The native frames of process {pid} are not readable on {platform.machine()}: only x86-64 is supported."
         )
     try:
-        with _stopped_process(pid) as (image, stopped):
+        with _stop_process(pid) as (image, stopped):
             return read_stacks(image, resume=stopped.resume)
     except PermissionError as error:
         remedy = describe_refusal(pid, error)[1]
@@ -182,7 +182,7 @@ def read_living_stacks(pid: int) -> ProcessStacks:
 
 
 @contextmanager
-def _stopped_process(pid: int) -> Iterator[tuple[ProcessImage, StoppedProcess]]:
+def _stop_process(pid: int) -> Iterator[tuple[ProcessImage, StoppedProcess]]:
     """Stop a process, and let it run again at the latest at the end of the context. Ctrl-Z takes effect after that.
 
     Raises PermissionError without the permission to trace the process, OSError if it ends meanwhile.
@@ -204,7 +204,7 @@ class _CopiedMemory(Memory):
 
     def __init__(self, memory: Memory, copies: Sequence[tuple[int, bytes]], check: Callable[[], None]) -> None:
         self._memory, self._check = memory, check
-        self._copies = MemoryParts((start, len(content), content) for start, content in copies)
+        self._copies = MemoryRanges((start, len(content), content) for start, content in copies)
 
     def read(self, address: int, size: int) -> bytes:
         """The bytes at an address."""

@@ -18,11 +18,11 @@ from elftools.dwarf.structs import DWARFStructs
 from framedex.base.errors import SystemLimitError
 from framedex.base.plaintext import printable
 from framedex.binaries.loaded_tables import UnwindEntry
-from framedex.live.native.expressions import evaluate
+from framedex.live.native.expressions import evaluate_expression
 from framedex.live.native.modules import Module, Modules
 
 _STACK_POINTER, _RETURN_ADDRESS = 7, 16  # DWARF numbers of registers
-_GNU_ARGS_SIZE = 0x2E  # moves no register; pyelftools does not decode it
+_GNU_ARGS_SIZE = 0x2E  # changes no register; pyelftools does not decode it
 _MAX_FRAMES = 4096
 _WORD = (1 << 64) - 1
 _STRUCTS = DWARFStructs(little_endian=True, dwarf_format=32, address_size=8)
@@ -55,7 +55,7 @@ class NativeStack:
 
 
 class _UnknownCallerError(Exception):
-    """The caller of a frame is unknown; the text is the reason."""
+    """Raised if the caller of a frame is unknown; its text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +78,18 @@ class Unwinder:
         """The frames of a thread with these registers."""
         frames: list[NativeFrame] = []
         try:
-            for frame in self._frames(registers):
+            for frame in self._walk_frames(registers):
                 frames.append(frame)
         except _UnknownCallerError as error:
             return NativeStack(tuple(frames), str(error))
         return NativeStack(tuple(frames))
 
-    def _frames(self, registers: Registers) -> Iterator[NativeFrame]:
+    def _walk_frames(self, registers: Registers) -> Iterator[NativeFrame]:
         is_return_address = False
         for _ in range(_MAX_FRAMES):
-            frame = self._frame(registers, is_return_address)
+            frame = self._make_frame(registers, is_return_address)
             yield frame
-            caller, is_return_address = self._caller(frame, registers)
+            caller, is_return_address = self._caller_registers(frame, registers)
             if caller is None or not caller[_RETURN_ADDRESS]:
                 return
             if is_return_address and caller[_STACK_POINTER] <= registers[_STACK_POINTER]:
@@ -97,7 +97,7 @@ class Unwinder:
             registers = caller
         raise _UnknownCallerError(f"the stack has more than {_MAX_FRAMES:,} frames")
 
-    def _frame(self, registers: Registers, is_return_address: bool) -> NativeFrame:
+    def _make_frame(self, registers: Registers, is_return_address: bool) -> NativeFrame:
         address = registers[_RETURN_ADDRESS]
         module, position = self._modules.find(address - is_return_address) or (None, None)
         if is_return_address and module is not None and position is not None:
@@ -108,11 +108,11 @@ class Unwinder:
     def _is_signal_frame(self, module: Module, position: int) -> bool:
         """Whether a function is the one to which signal handlers return: the kernel "called" them from its start."""
         try:
-            return self._table_at(module, position).is_signal_frame
+            return self._unwind_table_at(module, position).is_signal_frame
         except (_UnknownCallerError, ValueError):
             return False
 
-    def _caller(self, frame: NativeFrame, registers: Registers) -> tuple[Registers | None, bool]:
+    def _caller_registers(self, frame: NativeFrame, registers: Registers) -> tuple[Registers | None, bool]:
         """The caller's registers (None: the frame is the outermost one), and whether the caller waits for a call."""
         try:
             if frame.module is None and not frame.is_return_address and not self._modules.is_mapped(frame.address):
@@ -122,21 +122,23 @@ class Unwinder:
             if frame.module is None or frame.position is None:
                 raise _UnknownCallerError(_describe_code(frame))
             position = frame.position - frame.is_return_address
-            table = self._table_at(frame.module, position)
+            table = self._unwind_table_at(frame.module, position)
             row = table.rows[max(bisect_right(table.starts, position) - 1, 0)]
-            return self._apply(row, registers), not table.is_signal_frame
+            return self._apply_row(row, registers), not table.is_signal_frame
         except OSError as error:
             raise _UnknownCallerError(str(error)) from error
-        except (ValueError, LookupError, TypeError) as error:  # of a table of another form
+        except (ValueError, LookupError, TypeError) as error:  # the table has a form that pyelftools does not read
             raise _UnknownCallerError(f"{_describe_code(frame)} that framedex cannot read") from error
 
-    def _apply(self, row: Mapping[Any, Any], registers: Registers) -> Registers | None:
+    def _apply_row(self, row: Mapping[Any, Any], registers: Registers) -> Registers | None:
         """The registers in the caller, by a row of the table of the function; None for the outermost function.
 
         Raises ValueError without a stack pointer there.
         """
         rule = row["cfa"]
-        cfa = evaluate(rule.expr, registers, self._modules) if rule.expr else registers[rule.reg] + rule.offset
+        cfa = (
+            evaluate_expression(rule.expr, registers, self._modules) if rule.expr else registers[rule.reg] + rule.offset
+        )
         caller = {**registers, _STACK_POINTER: cfa & _WORD}
         del caller[_RETURN_ADDRESS]
         for number, rule in row.items():
@@ -160,12 +162,12 @@ class Unwinder:
         if rule.type == RegisterRule.REGISTER:
             return registers[rule.arg]
         if rule.type == RegisterRule.EXPRESSION:
-            return self._modules.word(evaluate(rule.arg, registers, self._modules, cfa))
+            return self._modules.word(evaluate_expression(rule.arg, registers, self._modules, cfa))
         if rule.type == RegisterRule.VAL_EXPRESSION:
-            return evaluate(rule.arg, registers, self._modules, cfa)
+            return evaluate_expression(rule.arg, registers, self._modules, cfa)
         return None
 
-    def _table_at(self, module: Module, position: int) -> _UnwindTable:
+    def _unwind_table_at(self, module: Module, position: int) -> _UnwindTable:
         entry = module.extents.unwind_entry(position) if module.extents is not None else None
         if entry is None:
             raise _UnknownCallerError(f"{printable(module.path)} has no unwind table for this function")

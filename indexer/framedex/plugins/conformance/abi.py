@@ -153,12 +153,12 @@ class Struct:
 
     @property
     def address(self) -> int:
-        """Its address, valid as long as this object lives."""
+        """The address of the struct, valid as long as this object lives."""
         return ctypes.addressof(self._memory)
 
     @property
     def broken_guard(self) -> int | None:
-        """The offset of the first changed byte behind `struct_size`; None if none changed."""
+        """The offset of the first changed byte after `struct_size`; None if no byte changed."""
         changed = (at for at, byte in enumerate(bytes(self._view[self._limit :])) if byte != POISON)
         first = next(changed, None)
         return None if first is None else self._limit + first
@@ -187,7 +187,7 @@ class Struct:
             self._view[field.offset : field.offset + size_of(field.type)] = bytes([POISON]) * size_of(field.type)
 
     def unfilled_outputs(self, given: Container[str], minor: int) -> list[str]:
-        """The outputs that still have POISON. The value of `x` may be missing if `x_is_set` is false."""
+        """The outputs that still have POISON. An output `x` may stay unfilled if the output `x_is_set` is false."""
         return [
             field.name
             for field in self._outputs(given, minor)

@@ -33,7 +33,7 @@ Options = dict[str, str | int | float | bool]
 
 
 class Client:
-    """A PJRT client. Everything that checks create stays alive until the process ends, unless they destroy it."""
+    """A PJRT client. The objects that checks create stay alive until the process ends, unless a check destroys them."""
 
     def __init__(self, plugin: Plugin, options: Options) -> None:
         self.plugin = plugin
@@ -274,7 +274,10 @@ def pack_floats(*values: float) -> bytes:
 
 @contextmanager
 def unsupported_if_error(*codes: str) -> Iterator[None]:
-    """Raise UnsupportedError for an error, or only for one of `codes`. NOT_FOUND means: no compiler for a platform."""
+    """Context manager that raises UnsupportedError for a PluginError, or only for one of `codes`.
+
+    NOT_FOUND means that there is no compiler for a platform.
+    """
     try:
         yield
     except PluginError as error:

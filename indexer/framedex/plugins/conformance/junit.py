@@ -27,14 +27,18 @@ def junit_text(report: Report) -> str:
     for result in report.results:
         group, _, name = result.check.name.partition(".")
         case = ElementTree.SubElement(
-            suite, "testcase", {"classname": group, "name": _clean(name), "time": f"{result.seconds:.3f}"}
+            suite,
+            "testcase",
+            {"classname": group, "name": _remove_invalid_characters(name), "time": f"{result.seconds:.3f}"},
         )
         if result.status in FAILURES:
             kind = "failure" if result.status is Status.FAIL else "error"
-            child = ElementTree.SubElement(case, kind, {"message": _clean(result.detail), "type": result.status.value})
-            child.text = _clean("\n".join([result.check.rule, *stack_texts(result), result.output]))
+            child = ElementTree.SubElement(
+                case, kind, {"message": _remove_invalid_characters(result.detail), "type": result.status.value}
+            )
+            child.text = _remove_invalid_characters("\n".join([result.check.rule, *stack_texts(result), result.output]))
         elif result.status is not Status.PASS:
-            ElementTree.SubElement(case, "skipped", {"message": _clean(result.detail)})
+            ElementTree.SubElement(case, "skipped", {"message": _remove_invalid_characters(result.detail)})
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(suite, "unicode") + "\n"
 
@@ -47,5 +51,5 @@ def stack_texts(result: CheckResult) -> list[str]:
     ]
 
 
-def _clean(text: str) -> str:
+def _remove_invalid_characters(text: str) -> str:
     return _INVALID.sub("?", text)

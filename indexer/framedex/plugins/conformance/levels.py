@@ -33,7 +33,7 @@ def levels(report: Report) -> list[Level]:
     outcomes = report.outcomes()
     found = []
     for jax, release in _releases().items():
-        needed = {name: count for name, count in release["functions"].items() if _is_asked_of(report, name)}
+        needed = {name: count for name, count in release["functions"].items() if _is_called_by_jax(report, name)}
         missing = {
             name: (problem, programs)
             for name, programs in needed.items()
@@ -43,8 +43,8 @@ def levels(report: Report) -> list[Level]:
     return found
 
 
-def _is_asked_of(report: Report, name: str) -> bool:
-    """Whether JAX calls this function of the plug-in: it calls extensions only where they exist."""
+def _is_called_by_jax(report: Report, name: str) -> bool:
+    """Whether JAX calls this function of the plug-in. JAX calls functions only of extensions that exist."""
     if name in abi.functions():
         return True
     owners = [each for each, table in abi.extensions().items() if name in {f.name for f in table.functions.values()}]

@@ -30,7 +30,7 @@ FAILURES = frozenset({Status.FAIL, Status.CRASH, Status.HANG})
 
 
 class Stage(StrEnum):
-    """The precondition of a check: a loaded library, an initialised plug-in, a client, or a client with a program."""
+    """The starting point of a check: a loaded library, an initialised plug-in, a client, or a client and a program."""
 
     TABLE = "table"
     PLUGIN = "plugin"
@@ -96,7 +96,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All results for a plug-in, and the description that its table gives.
+    """All results for a plug-in, with the version and the extensions of its table.
 
     `missing` has the functions that cannot be called, with the reason.
     """

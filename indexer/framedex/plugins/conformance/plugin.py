@@ -100,7 +100,7 @@ class Plugin:
         if not address:
             self.outcomes[name].add("null")
             raise UnsupportedError(f"The table has no {name}.")
-        return self._enter(abi.functions()[name], address, struct_size, unfilled, values)
+        return self._call(abi.functions()[name], address, struct_size, unfilled, values)
 
     def extensions(self) -> dict[str, int]:
         """The addresses of the extensions by name, in chain order. An unknown type has its number as a name."""
@@ -138,9 +138,9 @@ class Plugin:
         if not address:
             self.outcomes[described.name].add("null")
             raise UnsupportedError(f"{extension} has no {member}.")
-        return self._enter(described, address, None, unfilled, values)
+        return self._call(described, address, None, unfilled, values)
 
-    def _enter(
+    def _call(
         self, function: abi.Function, address: int, struct_size: int | None, unfilled: str, values: dict[str, Any]
     ) -> Struct:
         arguments = Struct(function.arguments, struct_size=struct_size, **values)

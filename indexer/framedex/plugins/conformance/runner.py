@@ -56,7 +56,7 @@ def select_checks(only: Sequence[str]) -> tuple[Check, ...]:
 
 
 def run_checks(path: Path, settings: Settings) -> Report:
-    """Run the selected checks and those that they need. Raises FramedexError if the file is not a plug-in."""
+    """Run the selected checks and their prerequisites. Raises FramedexError if the file is not a plug-in."""
     for name in settings.preload:
         import_module(name)
     description = _describe(path, settings)
@@ -75,7 +75,7 @@ def run_checks(path: Path, settings: Settings) -> Report:
 
 
 def _with_prerequisites(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """These checks and those that they need, in the order of `all_checks`."""
+    """Return these checks and their prerequisites, in the order of `all_checks`."""
     by_name = {check.name: check for check in all_checks()}
     needed = {check.name for check in checks}
     for name in reversed(PREREQUISITES.values()):
@@ -100,10 +100,10 @@ def _run(path: Path, settings: Settings, checks: Sequence[Check], results: dict[
     """Run checks in parallel, and add their results."""
 
     def finish(check: Check, outcome: sandbox.Outcome) -> None:
-        results[check.name] = _result(check, outcome)
+        results[check.name] = _build_result(check, outcome)
 
     works: list[sandbox.Work] = [
-        (functools.partial(_work, path, settings, check), functools.partial(finish, check)) for check in checks
+        (functools.partial(_run_check, path, settings, check), functools.partial(finish, check)) for check in checks
     ]
     sandbox.run_all(works, settings.jobs, settings.limit_s)
 
@@ -131,7 +131,7 @@ def _describe(path: Path, settings: Settings) -> dict[str, Any]:
     return report
 
 
-def _work(path: Path, settings: Settings, check: Check) -> dict[str, Any]:
+def _run_check(path: Path, settings: Settings, check: Check) -> dict[str, Any]:
     """Load the plug-in, run the check, and return the result as JSON: in the child."""
     os.environ.update(settings.variables)
     plugin = Plugin(path)
@@ -155,7 +155,7 @@ def _prepare(plugin: Plugin, settings: Settings, check: Check) -> Plugin | Clien
     return plugin if check.stage in (Stage.TABLE, Stage.PLUGIN) else Client(plugin, settings.options)
 
 
-def _result(check: Check, outcome: sandbox.Outcome) -> CheckResult:
+def _build_result(check: Check, outcome: sandbox.Outcome) -> CheckResult:
     report = outcome.report
     if report is not None and "fault" in report:
         return CheckResult(check, Status.FAIL, f"The check itself failed: {report['fault']}", outcome.seconds)

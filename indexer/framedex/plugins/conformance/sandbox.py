@@ -47,7 +47,7 @@ class Outcome:
 
 
 Work = tuple[Callable[[], Report], Callable[[Outcome], None]]
-"""What a child runs, and the function that gets its outcome."""
+"""The function that a child runs, and the function that receives the child's outcome."""
 
 
 class Child:
@@ -68,7 +68,7 @@ class Child:
 
     @property
     def deadline(self) -> float:
-        """When `expire` is due, as a time of `time.monotonic`."""
+        """The time of the next call of `expire`, on the clock of `time.monotonic`."""
         return self._started + self._limit_s
 
     def receive(self) -> bool:
@@ -78,7 +78,7 @@ class Child:
         return bool(content)
 
     def expire(self) -> None:
-        """Ask a child over its time limit for its stack; kill it at the second call."""
+        """Request the stack of a child that exceeded its time limit; the second call kills the child."""
         os.kill(self._pid, signal.SIGKILL if self._is_timeout else signal.SIGTERM)
         self._is_timeout = True
         self._limit_s = time.monotonic() - self._started + _STACK_LIMIT_S
@@ -107,7 +107,7 @@ class Child:
 
 
 def run_all(works: list[Work], jobs: int, limit_s: float) -> None:
-    """Run each work in a child, `jobs` at a time, and pass its outcome to the function beside it."""
+    """Run each piece of work in a child, `jobs` at a time, and pass its outcome to the work's own function."""
     waiting = list(reversed(works))
     running: dict[int, tuple[Child, Callable[[Outcome], None]]] = {}
     while waiting or running:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from framedex.plugins.replay.comparison import Places, Tolerance, difference_places, infinity_places, nan_places
+from framedex.plugins.replay.comparison import ElementMask, Tolerance, difference_mask, infinity_mask, nan_mask
 from framedex.plugins.replay.isolation import CannotProbeError, isolate
 from framedex.plugins.replay.judging import Bisection, Difference, NonFinite, judge_against, judge_reads
 from framedex.plugins.replay.origins import Measure, find_origin
@@ -18,16 +18,16 @@ _UNSUITABLE = "the mock TPU does not give the recorded content either: name a pl
 
 
 def bisect_non_finite(plan: Plan, target: Target, found: NonFinite, seed: int) -> Bisection:
-    """Find where the NaN of a result begins, or its infinity."""
+    """Find the op in which the NaN or the infinity of a result begins."""
     return _bisect(plan, found.row, found.index, [target], non_finite_measure(has_nan=found.nans > 0), seed)
 
 
 def bisect_difference(
     plan: Plan, targets: Sequence[Target], tolerance: Tolerance, first: Difference, seed: int, *, is_recorded: bool
 ) -> Bisection | None:
-    """Find where a difference between two targets begins; None if no execution computed the content.
+    """Find the op in which a difference between two targets begins; None if no execution computed the content.
 
-    If the difference is one from the recording (`is_recorded`), the second target must give the recorded content.
+    If the difference is from the recording (`is_recorded`), the second target must reproduce the recorded content.
     """
     if first.execution is None:
         return None
@@ -40,7 +40,7 @@ def bisect_difference(
 def first_differing_result(
     plan: Plan, targets: Sequence[Target], tolerance: Tolerance, first: Difference, seed: int, *, is_recorded: bool
 ) -> tuple[int, int] | str:
-    """Return the row of the first execution that differs, and the index of a result; or why it is unknown."""
+    """Return the row of the first execution that differs, and the index of a result; or a reason why it is unknown."""
     assert first.execution is not None
     target, reference = targets
     number = [each.row for each in plan.executions].index(first.execution) + 1
@@ -61,9 +61,9 @@ def first_differing_result(
 
 def non_finite_measure(*, has_nan: bool) -> Measure:
     """Return the measure that finds NaN, or infinities."""
-    places = nan_places if has_nan else infinity_places
+    places = nan_mask if has_nan else infinity_mask
 
-    def is_wrong(arrays: Sequence[Array]) -> Places:
+    def is_wrong(arrays: Sequence[Array]) -> ElementMask:
         return places(arrays[0].type, arrays[0].content)
 
     return is_wrong
@@ -72,9 +72,9 @@ def non_finite_measure(*, has_nan: bool) -> Measure:
 def difference_measure(tolerance: Tolerance) -> Measure:
     """Return the measure that finds differences between the arrays of two targets."""
 
-    def is_wrong(arrays: Sequence[Array]) -> Places:
+    def is_wrong(arrays: Sequence[Array]) -> ElementMask:
         here, other = arrays
-        return difference_places(here.type, other.content, here.content, tolerance)
+        return difference_mask(here.type, other.content, here.content, tolerance)
 
     return is_wrong
 

@@ -1,4 +1,4 @@
-"""Compare two arrays: bitwise, by units in the last place, relatively, and by their NaN pattern."""
+"""Compare two arrays: bitwise, by units in the last place, by relative difference, and by their NaN pattern."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 _Bits = npt.NDArray[Any]
 _Reals = npt.NDArray[np.float64]
-Places = npt.NDArray[np.bool_]
+ElementMask = npt.NDArray[np.bool_]
 """A truth value for each element of an array."""
 
 
@@ -54,7 +54,7 @@ _INTEGERS: dict[str, npt.DTypeLike] = {
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Accepted differences of reals: units in the last place, and relative to the larger magnitude. 0: equal bits."""
+    """Accepted differences of reals: in units in the last place, and relative to the larger value. 0: equal bits."""
 
     ulps: int = 0
     relative: float = 0.0
@@ -81,43 +81,43 @@ class Comparison:
 
 def compare(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Comparison:
     """Compare two contents of the type `kind`, the name of a `PJRT_Buffer_Type`."""
-    kind, parts = _parts_of(kind)
+    kind, parts = _element_parts(kind)
     if len(expected) != len(actual):
         return Comparison(1, 1, None, f"{len(expected)} bytes", f"{len(actual)} bytes")
     if expected == actual:
-        return Comparison(len(_bits(kind, expected)) // parts, 0)
+        return Comparison(len(_read_bits(kind, expected)) // parts, 0)
     if not _is_real(kind):
         return _compare_exactly(_integers(kind, expected), _integers(kind, actual))
     return _compare_reals(kind, expected, actual, tolerance, parts)
 
 
-def find_non_finite(kind: str, content: bytes) -> tuple[int, int]:
+def count_non_finite(kind: str, content: bytes) -> tuple[int, int]:
     """Return the numbers of NaNs and infinities in a content."""
-    values = _decode(_parts_of(kind)[0], content)
+    values = _decode(_element_parts(kind)[0], content)
     return (0, 0) if values is None else (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
 
 
-def nan_places(kind: str, content: bytes) -> Places:
+def nan_mask(kind: str, content: bytes) -> ElementMask:
     """Return for each element of a content whether it is NaN."""
-    return _places(kind, content, np.isnan)
+    return _map_elements(kind, content, np.isnan)
 
 
-def infinity_places(kind: str, content: bytes) -> Places:
+def infinity_mask(kind: str, content: bytes) -> ElementMask:
     """Return for each element of a content whether it is infinite."""
-    return _places(kind, content, np.isinf)
+    return _map_elements(kind, content, np.isinf)
 
 
-def difference_places(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> Places:
+def difference_mask(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> ElementMask:
     """Return for each element whether two contents of one type and size differ there."""
-    kind, parts = _parts_of(kind)
+    kind, parts = _element_parts(kind)
     if not _is_real(kind):
         return np.asarray(_integers(kind, expected) != _integers(kind, actual))
     return ~_close_reals(kind, expected, actual, tolerance).is_equal.reshape(-1, parts).all(axis=1)
 
 
-def element_text(kind: str, content: bytes, place: int) -> str:
+def format_element(kind: str, content: bytes, place: int) -> str:
     """Return an element of a content as text."""
-    kind, parts = _parts_of(kind)
+    kind, parts = _element_parts(kind)
     values = _decode(kind, content)
     if values is None:
         return str(_integers(kind, content)[place])
@@ -125,15 +125,15 @@ def element_text(kind: str, content: bytes, place: int) -> str:
     return shown[0] if parts == 1 else f"({', '.join(shown)})"
 
 
-def _places(kind: str, content: bytes, has_property: Callable[[_Reals], Places]) -> Places:
-    kind, parts = _parts_of(kind)
+def _map_elements(kind: str, content: bytes, has_property: Callable[[_Reals], ElementMask]) -> ElementMask:
+    kind, parts = _element_parts(kind)
     values = _decode(kind, content)
     if values is None:
         return np.zeros(len(_integers(kind, content)), np.bool_)
     return has_property(values).reshape(-1, parts).any(axis=1)
 
 
-def _parts_of(kind: str) -> tuple[str, int]:
+def _element_parts(kind: str) -> tuple[str, int]:
     """The type of the parts of an element, and their number: a complex number has two."""
     return (_COMPLEX[kind], 2) if kind in _COMPLEX else (kind, 1)
 
@@ -159,12 +159,12 @@ class _CloseReals(NamedTuple):
     actual: _Reals
     ulps: npt.NDArray[np.uint64]
     relative: _Reals
-    is_number: Places
-    is_equal: Places
+    is_number: ElementMask
+    is_equal: ElementMask
 
 
 def _close_reals(kind: str, expected: bytes, actual: bytes, tolerance: Tolerance) -> _CloseReals:
-    bits = _bits(kind, expected), _bits(kind, actual)
+    bits = _read_bits(kind, expected), _read_bits(kind, actual)
     values = _decode(kind, expected), _decode(kind, actual)
     assert values[0] is not None
     assert values[1] is not None
@@ -197,7 +197,7 @@ def _compare_reals(kind: str, expected: bytes, actual: bytes, tolerance: Toleran
     )
 
 
-def _bits(kind: str, content: bytes) -> _Bits:
+def _read_bits(kind: str, content: bytes) -> _Bits:
     sizes = {"F16": "u2", "BF16": "u2", "F32": "u4", "F64": "u8"}
     return np.frombuffer(content, _INTEGERS.get(kind, sizes.get(kind, "u1")))
 
@@ -237,10 +237,10 @@ def _value_table(kind: str) -> _Reals:
     """The value of each byte."""
     form = _SMALL_FLOATS[kind]
     width = 1 + form.exponent + form.significand
-    return np.array([_value(form, byte & ((1 << width) - 1), width) for byte in range(256)])
+    return np.array([_decode_value(form, byte & ((1 << width) - 1), width) for byte in range(256)])
 
 
-def _value(form: _Float, bits: int, width: int) -> float:
+def _decode_value(form: _Float, bits: int, width: int) -> float:
     sign = -1.0 if bits >> (width - 1) else 1.0
     magnitude = bits & ((1 << (width - 1)) - 1)
     exponent, fraction = magnitude >> form.significand, magnitude & ((1 << form.significand) - 1)

@@ -1,4 +1,4 @@
-"""Isolate an execution: replace what it depends on by the contents of its arguments."""
+"""Isolate an execution: replace the operations that it depends on by transfers of its arguments."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
         write_stored_buffer(folder, read_stored_buffer(plan.capture, each.operands[CONTENT_OF_SEND]) or b"")
     computed = [buffer for buffer in dict.fromkeys(execution.inputs) if buffer not in sent]
     contents = read_buffers(plan, before, computed, target, seed) if computed else {}
-    sends = (*sent.values(), *_sends(plan, contents, folder))
+    sends = (*sent.values(), *_build_sends(plan, contents, folder))
     for name in compilation.operands[1:3]:
         write_stored_program(folder, read_stored_program(plan.capture, name) or b"")
     isolated = replace(plan, capture=folder, operations=(*sends, compilation, execution), omitted=())
@@ -84,15 +84,15 @@ def read_buffers(
     return found
 
 
-def _sends(plan: Plan, contents: dict[int, Array], folder: Path) -> Iterable[Operation]:
+def _build_sends(plan: Plan, contents: dict[int, Array], folder: Path) -> Iterable[Operation]:
     for buffer, array in contents.items():
         name = write_stored_buffer(folder, array.content)
         shape = array.dimensions
-        operands = (buffer, *_device(plan, buffer), array.type, name, len(shape), *shape)
+        operands = (buffer, *_find_device(plan, buffer), array.type, name, len(shape), *shape)
         yield Operation(Action.SEND, -1 - buffer, tuple(map(str, operands)), results=(buffer,))
 
 
-def _device(plan: Plan, buffer: int) -> tuple[int, str]:
+def _find_device(plan: Plan, buffer: int) -> tuple[int, str]:
     """Return the device and the kind of memory of a buffer."""
     memory = UNKNOWN
     creator = plan.creator(buffer)

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from framedex.captures import read_stored_buffer
-from framedex.plugins.replay.comparison import Comparison, Tolerance, compare, find_non_finite
+from framedex.plugins.replay.comparison import Comparison, Tolerance, compare, count_non_finite
 from framedex.plugins.replay.origins import Origin
 from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan
 from framedex.plugins.replay.runner import Array, Options, Record, ReplayCrashedError, Target, run_plan
@@ -38,7 +38,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A call that fails in the replay, with the API's error code. `other` is true in the replay of --against."""
+    """A call that fails in the replay, with the API's error code. `other`: the plug-in is that of --against."""
 
     row: int
     code: int
@@ -72,7 +72,7 @@ class NonFinite:
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """The op where the first difference or NaN begins, in a result of the execution `row`; or why it is unknown."""
+    """The op where the first difference or NaN begins, in a result of the execution `row`; or why that is unknown."""
 
     row: int
     origin: Origin | None
@@ -102,7 +102,7 @@ class Verdict:
 
     @property
     def first_difference(self) -> Difference | None:
-        """The difference whose execution comes first. A content that no execution computed comes last."""
+        """The difference with the earliest execution. A difference that no execution computed comes last."""
         return min(
             self.differences,
             key=lambda each: (each.execution is None, each.execution or 0, each.row),
@@ -135,21 +135,21 @@ class _Replay:
 
     def arrays(self) -> Iterator[tuple[int, list[Array]]]:
         """Yield the contents of each read or execution, in order."""
-        for row, records in groupby(self._contents(), attrgetter("row")):
+        for row, records in groupby(self._iter_contents(), attrgetter("row")):
             yield row, [Array.parse(each) for each in records]
 
-    def _contents(self) -> Iterator[Record]:
+    def _iter_contents(self) -> Iterator[Record]:
         try:
             for record in self._reports:
                 if record.kind in ("read", "output"):
                     yield record
                 else:
-                    self._note(record)
+                    self._add_record(record)
         except ReplayCrashedError as error:
             crash = Crash(self._running, error.reason, error.output, self._is_other, error.is_hang)
             self._verdict.crashes.append(crash)
 
-    def _note(self, record: Record) -> None:
+    def _add_record(self, record: Record) -> None:
         verdict = self._verdict
         if record.kind == "client":
             verdict.platforms.append(record.message)
@@ -203,7 +203,7 @@ def _compare_read(plan: Plan, read: Operation, array: Array, tolerance: Toleranc
     if comparison is None or comparison.differing:
         producer = plan.producer(read)
         execution = producer.row if producer is not None else None
-        _add(verdict, Difference(read.row, execution, 0, 0, array.type, array.shape, comparison))
+        _add_difference(verdict, Difference(read.row, execution, 0, 0, array.type, array.shape, comparison))
 
 
 def judge_against(
@@ -218,7 +218,7 @@ def judge_against(
             open_replays.enter_context(closing(_Replay(plan, each, options, verdict, is_other=each is other)))
             for each in (target, other)
         ]
-        for row, one, two in _matching(sides[0].arrays(), sides[1].arrays()):
+        for row, one, two in _pair_rows(sides[0].arrays(), sides[1].arrays()):
             operation = operations[row]
             if operation.action is not Action.READ and not every_output:
                 continue
@@ -227,7 +227,7 @@ def judge_against(
     return verdict
 
 
-def _matching(
+def _pair_rows(
     first: Iterator[tuple[int, list[Array]]], second: Iterator[tuple[int, list[Array]]]
 ) -> Iterator[tuple[int, list[Array], list[Array]]]:
     """Yield the contents of the rows that both replays report. Rows increase in both."""
@@ -259,10 +259,10 @@ def _compare_arrays(
         producer = operation if operation.action is Action.EXECUTE else plan.producer(operation)
         execution = producer.row if producer is not None else None
         place = (operation.row, execution, actual.device, actual.index)
-        _add(verdict, Difference(*place, actual.type, actual.shape, comparison))
+        _add_difference(verdict, Difference(*place, actual.type, actual.shape, comparison))
 
 
-def _add(verdict: Verdict, difference: Difference) -> None:
+def _add_difference(verdict: Verdict, difference: Difference) -> None:
     if len(verdict.differences) < _MAX_DIFFERENCES:
         verdict.differences.append(difference)
 
@@ -276,7 +276,7 @@ def judge_values(plan: Plan, target: Target, *, seed: int = 0) -> Verdict:
         for row, arrays in replay.arrays():
             if actions[row] is not Action.EXECUTE:
                 continue
-            found = list(_non_finite(row, arrays))
+            found = list(_find_non_finite(row, arrays))
             verdict.compared += len(arrays)
             verdict.non_finite = [each for each in found if each.nans]
             if verdict.non_finite:
@@ -286,8 +286,8 @@ def judge_values(plan: Plan, target: Target, *, seed: int = 0) -> Verdict:
     return verdict
 
 
-def _non_finite(row: int, arrays: Iterable[Array]) -> Iterator[NonFinite]:
+def _find_non_finite(row: int, arrays: Iterable[Array]) -> Iterator[NonFinite]:
     for array in arrays:
-        nans, infinities = find_non_finite(array.type, array.content)
+        nans, infinities = count_non_finite(array.type, array.content)
         if nans or infinities:
             yield NonFinite(row, array.device, array.index, array.type, array.shape, nans, infinities)

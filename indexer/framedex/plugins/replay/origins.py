@@ -1,6 +1,6 @@
 """Find the op of a program where a wrong value begins: NaN, infinity, or a difference between two targets.
 
-The search starts at a wrong result and goes from each op to an operand that is wrong at the same place, until none is.
+The search starts at a wrong result. It goes from each op to an operand whose same element is wrong, until none is.
 In a loop, it first finds the iteration whose result is wrong, and continues in the loop's body.
 
 A value inside a fusion changes what the compiler fuses if it becomes a result. Then the wrong result usually gets other
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from framedex.model.programs import ProgramFrame
-from framedex.plugins.replay.comparison import Places, element_text
+from framedex.plugins.replay.comparison import ElementMask, format_element
 from framedex.plugins.replay.isolation import CannotProbeError
 from framedex.plugins.replay.probes import Contents, Edit, EditedProgram, Prober
 from framedex.plugins.replay.runner import Array
 from framedex.programs.location_text import find_op_in_text
 
-Measure = Callable[[Sequence[Array]], Places]
+Measure = Callable[[Sequence[Array]], ElementMask]
 """Returns for each element whether it is wrong, from the array of each target."""
 
 _WINDOW_BYTES = 256 << 20
@@ -92,16 +92,16 @@ class _Search:
         self._is_wrong = is_wrong
         self._loops: list[tuple[OriginOp, int]] = []
         self._edits: list[Edit] = []
-        self._show(prober.program(()))
+        self._set_program(prober.program(()))
 
-    def _show(self, program: EditedProgram) -> None:
+    def _set_program(self, program: EditedProgram) -> None:
         self._program = program
         self._contents: dict[int, Contents] = {}
-        self._wrong: dict[int, Places] = {}
+        self._wrong: dict[int, ElementMask] = {}
         self._fused: set[int] = set()
 
-    def _start_at(self, value: int, contents: Contents | None) -> int:
-        """Search from a value with these contents; None: those of the program with this one result."""
+    def _restart_at(self, value: int, contents: Contents | None) -> int:
+        """Continue the search at a value with these contents; None: those of the program with only this result."""
         self._is_alone = contents is None
         if contents is None:
             (found,) = self._prober.run([(self._edits, [value])])
@@ -116,8 +116,8 @@ class _Search:
             raise CannotProbeError("its results are not those of its program")
         returned = program.returned[result]
         is_same = program.source(returned) == returned
-        value = self._start_at(program.source(returned), self._prober.result(result) if is_same else None)
-        wrong = self._places(value)
+        value = self._restart_at(program.source(returned), self._prober.result(result) if is_same else None)
+        wrong = self._wrong_elements(value)
         if not wrong.any():
             raise CannotProbeError(_HIDDEN)
         while (operation := self._program.values[value].op) >= 0:
@@ -125,62 +125,62 @@ class _Search:
             if op.kind == "stablehlo.while":
                 position = op.results.index(value)
                 initial = self._program.source(op.operands[position])
-                value = initial if self._places(initial).any() else self._enter_loop(operation, position)
+                value = initial if self._wrong_elements(initial).any() else self._enter_loop(operation, position)
             elif op.kind in _BRANCHES:
                 value = self._enter_branch(operation, op.results.index(value))
             else:
-                chosen = self._wrong_operand(operation, wrong)
+                chosen = self._find_wrong_operand(operation, wrong)
                 if chosen is None:
-                    return self._origin(value, operation, wrong)
+                    return self._build_origin(value, operation, wrong)
                 value = chosen
-            places = self._places(value)
+            places = self._wrong_elements(value)
             if not places.any():
                 raise CannotProbeError("a loop or a branch in it gives another result when it is unrolled")
             wrong = places & wrong if places.shape == wrong.shape and (places & wrong).any() else places
-        return self._origin(value, None, wrong)
+        return self._build_origin(value, None, wrong)
 
-    def _origin(self, value: int, operation: int | None, wrong: Places) -> tuple[Origin, Site]:
+    def _build_origin(self, value: int, operation: int | None, wrong: ElementMask) -> tuple[Origin, Site]:
         index = int(np.flatnonzero(wrong)[0])
-        operands, fused = ([], []) if operation is None else self._outer_sources(operation)
+        operands, fused = ([], []) if operation is None else self._find_outer_sources(operation)
         origin = Origin(
-            op=None if operation is None else self._op(operation),
+            op=None if operation is None else self._build_op(operation),
             argument=value if operation is None else None,
             index=index,
-            element=self._element(value, index),
-            operands=tuple(self._element(each, index) for each in operands if self._has_places_of(each, wrong)),
+            element=self._build_element(value, index),
+            operands=tuple(self._build_element(each, index) for each in operands if self._has_same_shape(each, wrong)),
             loops=tuple(self._loops),
-            fused=tuple(map(self._op, fused)),
+            fused=tuple(map(self._build_op, fused)),
         )
         return origin, Site(tuple(self._edits), self._program, value)
 
-    def _op(self, operation: int) -> OriginOp:
+    def _build_op(self, operation: int) -> OriginOp:
         op = self._program.ops[operation]
         return OriginOp(op.kind, *find_op_in_text(op.location))
 
-    def _element(self, value: int, index: int) -> Element:
-        arrays = self._content(value)[self._device_of(value, index)]
-        texts = tuple(element_text(each.type, each.content, index) for each in arrays)
+    def _build_element(self, value: int, index: int) -> Element:
+        arrays = self._read_contents(value)[self._find_wrong_device(value, index)]
+        texts = tuple(format_element(each.type, each.content, index) for each in arrays)
         return Element(arrays[0].type, arrays[0].shape, texts)
 
-    def _has_places_of(self, value: int, wrong: Places) -> bool:
-        return self._is_visible(value) and self._places(value).shape == wrong.shape
+    def _has_same_shape(self, value: int, wrong: ElementMask) -> bool:
+        return self._is_visible(value) and self._wrong_elements(value).shape == wrong.shape
 
-    def _device_of(self, value: int, index: int) -> int:
+    def _find_wrong_device(self, value: int, index: int) -> int:
         """The first device with the wrong element; else the first device."""
-        for device, arrays in enumerate(self._content(value)):
+        for device, arrays in enumerate(self._read_contents(value)):
             wrong = self._is_wrong(arrays)
             if index < len(wrong) and wrong[index]:
                 return device
         return 0
 
-    def _wrong_operand(self, operation: int, wrong: Places) -> int | None:
-        """Return the operand that makes the result of an op wrong, one with the same places first."""
+    def _find_wrong_operand(self, operation: int, wrong: ElementMask) -> int | None:
+        """Return the operand that makes the result of an op wrong, preferably one with the same wrong elements."""
         op = self._program.ops[operation]
         elsewhere = None
-        for value in self._outer_sources(operation)[0]:
+        for value in self._find_outer_sources(operation)[0]:
             if not self._is_visible(value):
                 continue
-            places = self._places(value)
+            places = self._wrong_elements(value)
             if not places.any():
                 continue
             if places.shape == wrong.shape and (places & wrong).any():
@@ -189,23 +189,23 @@ class _Search:
             elsewhere = value if elsewhere is None and not is_unused else elsewhere
         return elsewhere
 
-    def _sources(self, operation: int) -> list[int]:
+    def _find_sources(self, operation: int) -> list[int]:
         return list(dict.fromkeys(map(self._program.source, self._program.ops[operation].operands)))
 
-    def _outer_sources(self, operation: int) -> tuple[list[int], list[int]]:
-        """Return the operands of an op, with those of its fused operands instead of these, and the fused ops."""
+    def _find_outer_sources(self, operation: int) -> tuple[list[int], list[int]]:
+        """Return the operands of an op, and its fused ops. A fused op is replaced by its own operands."""
         outer: list[int] = []
         fused: list[int] = []
-        pending = self._sources(operation)
+        pending = self._find_sources(operation)
         while pending:
             value = pending.pop(0)
             if self._is_visible(value):
-                self._content(value)
+                self._read_contents(value)
             place = self._program.values[value].op
             if value in self._fused and place >= 0:
                 if place not in fused:
                     fused.append(place)
-                    pending += self._sources(place)
+                    pending += self._find_sources(place)
             elif value not in outer:
                 outer.append(value)
         return outer, fused
@@ -216,27 +216,30 @@ class _Search:
     # Loops and branches
 
     def _enter_branch(self, operation: int, position: int) -> int:
-        """Replace a branch by what it executed, and return the value of its result."""
+        """Replace a branch by the ops that it executed, and return the value of its result."""
         op = self._program.ops[operation]
-        arrays = self._content(self._program.source(op.operands[0]))[0]
+        arrays = self._read_contents(self._program.source(op.operands[0]))[0]
         chosen = int(np.frombuffer(arrays[0].content, np.uint8 if arrays[0].type == "PRED" else np.int32)[0])
         if op.kind == "stablehlo.if":
             return self._edit({"op": operation, "branch": 0 if chosen else 1}, position)
         return self._edit({"op": operation, "branch": chosen}, position)
 
     def _enter_loop(self, operation: int, position: int) -> int:
-        """Append the first iteration with a wrong result to the loop's former ones. Return the value of the result."""
-        loop = self._op(operation)
-        iteration = self._first_wrong_iteration(operation, position)
+        """End the loop before its first iteration with a wrong result, and unroll that one.
+
+        Return the result's value.
+        """
+        loop = self._build_op(operation)
+        iteration = self._find_first_wrong_iteration(operation, position)
         self._loops.append((loop, iteration))
         return self._edit({"op": operation, "iterations": iteration - 1, "unrolls": True}, position)
 
     def _edit(self, edit: Edit, position: int) -> int:
         self._edits.append(edit)
-        self._show(self._prober.program(self._edits))
-        return self._start_at(self._program.source(self._program.edited[-1][position]), None)
+        self._set_program(self._prober.program(self._edits))
+        return self._restart_at(self._program.source(self._program.edited[-1][position]), None)
 
-    def _first_wrong_iteration(self, operation: int, position: int) -> int:
+    def _find_first_wrong_iteration(self, operation: int, position: int) -> int:
         def limit(iterations: int) -> list[Edit]:
             return [*self._edits, {"op": operation, "iterations": iterations, "unrolls": False}]
 
@@ -244,7 +247,7 @@ class _Search:
         value, counter = values[position], values[-1]
 
         def probe(counts: Sequence[int]) -> list[tuple[bool, int]]:
-            """Whether the loop's value is wrong after as many iterations, and their real number."""
+            """Return, for each limit, whether the loop's value is wrong, and the number of iterations that ran."""
             found = []
             for contents in self._prober.run([(limit(count), (value, counter)) for count in counts]):
                 counters = [np.frombuffer(array.content, np.int64) for of in contents[counter] for array in of]
@@ -268,15 +271,15 @@ class _Search:
 
     # Contents
 
-    def _places(self, value: int) -> Places:
+    def _wrong_elements(self, value: int) -> ElementMask:
         """The wrong elements of a value on any device."""
         if value not in self._wrong:
-            self._wrong[value] = np.stack([self._is_wrong(each) for each in self._content(value)]).any(axis=0)
+            self._wrong[value] = np.stack([self._is_wrong(each) for each in self._read_contents(value)]).any(axis=0)
         return self._wrong[value]
 
-    def _content(self, value: int) -> Contents:
+    def _read_contents(self, value: int) -> Contents:
         if value not in self._contents:
-            window = self._window(value)
+            window = self._choose_window(value)
             (found,) = self._prober.run([(self._edits, [*window, self._start])])
             if self._keeps_result(found):
                 self._contents.update(found)
@@ -285,15 +288,15 @@ class _Search:
         return self._contents[value]
 
     def _probe_each(self, values: Sequence[int]) -> None:
-        """Get the contents of each value alone. One that changes the bits of the wrong result is inside a fusion."""
+        """Read the contents of each value alone. A value that changes the bits of the wrong result is in a fusion."""
         requests = [[self._start], *([value, self._start] for value in values)]
         alone, *found = self._prober.run([(self._edits, each) for each in requests])
         if not self._keeps_result(alone):
             if self._is_alone:
                 raise CannotProbeError("its result has other bits in each run")
-            self._start_at(self._start, alone[self._start])
+            self._restart_at(self._start, alone[self._start])
             self._is_alone = True
-            if not self._places(self._start).any():
+            if not self._wrong_elements(self._start).any():
                 raise CannotProbeError(_HIDDEN)
         for value, contents in zip(values, found, strict=True):
             if not self._keeps_result(contents):
@@ -302,10 +305,10 @@ class _Search:
 
     def _keeps_result(self, found: dict[int, Contents]) -> bool:
         """Whether the wrong result has the same bits as before."""
-        return _names(found[self._start]) == _names(self._contents[self._start])
+        return _content_names(found[self._start]) == _content_names(self._contents[self._start])
 
-    def _window(self, value: int) -> list[int]:
-        """A value and its dependencies, nearest in the program first, up to a size."""
+    def _choose_window(self, value: int) -> list[int]:
+        """Return a value and its dependencies, nearest in the program first, up to `_WINDOW_BYTES`."""
         if not self._is_visible(value):
             raise CannotProbeError("a value inside it cannot become a result")
         pending, size = {value}, 0
@@ -320,10 +323,10 @@ class _Search:
                     break
                 window.append(last)
             if place >= 0:
-                pending.update(self._sources(place))
+                pending.update(self._find_sources(place))
         return window
 
 
-def _names(contents: Contents) -> list[list[str]]:
-    """The content names of each device and target."""
+def _content_names(contents: Contents) -> list[list[str]]:
+    """Return the content names of each device and target."""
     return [[array.name for array in arrays] for arrays in contents]

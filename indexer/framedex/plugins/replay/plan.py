@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 UNKNOWN = "-"
-"""The word for an unknown content, and for a device's default memory."""
+"""The word in a plan for an unknown content, and for a device's default memory."""
 
 NO_OBJECT = -1
 """The number of an executable or a buffer that no operation creates."""
@@ -206,7 +206,7 @@ class Plan:
         return [each for each in self.operations if each.action is Action.EXECUTE]
 
     def producer(self, read: Operation) -> Operation | None:
-        """Return the execution that computed the content of a read, also through copies; None if no execution did."""
+        """Return the execution that computed the content of a read, followed through copies; None if there is none."""
         current: Operation | None = read
         while current is not None and current.action in (Action.READ, Action.COPY):
             current = self._creators.get(current.inputs[0])
@@ -221,10 +221,10 @@ class Plan:
 
     def is_faithful(self, read: Operation) -> bool:
         """Return whether the content of a read depends only on recorded contents."""
-        return read.inputs[0] not in self._tainted
+        return read.inputs[0] not in self._unfaithful_buffers
 
     @cached_property
-    def _tainted(self) -> frozenset[int]:
+    def _unfaithful_buffers(self) -> frozenset[int]:
         """The buffers that depend on a content that was not recorded."""
         tainted: set[int] = set()
         for each in self.operations:

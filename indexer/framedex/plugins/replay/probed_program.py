@@ -77,7 +77,7 @@ class _Graph:
     def add_op(self, kind: str, operation: ir.Operation, operands: Sequence[Any], results: Sequence[Any]) -> None:
         """Add an op. A `kind` other than the operation's own is an end of a manual computation."""
         place = len(self.ops)
-        used = [self.numbers[each] for each in (*operands, *_captured(operation)) if each in self.numbers]
+        used = [self.numbers[each] for each in (*operands, *_iter_captured(operation)) if each in self.numbers]
         made = [self.add_value(each, place) for each in results]
         self.operations.append(operation if kind == operation.name else None)
         passes = kind in _PASSING or kind != operation.name or kind == _PASSING_EACH
@@ -124,7 +124,7 @@ class _ProgramEditor:
         self._main = self._functions["main"]
         self._block = self._main.regions[0].blocks[0]
         self._edited: list[list[Any]] = []
-        while calls := [each for each in _operations(self._block) if each.name == _CALL]:
+        while calls := [each for each in _iter_operations(self._block) if each.name == _CALL]:
             for call in calls:
                 name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
                 callee = self._functions[name].regions[0].blocks[0]
@@ -161,7 +161,7 @@ class _ProgramEditor:
 
     def return_values(self, values: Sequence[Any]) -> None:
         """Make values the only results of the program, each whole on every device. The program donates nothing."""
-        returned = self._raise(list(values), self._block)
+        returned = self._lift_values(list(values), self._block)
         ended = _terminator(self._block)
         with ended.location:
             ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(ended))
@@ -208,7 +208,7 @@ class _ProgramEditor:
                 return {"sdy.sharding": ir.Attribute.parse(f"#sdy.sharding<@{name}, [{dimensions}]>")}
         return {"mhlo.sharding": ir.StringAttr.get("{replicated}")}
 
-    def _raise(self, values: list[Any], block: ir.Block) -> list[Any]:
+    def _lift_values(self, values: list[Any], block: ir.Block) -> list[Any]:
         """Return the values as values of `block`: a shard of a manual computation becomes an array of all shards."""
         manual = [each.operation for each in block.operations if each.operation.name == _MANUAL]
         for operation in manual:
@@ -217,7 +217,9 @@ class _ProgramEditor:
             places = [place for place, value in enumerate(values) if value in owned]
             if places:
                 before = list(operation.results)
-                raised, after = self._extend_manual(operation, self._raise([values[place] for place in places], inner))
+                raised, after = self._extend_manual(
+                    operation, self._lift_values([values[place] for place in places], inner)
+                )
                 for place, value in zip(places, raised, strict=True):
                     values[place] = value
                 values = [after[before.index(each)] if each in before else each for each in values]
@@ -279,7 +281,7 @@ def _limit_loop(loop: ir.Operation, iterations: int) -> ir.Operation:
     counter = ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
     types = [*[each.type for each in loop.operands], counter]
     with loop.location:
-        start = _constant(0, ir.InsertionPoint(loop))
+        start = _build_constant(0, ir.InsertionPoint(loop))
         limited = ir.Operation.create(
             _WHILE, results=types, operands=[*loop.operands, start], regions=2, ip=ir.InsertionPoint(loop)
         )
@@ -291,7 +293,7 @@ def _limit_loop(loop: ir.Operation, iterations: int) -> ir.Operation:
         below = ir.Operation.create(
             "stablehlo.compare",
             results=[goes_on.type],
-            operands=[test.arguments[-1], _constant(iterations, at_end)],
+            operands=[test.arguments[-1], _build_constant(iterations, at_end)],
             attributes={"comparison_direction": direction},
             ip=at_end,
         )
@@ -299,7 +301,7 @@ def _limit_loop(loop: ir.Operation, iterations: int) -> ir.Operation:
         ir.Operation.create("stablehlo.return", operands=[both.result], ip=at_end)
         at_end = ir.InsertionPoint(body)
         carried = _splice(loop.regions[1].blocks[0], list(body.arguments)[:-1], at_end)
-        one = _constant(1, at_end)
+        one = _build_constant(1, at_end)
         count = ir.Operation.create("stablehlo.add", results=[counter], operands=[body.arguments[-1], one], ip=at_end)
         ir.Operation.create("stablehlo.return", operands=[*carried, count.result], ip=at_end)
     return limited
@@ -311,7 +313,7 @@ def _splice(
     place: ir.Operation | ir.InsertionPoint,
     caller: ir.Location | None = None,
 ) -> list[Any]:
-    """Insert a copy of a block before an operation, with `values` for its arguments. Return the values it returns.
+    """Insert a copy of a block before an operation, with `values` as its arguments. Return the values that it returns.
 
     An op without a line gets that of the `caller`.
     """
@@ -322,12 +324,12 @@ def _splice(
         copy = operation.clone(ip=point)
         _replace_operands(copy, copied)
         if caller is not None and not _LINE.search(str(copy.location)):
-            _locate(copy, caller)
+            _set_location(copy, caller)
         copied.update(zip(operation.results, copy.results, strict=True))
     return [copied.get(each, each) for each in ended.operands]
 
 
-def _locate(operation: ir.Operation, caller: ir.Location) -> None:
+def _set_location(operation: ir.Operation, caller: ir.Location) -> None:
     name = re.match(r'loc\("([^"]*)"', str(operation.location))
     with suppress(AttributeError):  # an old jaxlib
         operation.location = ir.Location.name(name[1] if name else "", caller)
@@ -349,26 +351,26 @@ def _replace(operation: ir.Operation, values: Sequence[Any]) -> None:
     operation.erase()
 
 
-def _operations(block: ir.Block) -> Iterator[ir.Operation]:
+def _iter_operations(block: ir.Block) -> Iterator[ir.Operation]:
     """Yield the operations of a block and of its regions."""
     for each in block.operations:
         yield each.operation
         for region in each.operation.regions:
             for inner in region.blocks:
-                yield from _operations(inner)
+                yield from _iter_operations(inner)
 
 
-def _captured(operation: ir.Operation) -> Iterator[Any]:
+def _iter_captured(operation: ir.Operation) -> Iterator[Any]:
     """Yield the operands of the operations in an operation's regions, except in a manual computation."""
     for region in () if operation.name == _MANUAL else operation.regions:
         for block in region.blocks:
-            for each in _operations(block):
+            for each in _iter_operations(block):
                 yield from each.operands
 
 
 def _values(block: ir.Block) -> Iterator[Any]:
     yield from block.arguments
-    for operation in _operations(block):
+    for operation in _iter_operations(block):
         yield from operation.results
         if operation.name == _MANUAL:
             yield from operation.regions[0].blocks[0].arguments
@@ -378,7 +380,7 @@ def _terminator(block: ir.Block) -> ir.Operation:
     return list(block.operations)[-1].operation
 
 
-def _constant(value: int, point: ir.InsertionPoint) -> Any:
+def _build_constant(value: int, point: ir.InsertionPoint) -> Any:
     attribute = ir.Attribute.parse(f"dense<{value}> : tensor<i64>")
     kind = ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
     return ir.Operation.create("stablehlo.constant", results=[kind], attributes={"value": attribute}, ip=point).result
@@ -413,7 +415,7 @@ def _custom_call_target(operation: ir.Operation) -> str:
 
 
 def _adapted_options(options: bytes) -> bytes:
-    """Return compile options without what they say about each single result."""
+    """Return compile options without the parts about single results."""
     settings = _jax.CompileOptions.ParseFromString(options)
     built = settings.executable_build_options
     if len(built.allow_spmd_sharding_propagation_to_output) > 1:

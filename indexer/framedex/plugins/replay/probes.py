@@ -106,11 +106,11 @@ class Prober:
 
     def program(self, edits: Sequence[Edit]) -> EditedProgram:
         """Return the program after edits. Raises CannotProbeError."""
-        return EditedProgram.parse(self._edit(edits, ())[0])
+        return EditedProgram.parse(self._request_edit(edits, ())[0])
 
     def cut(self, edits: Sequence[Edit], value: int, arguments: Sequence[int]) -> tuple[bytes, bytes, str]:
         """Return the program of a value, with `arguments` instead of other values: its code, options and text."""
-        _, (code, options, text) = self._edit(edits, [value], arguments)
+        _, (code, options, text) = self._request_edit(edits, [value], arguments)
         return code, options, text.decode()
 
     def result(self, index: int) -> Contents | None:
@@ -122,7 +122,7 @@ class Prober:
         read = Operation(Action.READ, 0, (str(buffer), UNKNOWN), inputs=(buffer,))
         operations = [*isolated.plan.operations, read]
         with ThreadPoolExecutor(len(self._targets)) as pool:
-            found = list(pool.map(lambda each: self._arrays(operations, each, 1), self._targets))
+            found = list(pool.map(lambda each: self._read_arrays(operations, each, 1), self._targets))
         return (tuple(array for ((_, array),) in found),)
 
     def run(self, requests: Sequence[tuple[Sequence[Edit], Sequence[int]]]) -> list[dict[int, Contents]]:
@@ -131,8 +131,8 @@ class Prober:
         places: list[tuple[int, int]] = []  # of each read: the request, and the value
         buffers = 1 + max((*self._isolated.execution.inputs, 0))
         for number, (edits, values) in enumerate(requests):
-            compiled = self._compilation(number, edits, values)
-            execution = self._execution(number, buffers, len(values))
+            compiled = self._build_compilation(number, edits, values)
+            execution = self._build_execution(number, buffers, len(values))
             operations += [compiled, execution]
             for place, buffer in enumerate(execution.results):
                 if place < len(values) or not self._is_partitioned:
@@ -143,7 +143,7 @@ class Prober:
             buffers += len(execution.results)
         found: list[dict[int, list[list[Array]]]] = [{} for _ in requests]
         with ThreadPoolExecutor(len(self._targets)) as pool:
-            of_targets = list(pool.map(lambda each: self._arrays(operations, each, len(places)), self._targets))
+            of_targets = list(pool.map(lambda each: self._read_arrays(operations, each, len(places)), self._targets))
         for arrays in of_targets:
             devices: dict[tuple[int, int], int] = {}
             for row, array in arrays:
@@ -155,20 +155,20 @@ class Prober:
                 of_devices[device].append(array)
         return [{value: tuple(map(tuple, each)) for value, each in of.items()} for of in found]
 
-    def _compilation(self, number: int, edits: Sequence[Edit], values: Sequence[int]) -> Operation:
-        answer, contents = self._edit(edits, values)
+    def _build_compilation(self, number: int, edits: Sequence[Edit], values: Sequence[int]) -> Operation:
+        answer, contents = self._request_edit(edits, values)
         self._is_partitioned = bool(answer["is_partitioned"])
         names = [write_stored_program(self._folder, each) for each in contents[:2]]
         return Operation(Action.COMPILE, -1, (str(number), *names, "mlir"), executable=number)
 
-    def _execution(self, number: int, first_buffer: int, outputs: int) -> Operation:
+    def _build_execution(self, number: int, first_buffer: int, outputs: int) -> Operation:
         before = self._isolated.execution
         _, *counts, _ = before.operands[:6]
         results = tuple(range(first_buffer, first_buffer + outputs * self._isolated.devices))
         operands = (number, *counts, outputs, *before.inputs, *results, 0, *callback_words(before))
         return replace(before, row=-1, operands=tuple(map(str, operands)), results=results, executable=number)
 
-    def _arrays(self, operations: Sequence[Operation], target: Target, count: int) -> list[tuple[int, Array]]:
+    def _read_arrays(self, operations: Sequence[Operation], target: Target, count: int) -> list[tuple[int, Array]]:
         plan = replace(self._isolated.plan, operations=tuple(operations))
         found: list[tuple[int, Array]] = []
         problem = ""
@@ -185,7 +185,7 @@ class Prober:
             raise CannotProbeError(problem or "not all of its values could be read")
         return found
 
-    def _edit(
+    def _request_edit(
         self, edits: Sequence[Edit], values: Sequence[int], arguments: Sequence[int] | None = None
     ) -> tuple[dict[str, Any], list[bytes]]:
         paths = [self._folder / name for name in ("edited-program", "edited-options", "edited-text")]

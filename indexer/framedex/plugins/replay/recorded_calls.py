@@ -177,7 +177,7 @@ class _Translation:
                 self._objects.pop(parse_address(value), None)
 
     def _finish_calls(self, now: int) -> None:
-        """Add the results of the calls that have returned: another thread may use them from then on."""
+        """Add the results of the calls that have returned by now, because other threads may use them from then on."""
         while self._created and self._created[0][0] <= now:
             self._objects.update(heapq.heappop(self._created)[2])
 

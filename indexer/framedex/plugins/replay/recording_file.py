@@ -85,7 +85,7 @@ def write_recording(file: IO[bytes], plan: Plan, lines: LinesOfCalls, command: s
 
 
 def _write_entry(archive: zipfile.ZipFile, name: str, content: bytes | None) -> None:
-    """Write a content. One that compresses like a zip bomb, such as zeros, is stored as it is."""
+    """Write a content. Content that compresses like a zip bomb, such as zeros, is stored uncompressed."""
     if content is not None:
         is_dense = len(zlib.compress(content, 1)) * MAX_RATIO < len(content)
         archive.writestr(name, content, zipfile.ZIP_STORED if is_dense else zipfile.ZIP_DEFLATED)
@@ -117,7 +117,10 @@ def _max_bytes(entry: str) -> int | None:
 
 
 def _parse_plan(description: Any, folder: Path) -> Plan:
-    """Parse the plan of a file. An object is created once, before its uses, so that no chain of copies is endless."""
+    """Parse the plan of a file.
+
+    Each object must be created once, before its uses: a chain of copies then has an end.
+    """
     if (description["format"], description["version"]) != (_FORMAT, _VERSION):
         raise ValueError("another format")
     kind, devices = description["machine"]

@@ -38,10 +38,10 @@ class NoFaultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A reduced plan. `ops` are the ops of its program before and after; None if they are as before, with the reason.
+    """A reduced plan. `ops` are the numbers of ops of its program before and after; None if the program is unchanged.
 
-    `text` is the program's StableHLO as text, if it was cut. It then has these `arguments`; the reference gives the
-    `expected` result.
+    `problem` says why it is unchanged. `text` is the StableHLO of a reduced program, which has these `arguments`. The
+    reference gives the `expected` result.
     """
 
     plan: Plan
@@ -54,7 +54,7 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The tries of a reduction: the fault, the targets (the plug-in under test, and its reference) and the options."""
+    """The settings of each trial: the fault, the targets (the plug-in under test, and its reference) and options."""
 
     fault: Fault
     targets: tuple[Target, Target]
@@ -83,19 +83,19 @@ class Trial:
         return next((each.row for each in verdict.failed if not each.other), None)
 
     def shows(self, plan: Plan) -> bool:
-        """Whether a plan shows the fault."""
+        """Whether the replay of a plan shows the fault."""
         return self.faulty_row(self.judge(plan)) is not None
 
 
 def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
-    """Reduce a plan. `folder` becomes the capture of the reduced one. Raises NoFaultError."""
+    """Reduce a plan. `folder` becomes the capture of the reduced plan. Raises NoFaultError."""
     verdict = trial.judge(plan)
     row = trial.faulty_row(verdict)
     if row is None:
         raise NoFaultError(f"The replay does not show this fault: {trial.fault}.")
     execution = next((each for each in plan.executions if each.row == row), None)
     if execution is None:
-        return _without_execution(plan, trial, row)
+        return _reduce_to_operation(plan, trial, row)
     result, is_wrong = 0, difference_measure(trial.tolerance)
     if verdict.non_finite:
         found = verdict.non_finite[0]
@@ -118,8 +118,8 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
         return Reduction(restricted if trial.shows(restricted) else plan, None, str(error))
 
 
-def _without_execution(plan: Plan, trial: Trial, row: int) -> Reduction:
-    """Reduce to one operation, such as a compilation, and what it depends on."""
+def _reduce_to_operation(plan: Plan, trial: Trial, row: int) -> Reduction:
+    """Reduce to one operation, such as a compilation, and its dependencies."""
     reduced = replace(plan, operations=plan.with_dependencies(row))
     if not trial.shows(reduced):
         return Reduction(plan, None, "the operation alone does not show the fault")
@@ -127,7 +127,7 @@ def _without_execution(plan: Plan, trial: Trial, row: int) -> Reduction:
 
 
 def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction:
-    whole = _with_reads(isolated, trial)
+    whole = _add_reads(isolated, trial)
     if not trial.shows(whole):
         raise CannotProbeError("the execution alone does not show the fault")
     if trial.fault in (Fault.ERROR, Fault.CRASH):
@@ -149,42 +149,42 @@ def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, is_w
         before = sum(1 for each in prober.program(()).ops if not each.passes)
         size = 1
         while size < 2 * before:
-            cut = _cut(isolated, prober, site, size)
+            cut = _cut_program(isolated, prober, site, size)
             if trial.shows(cut.plan):
-                _, kept = _cone(site.program, site.value, size)
+                _, kept = _find_cone(site.program, site.value, size)
                 return replace(cut, ops=(before, kept), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
             size *= 2
     return None
 
 
-def _with_reads(isolated: IsolatedExecution, trial: Trial) -> Plan:
-    """The isolated execution with reads of its results.
+def _add_reads(isolated: IsolatedExecution, trial: Trial) -> Plan:
+    """Return the plan of the isolated execution, with reads of its results.
 
-    The reference's contents are the expected ones, unless the execution gives none.
+    The expected contents are the reference's. They are unknown if the fault is an error or a crash.
     """
     plan, results = isolated.plan, isolated.execution.results
     names = dict.fromkeys(results, UNKNOWN)
     if trial.fault not in (Fault.ERROR, Fault.CRASH):
         contents = read_buffers(plan, plan.operations, results, trial.targets[1], trial.seed)
         names = {buffer: write_stored_buffer(plan.capture, contents[buffer].content) for buffer in results}
-    reads = [_read(-1 - len(isolated.sends) - buffer, buffer, names[buffer]) for buffer in results]
+    reads = [_build_read(-1 - len(isolated.sends) - buffer, buffer, names[buffer]) for buffer in results]
     return replace(plan, operations=(*plan.operations, *reads), reads={each.row: each.operands[1] for each in reads})
 
 
-def _read(row: int, buffer: int, name: str) -> Operation:
+def _build_read(row: int, buffer: int, name: str) -> Operation:
     return Operation(Action.READ, row, (str(buffer), name), inputs=(buffer,))
 
 
-def _cut(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> Reduction:
+def _cut_program(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> Reduction:
     """Keep `size` ops before a wrong value. Other values that they use become arguments."""
-    arguments, _ = _cone(site.program, site.value, size)
+    arguments, _ = _find_cone(site.program, site.value, size)
     ((contents),) = prober.run([(site.edits, (*arguments, site.value))])
     folder = isolated.plan.capture
     code, options, text = prober.cut(site.edits, site.value, arguments)
     names = [write_stored_program(folder, each) for each in (code, options)]
     compilation = replace(isolated.compilation, operands=(str(_EXECUTABLE), *names, "mlir"), executable=_EXECUTABLE)
     arrays = [contents[each][0][-1] for each in arguments]
-    sends = [_send(number, array, isolated, folder) for number, array in enumerate(arrays)]
+    sends = [_build_send(number, array, isolated, folder) for number, array in enumerate(arrays)]
     result = len(sends)
     launch, device = isolated.execution.operands[1:3]
     operands = (_EXECUTABLE, launch, device, 1, len(sends), 1, *range(len(sends)), result, 0)
@@ -196,7 +196,7 @@ def _cut(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> 
         executable=_EXECUTABLE,
     )
     expected = contents[site.value][0][-1]
-    read = _read(-1 - result, result, write_stored_buffer(folder, expected.content))
+    read = _build_read(-1 - result, result, write_stored_buffer(folder, expected.content))
     plan = replace(
         isolated.plan,
         operations=(*sends, compilation, execution, read),
@@ -206,7 +206,7 @@ def _cut(isolated: IsolatedExecution, prober: Prober, site: Site, size: int) -> 
     return Reduction(plan, None, "", text, tuple(arrays), expected)
 
 
-def _send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) -> Operation:
+def _build_send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) -> Operation:
     devices = [each.operands[1] for each in isolated.sends]
     shape = array.dimensions
     name = write_stored_buffer(folder, array.content)
@@ -214,10 +214,10 @@ def _send(number: int, array: Array, isolated: IsolatedExecution, folder: Path) 
     return Operation(Action.SEND, -1 - number, tuple(map(str, operands)), results=(number,))
 
 
-def _cone(program: EditedProgram, value: int, size: int) -> tuple[Sequence[int], int]:
-    """The values that at most `size` ops before a value use, and the number of these ops.
+def _find_cone(program: EditedProgram, value: int, size: int) -> tuple[Sequence[int], int]:
+    """Return the values that become arguments if `size` ops before a value are kept, and the number of kept ops.
 
-    Constants stay, and ops whose value cannot become an argument.
+    Constants are always kept, and so are ops whose value cannot become an argument.
     """
     pending, arguments, kept = {value}, [], 0
     while pending:

@@ -121,7 +121,7 @@ class Array:
 
 
 class ReplayCrashedError(Exception):
-    """The process ended before the end of the plan: the reason, and the last of the plug-in's output."""
+    """The process ended before the end of the plan. Has the reason, and the end of the plug-in's output."""
 
     def __init__(self, reason: str, output: str, *, is_hang: bool = False) -> None:
         """Keep both texts, and whether the process exceeded its time limit."""
@@ -133,9 +133,9 @@ class ReplayCrashedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`reads_outputs`: the report has all results of executions. `seed` determines contents that were not recorded.
+    """The options of a replay. `reads_outputs`: the report has all results of executions.
 
-    A process that exceeds `limit_s` is ended. Default: no limit.
+    `seed` determines contents that were not recorded. A process that exceeds `limit_s` is killed; default: no limit.
     """
 
     reads_outputs: bool = False
@@ -175,13 +175,13 @@ def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
                 ) from None
             finally:
                 os.close(writing)
-            with _ending(process), _limit(process, options.limit_s) as expired:
+            with _killing_at_exit(process), _killing_at_limit(process, options.limit_s) as expired:
                 yield from _read_records(report, process, output, expired)
 
 
 @contextmanager
-def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:  # noqa: TID251
-    """End the process with the block, also if its reader stops early."""
+def _killing_at_exit(process: subprocess.Popen[bytes]) -> Iterator[None]:  # noqa: TID251
+    """Context manager that kills the process at its end, also if the reader stops early."""
     try:
         yield
     finally:
@@ -191,8 +191,8 @@ def _ending(process: subprocess.Popen[bytes]) -> Iterator[None]:  # noqa: TID251
 
 
 @contextmanager
-def _limit(process: subprocess.Popen[bytes], limit_s: float | None) -> Iterator[threading.Event]:  # noqa: TID251
-    """Kill the process at its time limit, and set the event then."""
+def _killing_at_limit(process: subprocess.Popen[bytes], limit_s: float | None) -> Iterator[threading.Event]:  # noqa: TID251
+    """Context manager that kills the process at its time limit. It yields an event, which is set at that moment."""
     expired = threading.Event()
 
     def kill() -> None:
@@ -217,10 +217,10 @@ def _read_records(
     while True:
         record = parse_record(report)
         if record is None:
-            end = _end_of(process)
+            end = _describe_end(process)
             is_hang = expired.is_set()
             raise ReplayCrashedError(
-                "it exceeded its time limit" if is_hang else end, _last_output(output), is_hang=is_hang
+                "it exceeded its time limit" if is_hang else end, _read_last_output(output), is_hang=is_hang
             )
         if record.kind == "end":
             return
@@ -243,14 +243,14 @@ def parse_record(report: IO[bytes]) -> Record | None:
         return None
 
 
-def _end_of(process: subprocess.Popen[bytes]) -> str:  # noqa: TID251
+def _describe_end(process: subprocess.Popen[bytes]) -> str:  # noqa: TID251
     status = process.wait()
     return (
         f"its process was ended by {signal_name(-status)}" if status < 0 else f"its process ended with status {status}"
     )
 
 
-def _last_output(output: IO[bytes]) -> str:
+def _read_last_output(output: IO[bytes]) -> str:
     size = output.seek(0, os.SEEK_END)
     output.seek(max(0, size - _MAX_ERROR_OUTPUT))
     return output.read().decode(errors="replace").strip()

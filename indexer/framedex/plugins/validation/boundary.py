@@ -56,15 +56,15 @@ def find_boundary_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
     for call in calls:
         if call.function == TABLE_FUNCTION:
             for name in null_functions(call):
-                yield Violation.of("null-function", call, noun=name)
+                yield Violation.of_rule("null-function", call, noun=name)
             continue
         if missing := call.arguments.get(_MISSING):
-            yield Violation.of("missing-function" if missing == "null" else "function-beyond-table", call)
+            yield Violation.of_rule("missing-function" if missing == "null" else "function-beyond-table", call)
         if exception := call.arguments.get(_EXCEPTION):
-            yield Violation.of("exception", call, noun=str(exception))
+            yield Violation.of_rule("exception", call, noun=str(exception))
         if (unfilled := call.arguments.get(_UNFILLED)) and not is_size_query(call):
-            yield Violation.of("ok-without-result", call, noun=str(unfilled))
-        yield from _judge_sizes(call)
+            yield Violation.of_rule("ok-without-result", call, noun=str(unfilled))
+        yield from _check_sizes(call)
 
 
 def null_functions(call: CallRow) -> list[str]:
@@ -73,7 +73,7 @@ def null_functions(call: CallRow) -> list[str]:
     return value.split(", ") if isinstance(value, str) and value else []
 
 
-def _judge_sizes(call: CallRow) -> Iterator[Violation]:
+def _check_sizes(call: CallRow) -> Iterator[Violation]:
     for name, (oldest, described) in _struct_sizes().get(call.function, {}).items():
         size = call.arguments.get(name)
         if not isinstance(size, int):
@@ -81,10 +81,14 @@ def _judge_sizes(call: CallRow) -> Iterator[Violation]:
         if oldest <= size <= _MAX_GROWTH * described:
             continue
         rule, bound = ("struct-too-small", oldest) if size < oldest else ("struct-too-large", described)
-        yield Violation.of(rule, call, noun=f"{name} {size}, {'at least' if size < oldest else 'described as'} {bound}")
+        yield Violation.of_rule(
+            rule, call, noun=f"{name} {size}, {'at least' if size < oldest else 'described as'} {bound}"
+        )
     refused = _REFUSED_SIZE.search(str(call.arguments.get("error_message", "")))
     if refused is not None and int(refused["got"]) > int(refused["expected"]):
-        yield Violation.of("larger-struct-refused", call, noun=f"{refused['got']} bytes, not {refused['expected']}")
+        yield Violation.of_rule(
+            "larger-struct-refused", call, noun=f"{refused['got']} bytes, not {refused['expected']}"
+        )
 
 
 @cache

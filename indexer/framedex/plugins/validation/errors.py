@@ -39,7 +39,7 @@ def find_undestroyed_errors(calls: Sequence[CallRow], last_calls: Mapping[int, i
             undestroyed[address] = call
     for call in sorted(undestroyed.values(), key=lambda call: call.id):
         if last_calls.get(call.tid, 0) > call.id:
-            yield Violation.of("undestroyed-error", call)
+            yield Violation.of_rule("undestroyed-error", call)
 
 
 def find_used_errors(calls: Sequence[CallRow]) -> Iterator[Violation]:
@@ -55,13 +55,13 @@ def find_used_errors(calls: Sequence[CallRow]) -> Iterator[Violation]:
             if _is_within(call, earlier):
                 continue  # the plug-in calls the error's own function
             rule = "double-destroy" if call.function in _DESTROYERS else "use-after-destroy"
-            yield Violation.of(rule, call, earlier, "error", "error")
+            yield Violation.of_rule(rule, call, earlier, "error", "error")
         elif call.function in _DESTROYERS and address in destroyed:
             destroyed[address] = call
 
 
 def _order_steps(calls: Sequence[CallRow]) -> list[tuple[object, CallRow]]:
-    """The address of each error with the calls that return it or are given it, in order of their effect."""
+    """Return the address of each error with the calls that return or receive it, in order of their effect."""
     given = [call for call in calls if call.function in ERROR_FUNCTIONS]
     steps = [(call.start, call.arguments.get("error"), call) for call in given]
     failed = [call for call in calls if _ADDRESS in call.arguments]

@@ -37,22 +37,22 @@ def find_event_violations(calls: Iterable[CallRow]) -> Iterator[Violation]:
             events[address] = _Event(created=call)
             continue
         event = events.setdefault(address, _Event())
-        yield from _judge(event, call)
-        _note(event, call)
+        yield from _check_event(event, call)
+        _record_call(event, call)
         if call.function == _DESTROY:
             del events[address]
 
 
-def _judge(event: _Event, call: CallRow) -> Iterator[Violation]:
+def _check_event(event: _Event, call: CallRow) -> Iterator[Violation]:
     if call.function == _SET and event.set is not None:
-        yield Violation.of("event-set-twice", call, event.set, "event", "event")
+        yield Violation.of_rule("event-set-twice", call, event.set, "event", "event")
     elif call.function == _ERROR and not event.may_be_ready:
-        yield Violation.of("error-before-ready", call, event.created, "event", "event")
+        yield Violation.of_rule("error-before-ready", call, event.created, "event", "event")
     elif call.function == _DESTROY and event.created and event.waiting and event.set is None:
-        yield Violation.of("event-never-set", call, event.waiting, "event", "event")
+        yield Violation.of_rule("event-never-set", call, event.waiting, "event", "event")
 
 
-def _note(event: _Event, call: CallRow) -> None:
+def _record_call(event: _Event, call: CallRow) -> None:
     if call.function == _SET:
         event.set = event.set or call
         event.may_be_ready = True

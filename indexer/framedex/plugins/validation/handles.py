@@ -11,28 +11,33 @@ from framedex.programs.objects import BoundaryFunction, ObjectRole, find_boundar
 from framedex.programs.objects.table import ObjectField, iterate_objects, load_boundary_functions
 
 
-def _receiver(function: BoundaryFunction) -> ObjectField | None:
+def _find_receiver(function: BoundaryFunction) -> ObjectField | None:
     """The object to which the call belongs: the first object among the arguments. Destroying functions accept null."""
     first = next(iter(function.inputs), None)
     return first if first is not None and not first.is_list and first.role is not ObjectRole.DESTROYS else None
 
 
-def _created(function: BoundaryFunction) -> Iterator[ObjectField]:
+def _created_fields(function: BoundaryFunction) -> Iterator[ObjectField]:
     return (field for field in function.results if field.role is ObjectRole.CREATES)
 
 
-def _given_lists(function: BoundaryFunction) -> Iterator[ObjectField]:
+def _input_lists(function: BoundaryFunction) -> Iterator[ObjectField]:
     return (field for field in function.inputs if field.is_list)
 
 
-def _expected(function: BoundaryFunction) -> Iterator[ObjectField]:
-    """The results without a null: created objects, and lists."""
+def _required_results(function: BoundaryFunction) -> Iterator[ObjectField]:
+    """Return the results that must not be null: created objects, and lists."""
     return (field for field in function.results if field.role is ObjectRole.CREATES or field.is_list)
 
 
 def _null_object() -> re.Pattern[str]:
     functions = load_boundary_functions().values()
-    names = {field.name for each in functions for field in (_receiver(each), *_created(each)) if field is not None}
+    names = {
+        field.name
+        for each in functions
+        for field in (_find_receiver(each), *_created_fields(each))
+        if field is not None
+    }
     return re.compile(f'"(?:{"|".join(map(re.escape, sorted(names)))})": null|\\[null|, null')
 
 
@@ -52,30 +57,30 @@ MORE_VALUES = "more_values_not_recorded"
 def created_lists() -> Iterator[tuple[str, str]]:
     """Yield the functions that create a list of objects, with the name of the list."""
     for name, function in load_boundary_functions().items():
-        yield from ((name, field.name) for field in _created(function) if field.is_list)
+        yield from ((name, field.name) for field in _created_fields(function) if field.is_list)
 
 
 def find_null_handles(calls: Iterable[CallRow]) -> Iterator[Violation]:
     """Yield the calls that were given null for an object, or succeeded without an object."""
     for call in calls:
         function = find_boundary_function(call.function)
-        receiver = _receiver(function)
+        receiver = _find_receiver(function)
         if receiver is not None and receiver.name in call.arguments and call.arguments[receiver.name] is None:
-            yield Violation.of("null-handle", call, noun=receiver.type)
-        elif given := next((field for field in _given_lists(function) if _has_null(field, call.arguments)), None):
-            yield Violation.of("null-handle", call, noun=given.type)
+            yield Violation.of_rule("null-handle", call, noun=receiver.type)
+        elif given := next((field for field in _input_lists(function) if _has_null(field, call.arguments)), None):
+            yield Violation.of_rule("null-handle", call, noun=given.type)
         elif call.error == 0 and not is_size_query(call):
-            missing = [field.name for field in _expected(function) if _has_null(field, call.arguments)]
+            missing = [field.name for field in _required_results(function) if _has_null(field, call.arguments)]
             if missing:
-                yield Violation.of("ok-without-result", call, noun=", ".join(missing))
+                yield Violation.of_rule("ok-without-result", call, noun=", ".join(missing))
 
 
 def find_refused_buffers(failed: Iterable[CallRow]) -> Iterator[Violation]:
-    """Yield the failed calls of which the plug-in says that the content of a given buffer was gone."""
+    """Yield the failed calls whose error says that an input buffer was deleted or donated."""
     for call in failed:
         is_given = any(field.type == "buffer" for field in find_boundary_function(call.function).inputs)
         if is_given and _GONE_CONTENT.search(str(call.arguments.get("error_message", ""))):
-            yield Violation.of("use-after-delete", call, noun="buffer")
+            yield Violation.of_rule("use-after-delete", call, noun="buffer")
 
 
 def is_size_query(call: CallRow) -> bool:
@@ -98,7 +103,7 @@ def find_unknown_handles(first_uses: Iterable[tuple[str, CallRow]]) -> Iterator[
         inputs = [field for field in function.inputs if field.type == noun]
         is_named = any(field.type == noun and field.role is ObjectRole.NAMES for field in function.results)
         if noun in JUDGED_TYPES and inputs and not is_named and inputs[0].role is not ObjectRole.DESTROYS:
-            yield Violation.of("unknown-handle", call, noun=noun, field=inputs[0].name)
+            yield Violation.of_rule("unknown-handle", call, noun=noun, field=inputs[0].name)
 
 
 def _has_null(field: ObjectField, arguments: Mapping[str, object]) -> bool:

@@ -25,6 +25,6 @@ def find_unreferenced_pointers(calls: Iterable[CallRow]) -> Iterator[Violation]:
             references[buffer] -= call.error == 0
         elif call.function == POINTER:
             if references[buffer] <= 0 and call.error == 0:
-                yield Violation.of("pointer-without-reference", call, noun="buffer", field="buffer")
+                yield Violation.of_rule("pointer-without-reference", call, noun="buffer", field="buffer")
         else:
             del references[buffer]

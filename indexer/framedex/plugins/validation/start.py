@@ -23,5 +23,5 @@ def find_early_calls(first_calls: Iterable[CallRow]) -> Iterator[Violation]:
         if _INITIALIZE in null_functions(call):
             return
         if call.function not in _MAY_BE_EARLIER:
-            yield Violation.of("not-initialized", call)
+            yield Violation.of_rule("not-initialized", call)
             return

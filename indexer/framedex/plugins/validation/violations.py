@@ -23,8 +23,10 @@ class Violation:
     field: str = ""
 
     @classmethod
-    def of(cls, rule: str, call: CallRow, earlier: CallRow | None = None, noun: str = "", field: str = "") -> Violation:
-        """Return the violation of the rule with this name."""
+    def of_rule(
+        cls, rule: str, call: CallRow, earlier: CallRow | None = None, noun: str = "", field: str = ""
+    ) -> Violation:
+        """Return a violation of the rule with this name."""
         return cls(RULES_BY_NAME[rule], call, earlier, noun, field)
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FfiJoins", "RunJoin", "Site", "UnknownTarget", "parse_ffi_joins", "split_function"]
 
-# Queries for targets do not need the joins.
+# Queries of targets do not need the joins.
 __getattr__ = export_lazily(
     __name__,
     {

@@ -1,7 +1,7 @@
 """Join the runs of FFI handlers in a capture to their call sites, using the descriptions in the capture.
 
-The program numbers every custom call that XLA instantiates. A run knows its number. The capture maps the number to a
-custom call of a compiled program (docs/reference/capture-format.md, docs/how-to/ffi-kernels.md). Malformed content
+The program numbers every custom call that XLA instantiates. Each run records this number. The capture maps the number
+to a custom call of a compiled program (docs/reference/capture-format.md, docs/how-to/ffi-kernels.md). Malformed content
 never raises.
 """
 
@@ -40,7 +40,7 @@ class Site:
     """A call site of a custom call, with its Python stack, innermost first.
 
     `key` is the same in every capture. `user_frame` is the index of the innermost frame outside JAX. With
-    `from_metadata` the stack is that of the compiled program, which has no JAX frames.
+    `from_metadata` the stack comes from the compiled program, which has no JAX frames.
     """
 
     key: str
@@ -180,7 +180,7 @@ def _join_run(
     number = arguments.get("instance")
     described = by_number.get(number, ()) if isinstance(number, int) else ()
     if not described:
-        # A site named by the run itself was certain at run time, although its description is not in the capture.
+        # A site that the run itself names was certain at run time, even if the capture does not describe the site.
         named = arguments.get("site")
         return (
             _build_join(SiteEvidence.EXACT, [named])

@@ -24,7 +24,7 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class FfiHandler:
-    """The native function of a target's stage, and the function it was built from, if known."""
+    """The native function of a target's stage, and the author's function inside it, if known."""
 
     stage: str
     function: FunctionRow
@@ -35,7 +35,7 @@ class FfiHandler:
 
 @dataclass(frozen=True, slots=True)
 class FfiRegistration:
-    """A registration of a target for a platform, with its program line, if the program made it."""
+    """A registration of a target for a platform, with its program line, if the program itself registered it."""
 
     platform: str
     api_version: int

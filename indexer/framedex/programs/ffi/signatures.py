@@ -1,6 +1,6 @@
 """Signatures of FFI handlers, and explanations of the calls that do not match them.
 
-The signature comes from the template arguments of the handler's C++ type. Its tags are those of xla/ffi/api/api.h
+The signature comes from the template arguments of the handler's C++ type. Its tags are defined in xla/ffi/api/api.h
 (`ArgTag`, `RetTag`, `AttrTag` and their optional and remaining forms). dtypes are the numbers of XLA_FFI_DataType,
 ranks those of `Buffer<dtype, rank>`.
 
@@ -80,7 +80,7 @@ def format_signature(signature: Signature) -> str:
 
 
 def find_mismatches(signature: Signature, arguments: Mapping[str, object]) -> list[str]:
-    """Return sentences for each mismatch between a run's values and its handler's signature, if both are known."""
+    """Return a sentence for each mismatch between a run's values and its handler's signature, if both are known."""
     found: list[str] = []
     for noun, taken, given in (
         ("argument", signature.arguments, arguments.get("arguments")),
@@ -91,7 +91,7 @@ def find_mismatches(signature: Signature, arguments: Mapping[str, object]) -> li
     names = parse_attribute_names(arguments.get("attributes"))
     if names is not None and DICTIONARY not in signature.attributes and len(names) != len(signature.attributes):
         named = f" ({', '.join(names)})" if names else ""
-        found.append(f"It takes {count(len(signature.attributes), 'attribute')}; the call gives {len(names)}{named}.")
+        found.append(f"It takes {count(len(signature.attributes), 'attribute')}; the call passes {len(names)}{named}.")
     return found
 
 
@@ -127,7 +127,7 @@ def _find_buffer_mismatches(noun: str, taken: Sequence[str], given: Sequence[tup
     fixed = list(taken[: taken.index(REST)]) if is_open else list(taken)
     if len(given) < len(fixed) or (len(given) > len(fixed) and not is_open):
         least = "at least " if is_open else ""
-        yield f"It takes {least}{count(len(fixed), noun)}; the call gives {len(given)}."
+        yield f"It takes {least}{count(len(fixed), noun)}; the call passes {len(given)}."
         return
     for place, (wanted, (dtype, dims)) in enumerate(zip(fixed, given, strict=False)):
         wanted_dtype, _, wanted_rank = wanted.partition(" of rank ")
@@ -193,7 +193,7 @@ def _load_dtypes() -> dict[str, str]:
 
 
 _MIN_NAME_SIMILARITY = 0.75  # difflib ratio: allows two swapped letters, or one missing
-_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; the others are the same in JAX
+_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # JAX's names of platforms, by XLA's; all others are equal
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
 # Diagnostics follow each other without a separator.
 _WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")
@@ -266,26 +266,26 @@ def _explain_message(message: str, arguments: Mapping[str, object]) -> Explanati
             "attributes": "keyword arguments passed to the ffi_call, or .Attr<> in the binding",
         }[noun]
         return Explanation(
-            f"The handler takes {count(int(expected), noun[:-1])}; the call gives {given}.", f"Check the {where}."
+            f"The handler takes {count(int(expected), noun[:-1])}; the call passes {given}.", f"Check the {where}."
         )
     if match := _WRONG_NAME.search(message):
         given, expected = match.groups()
         names = parse_attribute_names(arguments.get("attributes")) or [given]
         return Explanation(
-            f"The handler has no attribute '{given}'; at that position it takes '{expected}' (the call gives"
+            f"The handler has no attribute '{given}'; at that position it takes '{expected}' (the call passes"
             f" {', '.join(names)}).",
             f"Rename the keyword argument {given} to {expected}, or the .Attr<>({expected!r}) of the binding.",
         )
     if match := _WRONG_DTYPE.search(message):
         expected, given = (name.lower() for name in match.groups())
         return Explanation(
-            f"The handler takes an array of {expected} where the call gives {given}.",
+            f"The handler takes an array of {expected} where the call passes {given}.",
             f"Convert it before the call, as in x.astype(...), or register a handler for {given}.",
         )
     if match := _WRONG_RANK.search(message):
         expected, given = match.groups()
         return Explanation(
-            f"The handler takes an array of rank {expected} where the call gives one of rank {given}.",
+            f"The handler takes an array of rank {expected} where the call passes one of rank {given}.",
             "Reshape it before the call. Under vmap, vmap_method decides which axes the handler gets.",
         )
     if match := _WRONG_ATTRIBUTE.search(message):

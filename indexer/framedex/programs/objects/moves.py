@@ -11,7 +11,7 @@ from framedex.model import TransferDirection
 class FunctionTransfer:
     """The direction of a function's transfer.
 
-    `size` is the argument with its bytes; empty: the size of the new buffer.
+    `size` names the argument with its size; empty: the size of the new buffer.
     """
 
     direction: TransferDirection

@@ -1,4 +1,4 @@
-"""The C API's outputs and objects among a function's values, and the lifetime of these objects.
+"""The output values and objects among the values of each C API function, and the lifetime of these objects.
 
 The table is generated from the ABI's description (see `native/abi/generate_objects.py`) and supports captures of every
 version. `ViolationKind` lists the violations of lifetimes that a capture can show.
@@ -57,10 +57,10 @@ class BoundaryFunction:
     """The values of a function that are outputs or objects.
 
     `inputs` are the input objects, `results` the output objects. `reads` is true if it creates an object from the
-    content of its inputs. `sizes` are the created objects whose size is the value `bytes`. `takes_callback`: its
-    arguments may be used, and destroyed, before it returns. `identifies` is the object whose own number is the value
-    `id`. `reports_deletion` is the value that is true if the object was deleted. `does_work`: a call compiles, loads or
-    runs a program, or moves data.
+    content of its inputs. `sizes` are the created objects whose size is the value `bytes`. `takes_callback`: a callback
+    may use and destroy its arguments before it returns. `identifies` is the object whose own number is the value `id`.
+    `reports_deletion` is the value that is true if the object was deleted. `does_work`: a call compiles, loads or runs
+    a program, or moves data.
     """
 
     outputs: frozenset[str] = frozenset()

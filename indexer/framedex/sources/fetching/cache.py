@@ -76,7 +76,7 @@ class SourceCache:
         """Delete all cached data of a component. Raises OSError."""
         folder = self.folder / component
         for inside in sorted(folder.iterdir()):
-            if inside.name != _LOCK:  # held by the caller, and others may wait for it
+            if inside.name != _LOCK:  # the caller holds the lock, and other processes may wait for it
                 shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
 
     @contextmanager

@@ -1,6 +1,6 @@
 """Fetch the sources of a component at one commit into the cache, at most once.
 
-The suppliers are tried in order; each provides what the earlier ones did not have.
+The suppliers are tried in order; each provides the objects that are still missing.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from framedex.sources.fetching.store import (
     write_checkout,
 )
 from framedex.sources.fetching.suppliers import WrongCommitError
-from framedex.sources.fetching.wanted import WantedCommit, jax_at
+from framedex.sources.fetching.wanted import WantedCommit, wanted_jax
 from framedex.sources.releases.builds import PIN_FILES, Build, add_pinned_commits, find_pinned_xla_commit
 from framedex.sources.releases.roots import read_checkout, shorten_revision
 
 
 class ObjectSource(Protocol):
-    """A source of objects: a remote repository, or a local clone.
+    """A supplier of git objects: a remote repository, or a local clone.
 
     Each method raises GitFailedError on failure.
     """
@@ -89,7 +89,7 @@ def find_cached_map(cache: SourceCache, wanted: WantedCommit) -> Path | None:
 
 
 def _find_commit(cache: SourceCache, wanted: WantedCommit) -> str | None:
-    """Return the wanted commit, for a tag as fetched; None if it is unknown."""
+    """Return the id of the wanted commit, for a tag the fetched one; None if it is unknown."""
     store = ObjectStore(cache.store(wanted.component))
     if wanted.pinned_by or wanted.commit or not store.folder.is_dir():
         return wanted.commit or None
@@ -97,8 +97,8 @@ def _find_commit(cache: SourceCache, wanted: WantedCommit) -> str | None:
 
 
 def pinned_in_cache(cache: SourceCache, jax_revision: str) -> str | None:
-    """Return the XLA commit that the fetched sources of a JAX commit or tag name; None without one."""
-    wanted = jax_at(jax_revision)
+    """Return the XLA commit that a JAX commit or tag pins, from the fetched sources of JAX; None if unknown."""
+    wanted = wanted_jax(jax_revision)
     folder = find_fetched_checkout(cache, wanted)
     if folder is not None:
         return find_pinned_xla_commit(partial(_read_text, folder))
@@ -107,7 +107,7 @@ def pinned_in_cache(cache: SourceCache, jax_revision: str) -> str | None:
 
 
 def with_cached_pins(builds: Sequence[Build]) -> Sequence[Build]:
-    """Return the builds, with the commits of XLA that fetched sources of JAX name. Uses no network."""
+    """Return the builds, with the XLA commits that fetched sources of JAX pin. Uses no network."""
 
     def xla_commit_of(jax_revision: str) -> str | None:
         try:
@@ -128,7 +128,7 @@ def _read_text(folder: Path, file: str) -> str | None:
 def _with_pinned_commit(cache: SourceCache, wanted: WantedCommit) -> WantedCommit:
     commit = pinned_in_cache(cache, wanted.pinned_by)
     if commit is None:
-        jax = jax_at(wanted.pinned_by)
+        jax = wanted_jax(wanted.pinned_by)
         raise FramedexError(
             f"JAX {shorten_revision(wanted.pinned_by)} names no XLA commit in {', '.join(PIN_FILES)}"
             + ("." if find_fetched_checkout(cache, jax) else ", because it could not be fetched."),
@@ -146,7 +146,7 @@ def fetch_sources(
 ) -> Path:
     """Return the complete checkout of `wanted`, fetching it first if needed.
 
-    Each supplier provides what the earlier ones did not have. `waiting` is called before blocking on another process
+    Each supplier provides the objects that are still missing. `waiting` is called before blocking on another process
     that fetches the same component. Raises FramedexError. After an error or an interruption, fetched data is kept and
     the next call continues.
     """
@@ -160,7 +160,7 @@ def fetch_sources(
             fetching.store.prepare()
             known = replace(wanted, commit=fetching.fetch_commit())
             folder = cache.checkout(wanted.component, known.commit)
-            if not folder.is_dir():  # else it was already fetched by its commit, and is now wanted by its tag
+            if not folder.is_dir():  # otherwise it was fetched by its commit before, and is now requested by its tag
                 files = fetching.fetch_files(known)
                 with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
                     tag = "" if wanted.commit else wanted.tag
@@ -186,7 +186,7 @@ class _FetchOperation:
         """Ensure that the store has the commit and its folders, and return its id."""
         wanted, store = self._wanted, self.store
         commit = wanted.commit or store.commit_of(f"refs/tags/{wanted.tag}")
-        if commit and store.has(commit):
+        if commit and store.is_complete(commit):
             return commit
         for supplier in self._suppliers:
             self.supplier_address = supplier.address
@@ -194,7 +194,7 @@ class _FetchOperation:
                 steps = _ProgressSteps(advance)
                 found = supplier.fetch_commit(store, wanted, steps.advance_to)
             if found is not None:
-                store.keep(found)
+                store.mark_complete(found)
                 self.supplier_address = None
                 return found
         raise GitFailedError("not our ref: it does not have the commit")
@@ -202,14 +202,14 @@ class _FetchOperation:
     def fetch_files(self, known: WantedCommit) -> list[TreeFile]:
         """Ensure that the store has the contents of the files to write, and return all files of the commit."""
         files = self.store.files(known.commit)
-        missing = self.store.missing(dict.fromkeys(file.content for file in files_to_write(files)))
+        missing = self.store.find_missing(dict.fromkeys(file.content for file in files_to_write(files)))
         with self._progress.task(f"Fetching {known.title}", len(missing)) as advance:
             steps = _ProgressSteps(advance, len(missing))
             for supplier in self._suppliers if missing else ():
                 self.supplier_address = supplier.address
                 steps.begin()
                 supplier.fetch_contents(self.store, known, missing, steps.advance_to)
-                missing = self.store.missing(missing)
+                missing = self.store.find_missing(missing)
                 if not missing:
                     break
         if missing:
@@ -255,7 +255,7 @@ _MAX_QUOTED_CHARACTERS = 400  # maximum characters of quoted git output
 
 
 def fetch_error(wanted: WantedCommit, address: str | None, output: str, store: Path) -> FramedexError:
-    """Return the error for a failed git command with the output `output`; `address` is that of the remote, if any."""
+    """Return the error for a failed git command with the output `output`; `address` is the remote's, if any."""
     where = f" from {address}" if address else ""
     quoted = printable(
         output if len(output) <= _MAX_QUOTED_CHARACTERS else f"{output[:_MAX_QUOTED_CHARACTERS]}..."

@@ -1,4 +1,4 @@
-"""Download release maps that are newer than those of framedex.
+"""Download release maps that are newer than the maps that framedex ships.
 
 They are published as `releases.json`, which `scripts/make_release_maps.py` writes, with `releases.fdmaps` beside it.
 The index has the SHA-256 of the maps. An incomplete or changed file is rejected.
@@ -70,7 +70,7 @@ def _index_error(address: str, problem: str) -> FramedexError:
 
 
 def _replace_maps(target: Path, content: bytes) -> None:
-    """Write the maps if they are sound. Raises OSError, SourceMapError."""
+    """Write the maps if they are valid. Raises OSError or SourceMapError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=target.parent)
     try:

@@ -24,8 +24,8 @@ from framedex.sources.files import language_of
 from framedex.sources.git import Git, start_git
 from framedex.sources.releases.builds import PIN_FILES
 
-_LISTING_TIMEOUT_S = 120.0  # seconds to list files; XLA's take 0.02
-_BARE = ("--git-dir", ".")  # no search for a repository, and no check of the folder's owner
+_LISTING_TIMEOUT_S = 120.0  # seconds to list files; XLA's files take 0.02
+_BARE = ("--git-dir", ".")  # git neither searches for a repository nor checks the folder's owner
 _CONFIGURATION = {
     "fetch.fsckObjects": "true",
     **dict.fromkeys(("maintenance.auto", "fetch.writeCommitGraph", "submodule.recurse"), "false"),
@@ -46,7 +46,7 @@ class ObjectStore:
     """The bare repository in a folder. Only the holder of the component's lock may use it."""
 
     def __init__(self, folder: Path, held: Sequence[int] = ()) -> None:
-        """`held` are descriptors that each command keeps open (the lock), so that processes left by a kill hold it."""
+        """Each command keeps the descriptors `held` (the lock) open: its processes hold the lock even after a kill."""
         self.folder = folder
         self.repository = Repository(folder, _CONFIGURATION, held)
 
@@ -67,15 +67,15 @@ class ObjectStore:
         found = self._query("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}", objects=objects)
         return found.decode().strip() if found else None
 
-    def keep(self, commit: str) -> None:
+    def mark_complete(self, commit: str) -> None:
         """Record that the store has a commit with all its folders."""
         self.run("update-ref", reference_of(commit), commit)
 
-    def has(self, commit: str) -> bool:
+    def is_complete(self, commit: str) -> bool:
         """Whether the store has a commit with all its folders."""
         return self.commit_of(reference_of(commit)) == commit
 
-    def forget(self, reference: str) -> None:
+    def delete_reference(self, reference: str) -> None:
         """Delete a reference."""
         with suppress(GitFailedError):
             self.run("update-ref", "-d", reference)
@@ -102,13 +102,13 @@ class ObjectStore:
         inner = (entry.split(b"\t")[0].split(b" ") for entry in listed.split(b"\0") if entry)
         return [top.decode().strip(), *dict.fromkeys(about[2].decode() for about in inner if about[1] == b"tree")]
 
-    def missing(self, contents: Iterable[str], objects: Sequence[Path] = ()) -> list[str]:
+    def find_missing(self, contents: Iterable[str], objects: Sequence[Path] = ()) -> list[str]:
         """Return the ids that the store does not have. Raises GitFailedError if git cannot check them."""
-        asked = "".join(f"{content}\n" for content in contents).encode()
-        told = (
-            self._query("cat-file", "--batch-check=%(objectname)", input_bytes=asked, objects=objects, must=True) or b""
+        names = "".join(f"{content}\n" for content in contents).encode()
+        answer = (
+            self._query("cat-file", "--batch-check=%(objectname)", input_bytes=names, objects=objects, must=True) or b""
         )
-        return [line.split()[0] for line in told.decode().splitlines() if line.endswith(" missing")]
+        return [line.split()[0] for line in answer.decode().splitlines() if line.endswith(" missing")]
 
     def _query(
         self, *arguments: str, input_bytes: bytes = b"", objects: Sequence[Path] = (), must: bool = False
@@ -183,7 +183,7 @@ class Repository:
             except OSError as error:
                 raise GitFailedError(str(error)) from error
         try:
-            said = _read_output(command, timeout_s, report_progress)
+            messages = _read_output(command, timeout_s, report_progress)
         except BaseException:
             _terminate(command)
             raise
@@ -191,7 +191,7 @@ class Repository:
             assert command.stderr is not None
             command.stderr.close()
         if command.wait() != 0:
-            raise GitFailedError(said or f"git {arguments[0]} ended with status {command.returncode}")
+            raise GitFailedError(messages or f"git {arguments[0]} ended with status {command.returncode}")
 
 
 def _open_input(input_bytes: bytes) -> IO[bytes]:
@@ -206,7 +206,7 @@ def _read_output(command: subprocess.Popen[bytes], timeout_s: float | None, repo
     """Read a command's output until it ends, and return all but the progress, on one line."""
     assert command.stderr is not None
     source = command.stderr.fileno()
-    said: deque[str] = deque(maxlen=_LINES)
+    messages: deque[str] = deque(maxlen=_LINES)
     rest = b""
     with selectors.DefaultSelector() as ready:  # `select` does not support descriptors above 1,023
         ready.register(source, selectors.EVENT_READ)
@@ -220,9 +220,9 @@ def _read_output(command: subprocess.Popen[bytes], timeout_s: float | None, repo
                 if match := _PROGRESS.search(text):
                     report_progress(int(match[1]), int(match[2]))
                 elif text and not _IGNORED_OUTPUT.match(text):
-                    said.append(text)
+                    messages.append(text)
             if not piece:
-                return " ".join(dict.fromkeys(said))
+                return " ".join(dict.fromkeys(messages))
 
 
 def _terminate(command: subprocess.Popen[bytes]) -> None:  # noqa: TID251

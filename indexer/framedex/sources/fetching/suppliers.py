@@ -90,7 +90,7 @@ class Remote:
                 continue
             commit = store.commit_of(target)
             if commit is None or (wanted.commit and commit != wanted.commit):
-                store.forget(target)
+                store.delete_reference(target)
                 raise WrongCommitError(f"{reference} is {commit or 'no commit'} there")
             return commit
         raise GitFailedError("neither a commit nor a tag is known")
@@ -105,7 +105,7 @@ class Remote:
                 f"remote.{_NAME}.url": self.address,
                 f"remote.{_NAME}.promisor": "true",
                 f"remote.{_NAME}.partialclonefilter": "blob:none",
-                # If framedex is killed, git itself gives up on a silent server.
+                # If framedex is killed, git itself times out on a silent server.
                 **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.timeout_s))},
                 **({"fetch.negotiationAlgorithm": "noop"} if input_bytes or "--no-filter" in arguments else {}),
             },
@@ -127,7 +127,7 @@ class Clone:
     objects: Path
 
     @classmethod
-    def at(cls, folder: Path) -> Clone:
+    def open(cls, folder: Path) -> Clone:
         """Return the clone in a folder. Raises FramedexError if there is none."""
         git = Git(folder)
         objects = git.text("rev-parse", "--git-path", "objects")
@@ -156,7 +156,7 @@ class Clone:
         self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
     ) -> None:
         """Copy the file contents that the clone has."""
-        absent = set(store.missing(contents, [self.objects]))
+        absent = set(store.find_missing(contents, [self.objects]))
         if here := [content for content in contents if content not in absent]:
             self._copy(store, here, report_progress)
 
@@ -183,9 +183,9 @@ def _record_shallow_commit(store: ObjectStore, commit: str) -> None:
     unfinished.replace(file)
 
 
-def supplier_at(address: str) -> Remote | Clone:
+def open_supplier(address: str) -> Remote | Clone:
     """Return the supplier at an address: a repository, or a clone in a local folder.
 
     Raises FramedexError if a folder is not a clone.
     """
-    return Clone.at(Path(local_folder(address))) if is_local(address) else Remote(address)
+    return Clone.open(Path(local_folder(address))) if is_local(address) else Remote(address)

@@ -25,7 +25,8 @@ _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 class WantedCommit:
     """A commit of a component's repository. `commit` is empty if only the tag is known. `reason` is a sentence.
 
-    `pinned_by` is the JAX commit or tag that names the commit, if nothing else does and JAX is not fetched yet.
+    `pinned_by` is the JAX commit or tag that pins the commit, if only JAX's sources have it and they are not fetched
+    yet.
     """
 
     component: str
@@ -52,7 +53,7 @@ class WantedCommit:
         return REPOSITORIES[self.component]
 
     def size(self, *, is_first: bool) -> str:
-        """Return the approximate download and disk size, in words; less unless it `is_first` of its component."""
+        """Return the approximate download and disk size as text; smaller unless it `is_first` of its component."""
         if self.component not in _SIZES:
             return "how much that is, is not known"
         fetched, written = _SIZES[self.component]
@@ -95,7 +96,7 @@ def wanted_sources(
             if not jax:
                 unknown.append(_unknown_commit_error(build))
                 continue
-            source = jax_at(jax)
+            source = wanted_jax(jax)
             wanted.setdefault(source.key, source)
             one = WantedCommit(
                 "xla", "", "", f"{build_text(build)}; JAX {shorten_revision(jax)} names it", pinned_by=jax
@@ -111,7 +112,7 @@ def named_commit(component: str, commit: str) -> WantedCommit:
     return WantedCommit(component, commit, "", f"{COMPONENTS[component]} {shorten_revision(commit)}, as you name it")
 
 
-def jax_at(revision: str) -> WantedCommit:
+def wanted_jax(revision: str) -> WantedCommit:
     """Return the JAX sources at a commit or tag."""
     commit, tag = (revision, "") if is_commit(revision) else ("", revision)
     return WantedCommit("jax", commit, tag, f"JAX {shorten_revision(revision)} names the XLA commit of jaxlib")

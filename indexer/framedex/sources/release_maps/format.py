@@ -1,11 +1,11 @@
 """The file format of release maps, version 2, specified in docs/reference/source-maps.md.
 
-Malformed files are rejected, and so are files larger than the maps of many releases. Columns of integers are each as
-wide as their largest value: small on disk, and read without decoding.
+Malformed files are rejected, and also files larger than the maps of many releases. Columns of integers are each as wide
+as their largest value: small on disk, and read without decoding.
 
-An index of hashed names limits a look-up to the files that define a name, and few others. An entry represents the
-definitions in one file with the same short name and the same path. Path differences that `match` ignores do not count.
-The entry lists the releases that have these definitions.
+An index of hashed names limits a look-up to the files that define a name and a few others with equal hashes. An entry
+represents the definitions in one file with the same short name and the same path. Path differences that `match_symbol`
+ignores do not count. The entry lists the releases that have these definitions.
 """
 
 from __future__ import annotations
@@ -80,16 +80,16 @@ def read_content(data: bytes) -> MapContent:
         raise NotReleaseMapError(str(version))
     begin = _HEAD.size + size
     text = data[_HEAD.size : begin]
-    _check(size <= _MAX_HEADER_BYTES and zlib.crc32(text) == check, "its header is cut off or changed")
+    _check(size <= _MAX_HEADER_BYTES and zlib.crc32(text) == check, "its header is truncated or changed")
     header = json.loads(text)
-    _check(isinstance(header, dict), "its header is none")
+    _check(isinstance(header, dict), "its header is malformed")
     sections = _read_sections(header.get("sections"), memoryview(data)[begin:])
     paths = tuple(str(_decompress(sections["paths"]), "utf-8").split("\0"))
     table = unpack(sections["table"])
-    _check(len(table) == 2 and {len(column) for column in table} == {len(paths)}, "its table of files is none")
+    _check(len(table) == 2 and {len(column) for column in table} == {len(paths)}, "its table of files is malformed")
     languages, ends = table
     releases = header.get("releases")
-    _check(_are_texts(releases) and 0 < len(releases) <= MAX_RELEASES, "its releases are none")
+    _check(_are_texts(releases) and 0 < len(releases) <= MAX_RELEASES, "its list of releases is malformed")
     components = dict(_decode_components(header.get("components"), len(releases), len(paths)))
     return MapContent(
         tuple(releases),
@@ -130,7 +130,7 @@ def compress(data: bytes, dictionary: bytes = b"") -> bytes:
 def _decompress(data: bytes, dictionary: bytes = b"") -> bytes:
     stream = zlib.decompressobj(zdict=dictionary) if dictionary else zlib.decompressobj()
     found = stream.decompress(data, _MAX_PART_BYTES)
-    _check(stream.eof and not stream.unused_data, "a part is cut off or too large")
+    _check(stream.eof and not stream.unused_data, "a part is truncated or too large")
     return found
 
 
@@ -139,44 +139,46 @@ def _read_sections(sizes: object, data: memoryview) -> dict[str, bytes]:
     assert isinstance(sizes, dict)
     found, begin = {}, 0
     for name, entry in sizes.items():
-        _check(isinstance(entry, list) and [*map(type, entry)] == [int, int] and entry[0] >= 0, "a section is none")
+        _check(
+            isinstance(entry, list) and [*map(type, entry)] == [int, int] and entry[0] >= 0, "a section is malformed"
+        )
         size, check = entry
         found[name] = bytes(data[begin : begin + size])
-        # Files have checksums of their own, because few of them are read.
-        _check(len(found[name]) == size, "it is cut off")
+        # Each file has its own checksum, because few of them are read.
+        _check(len(found[name]) == size, "it is truncated")
         _check(name == "files" or zlib.crc32(found[name]) == check, f"its {name} were changed")
         begin += size
-    _check(begin == len(data), "something follows its end")
+    _check(begin == len(data), "it has data after its end")
     return found
 
 
 def _encode_component(component: MapComponent) -> dict[str, object]:
     infos = [encode_header(info) if info else None for info in component.infos]
-    told = next(filter(None, infos))
+    first_info = next(filter(None, infos))
     return {
-        "component": told["component"],
-        "repository": told["repository"],
-        "tool": told["tool"],
+        "component": first_info["component"],
+        "repository": first_info["repository"],
+        "tool": first_info["tool"],
         "commits": [info["commit"] if info else None for info in infos],
         "files": component.end - component.first,
     }
 
 
 def _decode_components(found: object, releases: int, files: int) -> Sequence[tuple[str, MapComponent]]:
-    _check(isinstance(found, list) and all(isinstance(each, dict) for each in found), "its components are none")
+    _check(isinstance(found, list) and all(isinstance(each, dict) for each in found), "its components are malformed")
     assert isinstance(found, list)
     components, first = [], 0
     for each in found:
         commits, count = each.get("commits"), each.get("files")
         _check(isinstance(commits, list) and len(commits) == releases, "a commit is missing")
-        _check(type(count) is int and 0 <= count <= files - first, "its number of files is none")
+        _check(type(count) is int and 0 <= count <= files - first, "its number of files is invalid")
         infos = tuple(commit if commit is None else _decode_info(each, commit) for commit in commits)
-        told = next(filter(None, infos), None)
-        if told is None:
-            raise MalformedError("a component is of no release")
-        components.append((told.component, MapComponent(infos, first, first + count)))
+        first_info = next(filter(None, infos), None)
+        if first_info is None:
+            raise MalformedError("a component has no release")
+        components.append((first_info.component, MapComponent(infos, first, first + count)))
         first += count
-    _check(first == files, "a file is of no component")
+    _check(first == files, "a file has no component")
     return components
 
 
@@ -224,7 +226,7 @@ class NameIndex:
     def __init__(self, data: bytes) -> None:
         columns = unpack(data)
         if len(columns) != 4 or len({len(column) for column in columns}) != 1:
-            raise MalformedError("the index of names is none")
+            raise MalformedError("the index of names is malformed")
         self._shorts, self._paths, self._files, self._releases = columns
 
     def may_define(self, short_name: str) -> bool:
@@ -237,7 +239,7 @@ class NameIndex:
         With a symbol's key, only the files with a definition that may match the symbol.
         """
         found = self._range(short_name)
-        # A destructor may use another name of its class: `match` finds the right class.
+        # A destructor may use another name of its class: `match_symbol` finds the right class.
         is_told = found and key and not key[-1].startswith("~")
         wanted = frozenset(_hashes_of_matching_paths(key)) if is_told else None
         bit = 1 << release
@@ -269,7 +271,7 @@ def encode_names(entries: Iterable[NameEntry]) -> bytes:
 
 
 def _hashes_of_matching_paths(key: tuple[str, ...]) -> Iterator[int]:
-    """The hashes of all paths that `match` accepts for a symbol: its own, its class's, and their endings."""
+    """The hashes of all paths that `match_symbol` accepts for a symbol: its own, its class's, and their endings."""
     named = _drop_unnamed(key)
     for path in {named, tuple(part for part in named if not VERSION_NAMESPACE.fullmatch(part))}:
         for whole in (path, path[:-1]):
@@ -300,12 +302,12 @@ def unpack(data: bytes) -> list[memoryview]:
     columns, position, size = [], 0, len(view)
     while position < size:
         if position + _NAME_HEAD.size > size:
-            raise MalformedError("a column is cut off")
+            raise MalformedError("a column is truncated")
         width, count = _NAME_HEAD.unpack_from(view, position)
         begin = position + _NAME_HEAD.size
         position = begin + width * count
         if width not in _CODES or position > size:
-            raise MalformedError("a column is cut off")
+            raise MalformedError("a column is truncated")
         columns.append(view[begin:position].cast(_CODES[width]))
     return columns
 

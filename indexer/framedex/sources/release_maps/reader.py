@@ -36,12 +36,12 @@ from framedex.sources.release_maps.format import (
 )
 from framedex.sources.release_maps.versions import FileVersions
 from framedex.sources.releases import known_releases
-from framedex.sources.source_map import MalformedError, SourceMapError, is_inside
+from framedex.sources.source_map import MalformedError, SourceMapError, is_path_in_repository
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
 _MAX_CACHED_FILES = 512  # parsed files to cache
-_REMEDY = "Install framedex again; frames are without the links that it gives until then."
+_REMEDY = "Install framedex again. Until then, frames have no links from release maps."
 _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -64,7 +64,7 @@ def find_release_maps() -> Path:
 
 
 def without_development(releases: Iterable[str]) -> list[str]:
-    """The releases, without JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
+    """The releases without builds of JAX's main branch (`0.11.2.dev20260821+3a32b561e`)."""
     return [each for each in releases if ".dev" not in each]
 
 
@@ -91,7 +91,7 @@ class ReleaseMaps:
         self._known = sorted({*known_releases(), *self.releases}, key=_version_numbers)
 
     def may_define(self, short_name: str) -> bool:
-        """Whether a map may define this short name: other names are not worth parsing."""
+        """Whether a map may define this short name. If false, no file needs to be parsed."""
         return self._opened.names.may_define(short_name)
 
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
@@ -103,19 +103,23 @@ class ReleaseMaps:
         found = self._opened.content.components.get(component)
         if found is None:
             return None
-        place = self._position(version)
+        place = self._release_position(version)
         _, release, info = min(
-            (abs(self._position(self.releases[number]) - place), -number, info)
+            (abs(self._release_position(self.releases[number]) - place), -number, info)
             for number, info in enumerate(found.infos)
             if info is not None
         )
         if self.releases[-release] in (version, version.partition("+")[0]):
             return ReleaseMap(self._opened, info, -release, is_nearest=False)
         return ReleaseMap(
-            self._opened, info, -release, is_nearest=True, beyond=self._find_beyond(found, version, -release)
+            self._opened,
+            info,
+            -release,
+            is_nearest=True,
+            opposite_release=self._find_opposite_release(found, version, -release),
         )
 
-    def _find_beyond(self, component: MapComponent, version: str, nearest: int) -> int | None:
+    def _find_opposite_release(self, component: MapComponent, version: str, nearest: int) -> int | None:
         """The number of the release on the other side of an unknown version; None if it is the newest or the oldest."""
         numbers = [number for number, info in enumerate(component.infos) if info is not None]
         is_later = [_version_order(self.releases[number]) > _version_order(version) for number in numbers]
@@ -124,8 +128,8 @@ class ReleaseMaps:
         ]
         return min(others, key=lambda number: abs(number - nearest), default=None)
 
-    def _position(self, version: str) -> int:
-        """The position of a version among the known releases of jaxlib; an unknown version is between two of them."""
+    def _release_position(self, version: str) -> int:
+        """The position of a version among the known releases of jaxlib, at which an unknown one would be inserted."""
         return bisect_left(self._known, _version_numbers(version), key=_version_numbers)
 
 
@@ -135,7 +139,7 @@ class ReleaseMap:
     `info` has its commit, `release` the version of jaxlib. `is_nearest`: it is not the requested release. Paths are
     relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
 
-    `beyond` is the number of the release on the other side of the requested one, if that is between two releases.
+    `opposite_release` is the number of the release on the other side of the requested one; None if there is none.
     """
 
     def __init__(
@@ -145,10 +149,10 @@ class ReleaseMap:
         release: int,
         *,
         is_nearest: bool,
-        beyond: int | None = None,
+        opposite_release: int | None = None,
     ) -> None:
         self.info = info
-        self._beyond = beyond
+        self._opposite_release = opposite_release
         self.release = opened.content.releases[release]
         self.is_nearest = is_nearest
         self._opened, self._release = opened, release
@@ -157,7 +161,7 @@ class ReleaseMap:
     def definitions(
         self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp"
     ) -> list[tuple[str, Definition]]:
-        """The definitions that `match` could choose for a symbol, without their calls, in order of path.
+        """The definitions that `match_symbol` could choose for a symbol, without their calls, in order of path.
 
         `short_name` and `key` (`key_of`) are the symbol's own. Without a key, all definitions of the short name are
         returned.
@@ -165,18 +169,18 @@ class ReleaseMap:
         with self._opened.converting_errors():
             return [
                 (self._path(number), definition)
-                for number in self._files(short_name, key, language)
+                for number in self._find_files(short_name, key, language)
                 for definition in self._opened.versions(number).definitions(self._release, short_name)
             ]
 
     def is_unchanged(self, path: str, definition: Definition) -> bool:
         """Whether the releases on both sides of the requested one have this definition, on the same lines."""
         with self._opened.converting_errors():
-            number = self._number(path)
-            if number is None or self._beyond is None:
+            number = self._file_number(path)
+            if number is None or self._opposite_release is None:
                 return False
             lines = definition.line, definition.end_line
-            return self._opened.versions(number).has_same_definition(self._release, self._beyond, lines)
+            return self._opened.versions(number).has_same_definition(self._release, self._opposite_release, lines)
 
     def calls_in_bodies(self, short_name: str, is_member: bool, limit: int, longest: int) -> list[Counter[str]]:
         """The names called by each C++ function, method and macro of a short name, with their counts.
@@ -197,15 +201,15 @@ class ReleaseMap:
     def calls_in_file(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function and lambda, read on demand; empty if the file is missing."""
         with self._opened.converting_errors():
-            number = self._number(path)
+            number = self._file_number(path)
             if number is None:
                 return {}
             versions = self._opened.versions(number)
-            return WrittenCalls(versions.calling(self._release), partial(self._calls, versions))
+            return WrittenCalls(versions.functions_with_calls(self._release), partial(self._read_calls, versions))
 
-    def _calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
+    def _read_calls(self, versions: FileVersions, definition: tuple[int, int]) -> Sequence[WrittenCall]:
         with self._opened.converting_errors():
-            return list(versions.calls(*at))
+            return list(versions.calls(*definition))
 
     def file(self, path: str, line_ranges: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
         """A file with its definitions and their calls; with `line_ranges`, only the definitions inside them.
@@ -213,7 +217,7 @@ class ReleaseMap:
         Time, size, hash and columns are 0. Raises SourceMapError if the file is missing.
         """
         with self._opened.converting_errors():
-            number = self._number(path)
+            number = self._file_number(path)
             if number is None:
                 raise MalformedError(f"{path} is missing")
             language = LANGUAGES[self._opened.content.languages[number]]
@@ -233,7 +237,7 @@ class ReleaseMap:
             named = [n for n in range(self._component.first, self._component.end) if _file_name(paths[n]) == name]
             return [self._path(number) for number in named if versions(number).exists_in(self._release)]
 
-    def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
+    def _find_files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
         return self._file_numbers(self._opened.names.files(short_name, key, self._release), language)
 
     def _file_numbers(self, numbers: list[int], language: str) -> list[int]:
@@ -242,7 +246,7 @@ class ReleaseMap:
         wanted = range(self._component.first, self._component.end)
         return [number for number in numbers if number in wanted and LANGUAGES[languages[number]] == language]
 
-    def _number(self, path: str) -> int | None:
+    def _file_number(self, path: str) -> int | None:
         paths, end = self._opened.content.paths, self._component.end
         number = bisect_left(paths, path, self._component.first, end)
         is_there = number < end and paths[number] == path and self._opened.versions(number).exists_in(self._release)
@@ -250,8 +254,8 @@ class ReleaseMap:
 
     def _path(self, number: int) -> str:
         path = self._opened.content.paths[number]
-        if not is_inside(path):
-            raise MalformedError("a path leads elsewhere")
+        if not is_path_in_repository(path):
+            raise MalformedError("a path leads out of the repository")
         return path
 
 
@@ -279,8 +283,12 @@ def _converting_errors(path: Path) -> Iterator[None]:
         raise SourceMapError(f"The release maps {path} cannot be read: {problem}.", _REMEDY) from error
     except NotReleaseMapError as error:
         version = str(error)
-        told = f"are of version {version}, this framedex reads version {FORMAT_VERSION}" if version else "are none"
-        raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
+        problem = (
+            f"are of version {version}, this framedex reads version {FORMAT_VERSION}"
+            if version
+            else "have an unknown format"
+        )
+        raise SourceMapError(f"The release maps {path} {problem}.", _REMEDY) from error
     except (MalformedError, IndexError, ValueError, RecursionError, zlib.error) as error:
         raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
 
@@ -305,7 +313,7 @@ _Answer = TypeVar("_Answer")
 class MapQuery(Protocol):
     """Runs a query on maps; returns None if they are damaged."""
 
-    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None:
+    def __call__(self, query: Callable[[], _Answer]) -> _Answer | None:
         """The result of the query; None if the maps are damaged."""
 
 
@@ -326,13 +334,13 @@ class CombinedMaps:
     def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
         """The definitions with this short name in a language; with a symbol's key, only those that may match it."""
         return [
-            (self._prefix(info, source_map, path, definition) + path, definition)
+            (self._map_prefix(info, source_map, path, definition) + path, definition)
             for info, source_map in self._maps
             for path, definition in self._query_maps(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
-    def _prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
-        """The prefix of a definition's path, which says whether its line is the same in both neighbouring releases."""
+    def _map_prefix(self, info: SourceMapInfo, source_map: ReleaseMap, path: str, definition: Definition) -> str:
+        """The prefix of a definition's path, which shows whether its line is the same in both neighbouring releases."""
         if not info.is_nearest or not self._is_release_known:
             return info.prefix
         is_unchanged = self._query_maps(partial(source_map.is_unchanged, path, definition))

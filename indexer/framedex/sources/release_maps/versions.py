@@ -56,7 +56,7 @@ class FileVersions:
         self._versions = columns[_FIXED:]
         self._ends = list(accumulate(counts))
         self._read: dict[int, list[tuple[int, int]]] = {}
-        _check({len(column) for column in of_definitions} == {len(counts)}, "a definition is cut off")
+        _check({len(column) for column in of_definitions} == {len(counts)}, "a definition is truncated")
         _check({len(column) for column in columns[8:_FIXED]} == {self._first_call(len(counts))}, "a call is missing")
 
     def exists_in(self, release: int) -> bool:
@@ -64,9 +64,10 @@ class FileVersions:
         return release < len(self._releases) and self._releases[release] != ABSENT
 
     def has_same_definition(self, release: int, other: int, lines: tuple[int, int]) -> bool:
-        """Whether another release has the definition on these lines, unchanged and on the same lines.
+        """Whether another release has the same definition on these lines.
 
-        The content is the name, the parameters, the length, and the kinds, names and lines of the calls.
+        Definitions are the same if their names, parameters, lengths, and the kinds, names and lines of their calls are
+        equal.
         """
         first, last = lines
         found = {each for each in self._read_version(release) if each[1] == first}
@@ -90,7 +91,7 @@ class FileVersions:
         """The definitions with this look-up key, without their calls."""
         return [self._definition(number, line) for number, line in self._find_key(release, key)]
 
-    def calling(self, release: int) -> dict[Span, tuple[int, int]]:
+    def functions_with_calls(self, release: int) -> dict[Span, tuple[int, int]]:
         """The functions and lambdas with calls, by their lines; the values are arguments of `calls`."""
         return {
             (line, line + self._lengths[number]): (number, line)
@@ -140,7 +141,7 @@ class FileVersions:
             _check(version * 2 < len(self._versions), "a version is missing")
             steps, lines_between = self._versions[version * 2 : version * 2 + 2]
             count = len(self._keys)
-            _check(len(steps) == len(lines_between) and (count or not steps), "a version is cut off")
+            _check(len(steps) == len(lines_between) and (count or not steps), "a version is truncated")
             lines = list(accumulate(lines_between))
             _check(not lines or (lines[0] > 0 and lines[-1] < _MAX_LINES), "a line is none")
             self._read[version] = [(at % count, line) for at, line in zip(accumulate(steps), lines, strict=True)]

@@ -39,7 +39,7 @@ from framedex.sources.release_maps.versions import (
     kind_number,
 )
 
-_TEXT_SEPARATOR = "\0"  # separates two texts
+_TEXT_SEPARATOR = "\0"  # the separator of texts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class ReleasedFile:
 
 
 def build_released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
-    """The release map data of a file with this text, without mere declarations: they have no code of their own."""
+    """The release map data of a file with this text, without declarations, which have no code."""
     starts, lines = line_starts(text), text.decode(errors="replace").split("\n")
     rows = [row for row in file.definitions if row[2] in KINDS]
     return ReleasedFile(file.language, [(row, _find_calls(row, text, starts, lines)) for row in rows])
@@ -94,7 +94,7 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
 
     Raises ValueError if the format cannot hold them: 255 versions, or a text with a NUL.
     """
-    read = {file: _version(file) for file in dict.fromkeys(releases) if file is not None}
+    read = {file: _build_version(file) for file in dict.fromkeys(releases) if file is not None}
     of_releases = [None if file is None else read[file] for file in releases]
     # Newest first: the most requested definitions get the smallest numbers.
     versions = list(dict.fromkeys(version for version in reversed(of_releases) if version is not None))
@@ -108,10 +108,10 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
     columns: list[Sequence[int]] = [
         _TEXT_SEPARATOR.join(texts).encode(),
         [ABSENT if version is None else versions.index(version) for version in of_releases],
-        [_number(texts, each.scope) for each in definitions],
+        [_text_number(texts, each.scope) for each in definitions],
         [0 if each.name == each.key else texts[each.name] for each in definitions],
         [texts[each.key] for each in definitions],
-        [_number(texts, each.parameters) for each in definitions],
+        [_text_number(texts, each.parameters) for each in definitions],
         [each.length for each in definitions],
         [KINDS.index(each.kind) << 1 | each.is_const for each in definitions],
         [len(each.calls) for each in definitions],
@@ -119,13 +119,13 @@ def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
         [call.flags for call in calls],
         [texts[call.callee] for call in calls],
         [0 if call.arguments is None else call.arguments + 1 for call in calls],
-        [_number(texts, call.argument_texts) for call in calls],
+        [_text_number(texts, call.argument_texts) for call in calls],
     ]
     for version in versions:
         steps = differences(numbers[definition] for definition, _ in version)
         columns += [step % len(numbers) for step in steps], differences(line for _, line in version)
     if len(versions) >= ABSENT or any(_TEXT_SEPARATOR in text for text in texts):
-        raise ValueError("a file has too many versions, or a text that is none")
+        raise ValueError("a file has too many versions, or a text with a NUL")
     return b"".join(map(pack, columns))
 
 
@@ -134,7 +134,7 @@ def texts_of(data: bytes) -> list[bytes]:
     return bytes(unpack(data)[0]).split(_TEXT_SEPARATOR.encode())
 
 
-def _version(file: ReleasedFile) -> _Version:
+def _build_version(file: ReleasedFile) -> _Version:
     return tuple((_build_stored(*each), each[0][4]) for each in sorted(file.definitions, key=lambda each: each[0][4]))
 
 
@@ -176,12 +176,12 @@ def _numbered_texts(definitions: Sequence[_StoredDefinition]) -> dict[str, int]:
     return {text: number for number, text in enumerate(sorted(used, key=lambda text: (-used[text], text)), 1)}
 
 
-def _number(texts: Mapping[str, int], text: str | None) -> int:
+def _text_number(texts: Mapping[str, int], text: str | None) -> int:
     return 0 if text is None else texts[text]
 
 
 _MAX_DICTIONARY_BYTES = 1 << 15  # the window of zlib, in bytes
-_MIN_REFERENCE_BYTES = 4  # bytes of a text worth a reference
+_MIN_REFERENCE_BYTES = 4  # the minimum length of a text in the dictionary, in bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
             if any(version.definitions for version in versions if version):
                 entries.extend(_build_entries(len(paths), versions))
                 paths.append(path)
-                languages.append(_language(versions))
+                languages.append(_common_language(versions))
                 files.append(encode_versions(versions))
         info = next(filter(None, each.infos))
         components[info.component] = MapComponent(tuple(each.infos), first, len(paths))
@@ -223,7 +223,7 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
     )
 
 
-def _language(versions: Sequence[ReleasedFile | None]) -> int:
+def _common_language(versions: Sequence[ReleasedFile | None]) -> int:
     (language,) = {version.language for version in versions if version}
     return LANGUAGES.index(language)
 

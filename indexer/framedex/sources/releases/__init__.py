@@ -4,7 +4,7 @@ Start at:
 
 - `builds.py`: the recorded commit, and the release of a binary
 - `components.py`: the component of a frame
-- `statements.py`: the releases that a text states
+- `statements.py`: the releases that a text names
 - `roots.py`: source folders and their git state
 - `repository.py`: public pages
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
         BinaryOrigin,
         Build,
         FunctionOrigins,
-        builds_at,
+        builds_of_paths,
         find_builds,
         is_named_by_xla,
         known_releases,
         python_libraries,
         release_commits,
     )
-    from framedex.sources.releases.repository import REPOSITORIES, public_url, published, url_template
+    from framedex.sources.releases.repository import REPOSITORIES, find_published_file, public_url, url_template
 
 __all__ = [
     "NO_ORIGIN",
@@ -34,12 +34,12 @@ __all__ = [
     "BinaryOrigin",
     "Build",
     "FunctionOrigins",
-    "builds_at",
+    "builds_of_paths",
     "find_builds",
+    "find_published_file",
     "is_named_by_xla",
     "known_releases",
     "public_url",
-    "published",
     "python_libraries",
     "release_commits",
     "url_template",
@@ -49,9 +49,17 @@ __getattr__ = export_lazily(
     __name__,
     {
         "builds": (
-            *("NO_ORIGIN", "BinaryOrigin", "Build", "FunctionOrigins", "builds_at", "find_builds", "is_named_by_xla"),
+            *(
+                "NO_ORIGIN",
+                "BinaryOrigin",
+                "Build",
+                "FunctionOrigins",
+                "builds_of_paths",
+                "find_builds",
+                "is_named_by_xla",
+            ),
             *("known_releases", "python_libraries", "release_commits"),
         ),
-        "repository": ("REPOSITORIES", "public_url", "published", "url_template"),
+        "repository": ("REPOSITORIES", "public_url", "find_published_file", "url_template"),
     },
 )

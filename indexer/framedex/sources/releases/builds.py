@@ -63,34 +63,34 @@ def known_releases() -> Sequence[str]:
 
 def find_builds(capture: Capture) -> list[Build]:
     """The components with recorded code in a capture."""
-    return builds_at(_recorded_paths(capture), capture.metadata)
+    return builds_of_paths(_recorded_paths(capture), capture.metadata)
 
 
-def builds_at(seen: Iterable[str], metadata: Metadata) -> list[Build]:
+def builds_of_paths(recorded_paths: Iterable[str], metadata: Metadata) -> list[Build]:
     """The components of code files, from the files' paths on the recorded machine."""
-    paths = dict.fromkeys(seen)
-    told = metadata.launch.packages if metadata.launch else {}
+    paths = dict.fromkeys(recorded_paths)
+    versions = metadata.launch.packages if metadata.launch else {}
     builds: dict[Build, None] = {}
     for site, package in _find_packages(paths):
-        version = told.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
+        version = versions.get(package) or installed_version(Path(site), package, metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_package_builds(site, package, version))
     builds |= dict.fromkeys(_gpu_builds(paths, metadata.started_unix_ns))
     if python := release_of_python(metadata.python or ""):
-        builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
+        builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _find_libraries(paths))
     return list(builds)
 
 
 def python_libraries(capture: Capture) -> Collection[str]:
     """The folders of the standard library of a capture's interpreter; several if ambiguous."""
-    return _libraries(_recorded_paths(capture))
+    return _find_libraries(_recorded_paths(capture))
 
 
 def _recorded_paths(capture: Capture) -> Mapping[str, None]:
     return dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
 
 
-def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
+def _find_libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
     """The folders of the standard library; if none was recorded, those that belong to Python's binaries."""
     seen = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
     if seen:
@@ -147,9 +147,9 @@ def _read_commit_in_package(folder: Path, version: str) -> str | None:
             text = file.read(_MAX_VERSION_FILE_BYTES).decode(errors="replace")
     except (OSError, ValueError):
         return None
-    said = _GIT_HASH.search(text)
+    match = _GIT_HASH.search(text)
     is_same = re.search(rf"['\"]{re.escape(version)}['\"]", text) is not None
-    return said[1] if said and is_same else None
+    return match[1] if match and is_same else None
 
 
 @cache
@@ -165,7 +165,7 @@ XLA_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
 
 @dataclass(frozen=True, slots=True)
 class BinaryOrigin:
-    """The jaxlib release that contains a function's binary (`is_known`), or that ran with it; empty if neither."""
+    """The jaxlib release that contains a function's binary (`is_known`), or else that ran with it; empty if unknown."""
 
     release: str = ""
     is_known: bool = False
@@ -199,7 +199,7 @@ def is_named_by_xla(symbol: str) -> bool:
 
 
 PIN_FILES = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "WORKSPACE", "MODULE.bazel")
-"""The files of JAX that have named the commit, by the age of that use. Each release counts the first that names one."""
+"""The files of JAX that have pinned the XLA commit, newest first. The first file that pins one counts."""
 
 _PIN = re.compile(r'^XLA_COMMIT = "([0-9a-f]{40})"|/openxla/xla/archive/([0-9a-f]{40})', re.MULTILINE)
 
@@ -216,7 +216,7 @@ def find_pinned_xla_commit(read_file: Callable[[str], str | None]) -> str | None
 
 
 def pinning_jax_revision(build: Build, builds: Sequence[Build]) -> str:
-    """Return the JAX commit or tag that pins an `xla` build: that of its jaxlib. Empty if unknown."""
+    """Return the JAX commit or tag that pins an `xla` build: the revision of its jaxlib. Empty if unknown."""
     jaxlibs = [other for other in builds if other.component == "jaxlib" and other.revision]
     found = [jaxlib for jaxlib in jaxlibs if jaxlib.folder == build.folder]
     found += [jaxlib for jaxlib in jaxlibs if jaxlib.version == build.version]  # of a GPU plug-in
@@ -224,9 +224,9 @@ def pinning_jax_revision(build: Build, builds: Sequence[Build]) -> str:
 
 
 def add_pinned_commits(builds: Sequence[Build], xla_commit_of: Callable[[str], str | None]) -> list[Build]:
-    """Return the builds, with the commit of each `xla` build that framedex's table of releases lacks.
+    """Return the builds, and add the commits of `xla` builds that framedex's table of releases lacks.
 
-    `xla_commit_of` returns the XLA commit that a JAX commit or tag pins; None if its files are not here.
+    `xla_commit_of` returns the XLA commit that a JAX commit or tag pins; None if its files are missing.
     """
     return [
         replace(build, revision=xla_commit_of(jax) or "")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from framedex.model.locations import is_framedex_file
-from framedex.sources.releases.repository import compiled_from
+from framedex.sources.releases.repository import find_compiled_source
 
 
 class Component(StrEnum):
@@ -32,7 +32,10 @@ class Component(StrEnum):
 
 
 class FrameOwner(NamedTuple):
-    """A frame's component, the file name of a plug-in, and the installation folder of a plug-in, jax or jaxlib."""
+    """A frame's component.
+
+    `name` is the file name of a plug-in, `folder` the installation folder of a plug-in, jax or jaxlib.
+    """
 
     component: Component
     name: str = ""
@@ -90,7 +93,7 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
 
 
 def _component_in_jaxlib(source: str, source_component: str, namespace: str) -> Component:
-    compiled = compiled_from(source)
+    compiled = find_compiled_source(source)
     component = source_component or (compiled[0] if compiled else "")
     if component:
         return _IN_REPOSITORIES.get(component, Component.IN_JAXLIB)
@@ -110,4 +113,4 @@ NAMES: Mapping[Component, str] = {
     Component.SYSTEM: "system libraries",
     Component.GENERATED: "run-time code",
 }
-"""The names that users read."""
+"""The names of the components in output."""

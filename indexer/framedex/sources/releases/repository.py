@@ -57,12 +57,12 @@ class PublishedFile:
     revision: str
 
 
-def published(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
+def find_published_file(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
     """The public repository file of a recorded path, from the components that were recorded with it.
 
-    None if it belongs to none of the components, or if the commit is unknown.
+    None if no component contains the path, or if the commit is unknown.
     """
-    found = _find_installed_path(recorded, builds) or compiled_from(recorded)
+    found = _find_installed_path(recorded, builds) or find_compiled_source(recorded)
     if found is None:
         return None
     component, path = found
@@ -70,7 +70,7 @@ def published(recorded: str, builds: Sequence[Build]) -> PublishedFile | None:
     return PublishedFile(component, path, build.revision) if build else None
 
 
-def compiled_from(recorded: str) -> tuple[str, str] | None:
+def find_compiled_source(recorded: str) -> tuple[str, str] | None:
     """The component and the repository path of a C or C++ file, from its path at compile time.
 
     None if the path is not recognised.
@@ -88,14 +88,14 @@ def compiled_from(recorded: str) -> tuple[str, str] | None:
     return None
 
 
-def installed_from(path: str) -> tuple[str, str] | None:
+def find_installed_source(path: str) -> tuple[str, str] | None:
     """The component and the repository path of a Python file of jax or jaxlib, from its installation path.
 
     Windows paths are supported. None for any other file and for generated files.
     """
     path = path.replace("\\", "/") if _WINDOWS_PATH.match(path) else path
     found = _SITE.fullmatch(path)
-    return _inside(found["package"], found["folder"], path) if found else None
+    return _path_inside(found["package"], found["folder"], path) if found else None
 
 
 def public_url(
@@ -130,11 +130,11 @@ def _find_installed_path(recorded: str, builds: Sequence[Build]) -> tuple[str, s
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
             continue
-        return _inside(build.component, build.folder, recorded)
+        return _path_inside(build.component, build.folder, recorded)
     return None
 
 
-def _inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
+def _path_inside(component: str, folder: str, path: str) -> tuple[str, str] | None:
     """The component and the repository path of a Python file below the component's folder."""
     inside = path[len(folder) + 1 :]
     is_generated = component == "jaxlib" and inside.startswith("mlir/")
@@ -182,7 +182,7 @@ class PublicLine:
 def parse_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine | None:
     """Parse the public address of a line; None for any other address.
 
-    Recognises the address forms of repository sites, and those of `links`, URL templates by component.
+    Recognises the addresses of repository sites, and the addresses of `links`, URL templates by component.
     """
     if len(url) > _MAX_ADDRESS_LENGTH or not url.startswith(("http://", "https://")):
         return None
@@ -193,7 +193,7 @@ def parse_address(url: str, links: Mapping[str, str] | None = None) -> PublicLin
             return _build_public_line(component, groups.get("commit") or "", path, groups.get("line"), url)
     try:
         parts = urlsplit(url)
-    except ValueError:  # brackets without a host
+    except ValueError:  # malformed brackets in the host
         return None
     if "@" in parts.netloc:  # a password, or a name that looks like another host: no public page has one
         return None

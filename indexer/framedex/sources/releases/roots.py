@@ -30,7 +30,7 @@ class RootState:
     """The state of a source folder. `component` is the component of its sources, `build` the recorded build.
 
     `is_there`: the folder exists and is readable. `matches`: it is at the commit of `build`; None if unknown. `advice`
-    is a sentence with the mismatch and its remedy.
+    is a sentence about a mismatch and its remedy.
     """
 
     path: Path
@@ -68,11 +68,13 @@ def builds_without_root(states: Sequence[RootState], builds: Sequence[Build]) ->
 
 def build_text(build: Build) -> str:
     """The commit of a build as text: `jaxlib 0.10.2 was built from XLA 5a9e73cbd929`."""
-    made = "jaxlib" if build.component == "xla" else build.component
-    said = f"{made} {build.version} was built from"
+    package = "jaxlib" if build.component == "xla" else build.component
+    built = f"{package} {build.version} was built from"
     if not build.revision:
-        return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
-    return f"{said} {COMPONENTS.get(build.component, build.component)} {shorten_revision(build.revision)}"
+        return (
+            f"{built} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
+        )
+    return f"{built} {COMPONENTS.get(build.component, build.component)} {shorten_revision(build.revision)}"
 
 
 def clone_command(build: Build) -> str:
@@ -107,7 +109,7 @@ def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
 
 
 def _is_recorded_itself(path: Path, build: Build) -> bool:
-    """Whether the recorded package ran from this folder or below it, so that it is the checkout."""
+    """Whether the recorded package ran from inside this folder, so that the folder is the recorded checkout."""
     return Path(os.path.realpath(build.folder)).is_relative_to(os.path.realpath(path))
 
 
@@ -118,11 +120,11 @@ def _is_at(checkout: Checkout, revision: str) -> bool:
 
 def _build_advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
     if checkout is not None and checkout.problem and not checkout.commit:
-        return None  # already reported
+        return None  # the git problem is already reported
     if not build.revision:
-        return f"{build_text(build)}: whether the lines are right is not known."
+        return f"{build_text(build)}: lines may be off."
     if checkout is None or not checkout.commit:
-        return f"{build_text(build)}; this folder is no git checkout: whether its lines are right is not known."
+        return f"{build_text(build)}; this folder is not a git checkout: lines may be off."
     at, wanted = shlex.quote(str(path)), shlex.quote(build.revision)
     return (
         f"{build_text(build)}; this checkout is at {shorten_revision(checkout.commit)}: lines may be off."

@@ -87,9 +87,9 @@ _OTHER_TRIGGERS = (
     *('name = "', "Name: ", 'name":', 'version = "', "Version: ", 'version":'),
 )
 TRIGGERS = (*_OTHER_TRIGGERS, *(f"{word}{after}" for word in _WORDS for after in _AFTER_WORD))
-"""A line without any of these states no release, unless it answers a question on the previous line."""
+"""A line names a release only if it contains one of these, or answers a question on the previous line."""
 
-_MAX_LINES_TO_VERSION = 4  # after a record's name
+_MAX_LINES_TO_VERSION = 4  # lines after a record's name in which its version may follow
 
 
 class Release(NamedTuple):
@@ -130,7 +130,7 @@ class StatementReader:
         return filter(None, (_build_release(*each) for each in found))
 
     def skip_lines(self, count: int) -> None:
-        """Skip lines: a record's name expires if its version does not follow within a few lines."""
+        """Skip lines, and forget a record's name if its version does not follow within a few lines."""
         self._has_version = False
         self._lines_left -= count
         if self._lines_left <= 0:
@@ -143,7 +143,7 @@ class StatementReader:
             if answer := _ANSWER.match(line):
                 return [(package, answer["version"]) for package in packages]
         if question := _QUESTION.search(line):
-            self._questions = _names(question["package"])
+            self._questions = _split_package_names(question["package"])
         self._has_version = False
         if name := _NAME.match(line):
             self._package_of_record, self._lines_left = name["package"], _MAX_LINES_TO_VERSION
@@ -163,13 +163,13 @@ def triggers_in(text: str) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, triggers))) if triggers else None
 
 
-def removed_or_added(line: str) -> tuple[str, str] | None:
+def parse_environment_change(line: str) -> tuple[str, str] | None:
     """The sign (`-` or `+`) and the package of a line in which uv reports an environment change; else None."""
     found = _CHANGED.match(line)
-    return (found["sign"], imported_name(found["package"])) if found else None
+    return (found["sign"], import_name(found["package"])) if found else None
 
 
-def imported_name(package: str) -> str:
+def import_name(package: str) -> str:
     """A distribution's name in its import form."""
     return package.lower().replace("-", "_")
 
@@ -194,10 +194,10 @@ def _read_within_line(line: str) -> Iterator[tuple[str, str]]:
         return
     found = [
         (name, version)
-        for pattern in _patterns(line)
+        for pattern in _find_patterns(line)
         for match in pattern.finditer(line)
         for version in _versions(match, line)
-        for name in _names(match["package"])
+        for name in _split_package_names(match["package"])
     ]
     if len({version for _, version in found}) > 1 or not _UNAFFECTED_WORDS.search(line):
         yield from found
@@ -213,7 +213,7 @@ def _versions(match: re.Match[str], line: str) -> Iterator[str]:
         end = cell.end()
 
 
-def _patterns(line: str) -> Iterator[re.Pattern[str]]:
+def _find_patterns(line: str) -> Iterator[re.Pattern[str]]:
     if "==" in line:
         yield _FREEZE
     yield _KNOWN
@@ -223,7 +223,7 @@ def _patterns(line: str) -> Iterator[re.Pattern[str]]:
         yield _RECORD
 
 
-def _names(package: str) -> tuple[str, ...]:
+def _split_package_names(package: str) -> tuple[str, ...]:
     """The packages of a name in a sentence: `jax/jaxlib` names two."""
     if package.lower().startswith("jax") and package.lower().endswith("jaxlib"):
         return ("jax", "jaxlib") if len(package) > len("jaxlib") else ("jaxlib",)
@@ -232,7 +232,7 @@ def _names(package: str) -> tuple[str, ...]:
 
 def _build_release(package: str, version: str) -> Release | None:
     """A release; None if the number cannot be a release of jax or jaxlib, whose versions have three parts."""
-    name, version = imported_name(package), release_version(version)
+    name, version = import_name(package), release_version(version)
     if name == "python":
         return Release(name, ".".join(version.split(".")[:2]))
     return Release(name, version) if name not in ("jax", "jaxlib") or _JAX_VERSION.match(version) else None
@@ -277,11 +277,11 @@ class StatedReleases:
         if len(line) > _MAX_LINE_LENGTH or not (self._reader.awaits_answer or _TRIGGERS.search(line)):
             self.skip_lines(1)
             return
-        change = removed_or_added(line) if "==" in line else None
+        change = parse_environment_change(line) if "==" in line else None
         if change is not None and change[0] == "+":
             self._remove_replaced(change[1])
         for release in self._reader.read(line):
-            if self._add(release) and change == ("-", release.package):
+            if self._add_release(release) and change == ("-", release.package):
                 self._replaced[release.package].add(release.version)
 
     def read_text(self, text: str) -> None:
@@ -290,7 +290,7 @@ class StatedReleases:
             self.read_line(line)
 
     def skip_lines(self, count: int) -> None:
-        """Skip lines that are not passed to `take`."""
+        """Skip lines that are not passed to `read_line`."""
         self._reader.skip_lines(count)
 
     def versions_of(self, package: str) -> frozenset[str]:
@@ -315,7 +315,7 @@ class StatedReleases:
                 begin, position = position, _next_line(text, position)
                 yield text[begin : position - 1]
 
-    def _add(self, release: Release) -> bool:
+    def _add_release(self, release: Release) -> bool:
         """Add a release; False if it was already known."""
         versions = self._versions[release.package]
         if release.version in versions or self.count >= _MAX_STATED:
@@ -353,10 +353,10 @@ class FileReleases:
         if key not in self._installed:
             self._installed[key] = version_of(folder, package)
         version = self._installed[key]
-        return Release(imported_name(package), release_version(version)) if version else None
+        return Release(import_name(package), release_version(version)) if version else None
 
 
-def python_in_path(path: str) -> str:
+def python_version_in_path(path: str) -> str:
     """The Python version in a file's installation path, such as `3.12`; empty if it has none.
 
     Windows paths are supported.
@@ -366,7 +366,7 @@ def python_in_path(path: str) -> str:
 
 
 def _next_line(text: str, position: int) -> int:
-    """The position after the next line break, or after the end of the text plus one."""
+    """The position after the next line break; the length of the text plus one if there is none."""
     end = text.find("\n", position)
     return (len(text) if end < 0 else end) + 1
 
@@ -378,11 +378,11 @@ def _installed_version(site: str, package: str) -> str | None:
     except OSError as error:
         raise_if_limit(error)
         return None
-    wanted = imported_name(package)
+    wanted = import_name(package)
     versions = [
         version.removesuffix(".dist-info")
         for distribution, dash, version in (name.partition("-") for name in names)
-        if dash and imported_name(distribution) == wanted
+        if dash and import_name(distribution) == wanted
     ]
     return versions[0] if len(versions) == 1 else None
 

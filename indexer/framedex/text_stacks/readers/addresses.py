@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import build_native_frame, find_source_spans, parts_of_match, text_columns
+from framedex.text_stacks.frames import build_native_frame, build_parts, find_source_spans, text_columns
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart, TextStack
 
 _FRAME = compiled_on_use(
@@ -130,7 +130,7 @@ def _parse_frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Par
         match.start(),
         number,
         match.start("function") + len(function) if function else match.end(),
-        parts_of_match(number, match),
+        build_parts(number, match),
         function="" if function == _UNKNOWN else function,
         language=Language.NATIVE,
         address=address,

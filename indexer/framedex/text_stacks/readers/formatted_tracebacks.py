@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import Margin, frame_of_match
+from framedex.text_stacks.frames import Margin, build_frame
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.text_stacks.readers.locations import LocationsInText
 
@@ -101,7 +101,7 @@ class IPythonText:
         if not is_in_stack:
             self._margin = Margin(text[:start])
         label = match.groupdict().get("label")
-        return frame_of_match(StackFormat.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
+        return build_frame(StackFormat.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())
 
 
 _RICH_HEADING = compiled_on_use(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
@@ -176,7 +176,7 @@ def _parse_box_frame(number: int, text: str, shift: int, before: Sequence[str]) 
     match = _FRAME.match(whole) or (_NO_FILE.match(whole) if not before else None)
     if match is None:
         return None
-    frame = frame_of_match(StackFormat.RICH, number, match, Language.PYTHON, shift=shift)
+    frame = build_frame(StackFormat.RICH, number, match, Language.PYTHON, shift=shift)
     if not before:
         return frame
     # Only the pieces on the last row become parts.
@@ -217,13 +217,13 @@ class PytestText:
             return self._parse_heading(line, text, is_in_stack)
         frames: tuple[TextFrame, ...] = ()
         if ": in " in text and (match := _SHORT_FRAME.search(text)) is not None:
-            frames = (frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON),)
+            frames = (build_frame(StackFormat.PYTEST, number, match, Language.PYTHON),)
         elif is_in_stack and (start := self._margin.column_after(text)) is not None:
             match = _LONG.match(text, start)
             if match is None:
                 return self._parse_locations(number, line)
             frames = (
-                replace(frame_of_match(StackFormat.PYTEST, number, match, Language.PYTHON), function=self._function),
+                replace(build_frame(StackFormat.PYTEST, number, match, Language.PYTHON), function=self._function),
             )
         if not frames:
             return None

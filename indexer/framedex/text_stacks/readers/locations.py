@@ -11,7 +11,7 @@ from dataclasses import replace
 from framedex.base.lazy import compiled_on_use
 from framedex.base.plaintext import restore
 from framedex.model import Language
-from framedex.text_stacks.frames import parts_of_match
+from framedex.text_stacks.frames import build_parts
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.texts.traces import HEADING
 
@@ -95,7 +95,7 @@ class TraceText:
             len(match[0]) - len(match[0].lstrip()),
             number,
             match.end(),
-            parts_of_match(number, match),
+            build_parts(number, match),
             number=position,
             function=self._function,
             language=self._language,

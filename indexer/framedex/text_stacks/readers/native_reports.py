@@ -18,11 +18,11 @@ from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
 from framedex.text_stacks.frames import (
     Margin,
+    build_frame,
     build_native_frame,
+    build_parts,
     find_opening_parenthesis,
     find_source_spans,
-    frame_of_match,
-    parts_of_match,
     strip_span,
 )
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
@@ -85,7 +85,7 @@ class WindowsStacks:
 
 
 def _frame(number: int, match: re.Match[str]) -> TextFrame:
-    frame = frame_of_match(StackFormat.WINDOWS, number, match, Language.NATIVE)
+    frame = build_frame(StackFormat.WINDOWS, number, match, Language.NATIVE)
     behind = _AFTER_NAME.search(frame.function)
     name = frame.function[: behind.start()] if behind is not None else frame.function
     name = name[: _find_name_end(name)]
@@ -105,7 +105,7 @@ def _build_nameless_frame(number: int, match: re.Match[str]) -> TextFrame:
         match.start(),
         number,
         match.end(),
-        parts_of_match(number, match),
+        build_parts(number, match),
         number=int(position, 16) if position else None,
         language=Language.NATIVE,
         module=match["module"] or "",
@@ -155,7 +155,7 @@ class MinidumpStacks:
         match = _FRAME.match(text, start) if start is not None else None
         if match is None:
             return None
-        return ParsedLine(StackFormat.MINIDUMP, (frame_of_match(StackFormat.MINIDUMP, number, match, Language.NATIVE),))
+        return ParsedLine(StackFormat.MINIDUMP, (build_frame(StackFormat.MINIDUMP, number, match, Language.NATIVE),))
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line, with registers below."""
@@ -206,7 +206,7 @@ class KernelTraces:
 def _kernel_frame(number: int, match: re.Match[str]) -> TextFrame:
     # Kernel names have no language, so they are never looked up: a function of the same name elsewhere is unrelated.
     unsure = match.groupdict().get("label") is not None
-    return frame_of_match(StackFormat.KERNEL, number, match, labels=("may be no caller",) if unsure else ())
+    return build_frame(StackFormat.KERNEL, number, match, labels=("may be no caller",) if unsure else ())
 
 
 _LINE = compiled_on_use(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")

@@ -15,10 +15,10 @@ from framedex.model import Language
 from framedex.text_stacks.frames import (
     Span,
     build_native_frame,
+    build_parts,
     find_argument_list,
     find_source_at_end,
     find_source_spans,
-    parts_of_match,
 )
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
 from framedex.text_stacks.readers.symbolized import (
@@ -194,7 +194,7 @@ def _build_python_frame(number: int, text: str, match: re.Match[str]) -> ParsedL
     frame = TextFrame(
         StackFormat.GDB,
         *(number, match.start(), number, len(text)),
-        parts_of_match(number, match),
+        build_parts(number, match),
         number=int(match["number"]),
         function=match["function"],
         place=place,
@@ -242,7 +242,7 @@ def _parse_runtime_error(number: int, line: str) -> ParsedLine | None:
         match.start("path"),
         number,
         match.end("column"),
-        parts_of_match(number, match),
+        build_parts(number, match),
         place=place,
         language=Language.NATIVE,
     )

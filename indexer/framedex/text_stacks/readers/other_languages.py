@@ -21,13 +21,13 @@ from dataclasses import replace
 
 from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import Margin, add_location, frame_of_match
+from framedex.text_stacks.frames import Margin, add_location, build_frame
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextPart
 
 _LINE_START = r"(?:^|(?<=[\s\]:>|)]))"
 
 
-class _LinePairs:
+class _TwoLineFrames:
     """The common base: a margin, and a last frame whose location may be on the next line."""
 
     place: re.Pattern[str]
@@ -59,7 +59,7 @@ class _LinePairs:
         return (line[start:].rstrip(), start) if start is not None else ("", 0)
 
 
-class GoPairs(_LinePairs):
+class GoStacks(_TwoLineFrames):
     """Parser of goroutine stacks; one object per text."""
 
     is_rare = True
@@ -97,10 +97,10 @@ class GoPairs(_LinePairs):
         if match is None:
             return None
         self._awaits_place = True
-        return ParsedLine(StackFormat.GO, (frame_of_match(StackFormat.GO, number, match, shift=start),))
+        return ParsedLine(StackFormat.GO, (build_frame(StackFormat.GO, number, match, shift=start),))
 
 
-class RustPairs(_LinePairs):
+class RustStacks(_TwoLineFrames):
     """Parser of panics and captured backtraces; one object per text."""
 
     is_rare = True
@@ -133,7 +133,7 @@ class RustPairs(_LinePairs):
         if panic is not None:
             self._begin(line, panic)
             self._panicked = panic[0]
-            frame = frame_of_match(StackFormat.RUST, number, panic)
+            frame = build_frame(StackFormat.RUST, number, panic)
             return ParsedLine(StackFormat.RUST, (frame,), opening_title=panic[0])
         heading = self._heading.search(line.rstrip()) if "backtrace:" in line or "BACKTRACE" in line else None
         if heading is not None:
@@ -146,11 +146,11 @@ class RustPairs(_LinePairs):
         if match is None:
             return None
         self._awaits_place = True
-        frame = frame_of_match(StackFormat.RUST, number, match, shift=start)
+        frame = build_frame(StackFormat.RUST, number, match, shift=start)
         return ParsedLine(StackFormat.RUST, (replace(frame, function="") if frame.function == "<unknown>" else frame,))
 
 
-class JuliaPairs(_LinePairs):
+class JuliaStacks(_TwoLineFrames):
     """Parser of error stacks, and of signal dumps, whose frames name C files too; one object per text."""
 
     is_rare = True
@@ -181,7 +181,7 @@ class JuliaPairs(_LinePairs):
         return ParsedLine(StackFormat.JULIA, (frame,))
 
 
-class EuStackPairs(_LinePairs):
+class EuStacks(_TwoLineFrames):
     """Parser of eu-stack output for a process or a core file; one object per text."""
 
     is_rare = True
@@ -206,7 +206,7 @@ class EuStackPairs(_LinePairs):
         if match is None:
             return None
         self._awaits_place = True
-        frame = frame_of_match(StackFormat.ELFUTILS, number, match, Language.NATIVE, shift=start)
+        frame = build_frame(StackFormat.ELFUTILS, number, match, Language.NATIVE, shift=start)
         return ParsedLine(StackFormat.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
 
 
@@ -223,7 +223,7 @@ def _parse_julia_frame(number: int, text: str, start: int) -> TextFrame | None:
     numbered = _NUMBERED.match(text)
     if numbered is None:
         return None
-    frame = frame_of_match(StackFormat.JULIA, number, numbered, shift=start)
+    frame = build_frame(StackFormat.JULIA, number, numbered, shift=start)
     place = _LOCATION_ON_LINE.match(text, max(text.rfind(" at "), text.rfind(" @ "), 0))
     if place is not None:
         return add_location(_with_name(frame, text[numbered.start("function") : place.start()]), number, place, start)
@@ -233,13 +233,13 @@ def _parse_julia_frame(number: int, text: str, start: int) -> TextFrame | None:
 def _parse_signal_frame(number: int, text: str, start: int) -> TextFrame | None:
     nameless = _NAMELESS.match(text)
     if nameless is not None:
-        return frame_of_match(StackFormat.JULIA, number, nameless, Language.NATIVE, shift=start)
+        return build_frame(StackFormat.JULIA, number, nameless, Language.NATIVE, shift=start)
     at = text.rfind(" at ")
     name, place = text[:at], _SIGNAL_HEADING.match(text, max(at, 0))
     if place is None or at <= 0 or name[0].isspace() or name == "in expression starting":
         return None
     is_native = place["module"] is not None or place["path"].endswith(_NATIVE_FILES)
-    frame = frame_of_match(StackFormat.JULIA, number, place, Language.NATIVE if is_native else None, shift=start)
+    frame = build_frame(StackFormat.JULIA, number, place, Language.NATIVE if is_native else None, shift=start)
     part = TextPart(PartKind.FUNCTION, number, start, start + at)
     return replace(frame, start=start, function=name, parts=(part, *frame.parts))
 
@@ -305,7 +305,7 @@ class AtLineParser:
 def _parse_java(number: int, text: str, shift: int) -> TextFrame | None:
     loaders = _LOADERS.match(text)
     match = _JAVA.match(text, loaders.end() if loaders is not None else 0)
-    return frame_of_match(StackFormat.JAVA, number, match, shift=shift) if match is not None else None
+    return build_frame(StackFormat.JAVA, number, match, shift=shift) if match is not None else None
 
 
 def _parse_v8(number: int, text: str, shift: int) -> TextFrame | None:
@@ -317,14 +317,14 @@ def _parse_v8(number: int, text: str, shift: int) -> TextFrame | None:
         # Other formats print locations in the same words.
         if match is None or not _IS_SCRIPT.search(match["path"]):
             return None
-    return frame_of_match(StackFormat.JAVASCRIPT, number, match, shift=shift)
+    return build_frame(StackFormat.JAVASCRIPT, number, match, shift=shift)
 
 
 def _parse_dotnet(number: int, text: str, shift: int) -> TextFrame | None:
     match = _DOTNET.match(text)
     if match is None or "." not in match["function"]:
         return None
-    return frame_of_match(StackFormat.DOTNET, number, match, shift=shift)
+    return build_frame(StackFormat.DOTNET, number, match, shift=shift)
 
 
 _HEADING = compiled_on_use(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
@@ -374,10 +374,10 @@ def _parse_jvm_frame(number: int, text: str, start: int) -> TextFrame | None:
     if native is None:
         nameless = _JVM_NAMELESS.match(text, start)
         if nameless is not None:
-            return frame_of_match(StackFormat.JVM_ERROR, number, nameless, Language.NATIVE)
+            return build_frame(StackFormat.JVM_ERROR, number, nameless, Language.NATIVE)
         java = _COMPILED.match(text, start) or _INTERPRETED.match(text, start)
-        return frame_of_match(StackFormat.JVM_ERROR, number, java) if java is not None else None
-    frame = frame_of_match(StackFormat.JVM_ERROR, number, native, Language.NATIVE)
+        return build_frame(StackFormat.JVM_ERROR, number, java) if java is not None else None
+    frame = build_frame(StackFormat.JVM_ERROR, number, native, Language.NATIVE)
     # The number in brackets is an offset in the library.
     return replace(frame, address=None, offset=frame.address)
 
@@ -404,13 +404,13 @@ class ScriptLines:
     def parse_line(self, number: int, line: str, *, is_in_stack: bool) -> ParsedLine | None:
         """Return the frame on a line."""
         if ":in " in line and (match := _RUBY.search(line.rstrip())) is not None:
-            return ParsedLine(StackFormat.RUBY, (frame_of_match(StackFormat.RUBY, number, match),))
+            return ParsedLine(StackFormat.RUBY, (build_frame(StackFormat.RUBY, number, match),))
         if " line " in line and (match := _PERL.search(line.rstrip())) is not None:
-            return ParsedLine(StackFormat.PERL, (frame_of_match(StackFormat.PERL, number, match),))
+            return ParsedLine(StackFormat.PERL, (build_frame(StackFormat.PERL, number, match),))
         if ("#" in line and "dart:" in line) or "(package:" in line:
             match = _DART.search(line.rstrip())
             return (
-                ParsedLine(StackFormat.DART, (frame_of_match(StackFormat.DART, number, match),))
+                ParsedLine(StackFormat.DART, (build_frame(StackFormat.DART, number, match),))
                 if match is not None
                 else None
             )

@@ -20,9 +20,9 @@ from framedex.text_stacks.frames import (
     Margin,
     add_location,
     add_offset,
-    frame_of_match,
+    build_frame,
+    build_parts,
     parse_location,
-    parts_of_match,
     text_columns,
 )
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame, TextLocation, TextPart
@@ -86,7 +86,7 @@ def _build_named_frame(number: int, match: re.Match[str], is_python: bool) -> Te
         match.start("function"),
         number,
         match.end(),
-        parts_of_match(number, match),
+        build_parts(number, match),
         function=match["function"],
         place=parse_location(match["path"], match["line"]),
         language=Language.PYTHON if is_python else Language.NATIVE,
@@ -214,7 +214,7 @@ class PerfScript:
                 StackFormat.PERF,
                 (
                     add_offset(
-                        _drop_unknown_values(frame_of_match(StackFormat.PERF, number, match)),
+                        _drop_unknown_values(build_frame(StackFormat.PERF, number, match)),
                         match["behind"] if match["function"] != _UNKNOWN else None,
                     ),
                 ),
@@ -226,7 +226,7 @@ class PerfScript:
         self._waits = False
         return ParsedLine(
             StackFormat.STRACE,
-            (add_offset(_drop_unknown_values(frame_of_match(StackFormat.STRACE, number, match)), match["behind"]),),
+            (add_offset(_drop_unknown_values(build_frame(StackFormat.STRACE, number, match)), match["behind"]),),
         )
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -266,7 +266,7 @@ class BpfMaps:
         start = self._margin.column_after(text) if is_in_stack else None
         match = self._frame.match(text, start) if start is not None else None
         return (
-            ParsedLine(StackFormat.BPF, (_drop_unknown_values(frame_of_match(StackFormat.BPF, number, match)),))
+            ParsedLine(StackFormat.BPF, (_drop_unknown_values(build_frame(StackFormat.BPF, number, match)),))
             if match is not None
             else None
         )

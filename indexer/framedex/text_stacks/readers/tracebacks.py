@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from framedex.base.lazy import compiled_on_use
 from framedex.model import Language
-from framedex.text_stacks.frames import add_offset, frame_of_match, parse_location, parts_of_match
+from framedex.text_stacks.frames import add_offset, build_frame, build_parts, parse_location
 from framedex.text_stacks.model import ParsedLine, PartKind, StackFormat, TextFrame
 
 _FRAME = compiled_on_use(
@@ -51,7 +51,7 @@ class FileLines:
         """Return a heading, a frame, or the exception below the frames."""
         if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._parse_frame(number, line)
-        # PyTorch prints the origin of an exception above the native frames, see `numbered`.
+        # PyTorch prints the origin of an exception above the native frames: see `numbered_frames.py`.
         if "(most recent call " in line and line.rstrip().endswith(":") and "Exception raised from " not in line:
             title = line.strip(" +|\r")
             if title.startswith("Traceback for thread"):
@@ -81,7 +81,7 @@ class FileLines:
     def _parse_frame(self, number: int, line: str) -> ParsedLine | None:
         if "\\n" in line or 'File \\"' in line:
             frames = tuple(
-                frame_of_match(StackFormat.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line)
+                build_frame(StackFormat.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line)
             )
             if frames and "\\n" not in line:
                 self._prefix, self._is_traceback = "", True
@@ -104,7 +104,7 @@ class FileLines:
             match.start(),
             number,
             len(line.rstrip()),
-            parts_of_match(number, match),
+            build_parts(number, match),
             function=match["function"] or "",
             place=parse_location(match["path"], match["line"]),
             language=Language.PYTHON,
@@ -115,11 +115,11 @@ class FileLines:
         self._prefix = line[: match.start()]
         function, module = (match["function"] or "").rstrip(), ""
         labels: tuple[str, ...] = ()
-        pieces = list(parts_of_match(number, match))
+        pieces = list(build_parts(number, match))
         library = _LIBRARY.search(function) if match["kind"] == "C" else None
         if library is not None:
             module = library["module"]
-            pieces += parts_of_match(number, library, match.start("function"))
+            pieces += build_parts(number, library, match.start("function"))
             function = function[: library.start()]
         if function.endswith(_INLINED):
             function, labels = function.removesuffix(_INLINED), ("inlined",)
@@ -146,7 +146,7 @@ class FileLines:
             return None
         self._prefix = line[: max(match.start() - 2, 0)]
         is_unknown = match["module"] == "<unknown>"
-        pieces = parts_of_match(number, match)
+        pieces = build_parts(number, match)
         frame = TextFrame(
             StackFormat.FAULTHANDLER,
             number,
@@ -206,7 +206,7 @@ class PythonDebuggers:
                 form, match = StackFormat.PYTHON_TRACE, _TRACED.search(text)
         if match is None:
             return None
-        return ParsedLine(form, (frame_of_match(form, number, match, Language.PYTHON),), innermost_first=False)
+        return ParsedLine(form, (build_frame(form, number, match, Language.PYTHON),), innermost_first=False)
 
     def extend_frame(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """Return None: a frame has one line."""
@@ -269,7 +269,7 @@ def _parse_called_lines(number: int, line: str, report: re.Match[str]) -> Iterat
         found = _PLACE.match(line, position)
         if found is None:
             return
-        frame = replace(frame_of_match(StackFormat.PYTHON_TRACE, number, found), language=Language.PYTHON)
+        frame = replace(build_frame(StackFormat.PYTHON_TRACE, number, found), language=Language.PYTHON)
         is_other_call = report["several"] is not None and separator not in ("", _CALLER)
         yield replace(frame, is_alternative=is_other_call)
         separator = next((each for each in _SEPARATORS if line.startswith(each, found.end())), "")

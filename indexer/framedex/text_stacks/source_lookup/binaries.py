@@ -184,7 +184,7 @@ def find_symbols_named(binary: Binary, printed: str) -> Iterator[ElfSymbol]:
     if scopes is None:
         return
     part = "".join(f"{len(word)}{word}" for word in scopes[0].split("::"))
-    for symbol in table.containing(part, _MAX_NAMESAKES):
+    for symbol in table.functions_containing(part, _MAX_NAMESAKES):
         name = demangle(symbol.mangled)
         if name == wanted or name.startswith(f"{wanted}("):
             yield symbol

@@ -1,4 +1,4 @@
-"""Whether a local binary is the build of a text. In another build, an offset is in another function.
+"""Check whether a local binary is the build that a text is about. In another build, an offset is in another function.
 
 A build-id decides. Without a build-id, frames with both a name and an address identify the binary: the named function
 must be at the address, in a binary loaded at a page boundary. With offsets alone, two neighbouring frames prove the

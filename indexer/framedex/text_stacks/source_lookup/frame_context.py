@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FoundFrame:
-    """The location of a frame; `location` is None if unknown. `function` is its best name.
+    """The location of a frame; `location` is None if unknown. `function` is its best known name.
 
-    `outward` are the locations of its callers named by the text. `is_doubtful`: the name is from a local binary that
-    may be a different build from the text's. `is_found_by_name`: the printed file is not here, and the locations are
-    those of the function, perhaps in another release.
+    `outward` are the locations of the callers that the text names. `is_doubtful`: the name is from a local binary that
+    may be a different build from the text's. `is_found_by_name`: the printed file is not on this machine, and the
+    locations are those of the function, perhaps in another release.
 
     A location without a local file has a `url`, or the path of a source map.
     """
@@ -39,7 +39,7 @@ class FoundFrame:
 
     @property
     def conjunction(self) -> str:
-        """The word between the location and the candidates: all lines of a fused op are its lines, others exclude."""
+        """The word before the candidates: "and" for a fused op, which has several lines, else "or"."""
         return "and" if self.location is not None and self.location.how is LocationEvidence.OP_NAME else "or"
 
 

@@ -20,7 +20,7 @@ from framedex.base.lazy import compiled_on_use
 from framedex.model import Location, LocationEvidence, SourceMapInfo, is_local
 from framedex.model.locations import MAP_PATH, map_prefix
 from framedex.sources.releases.builds import XLA_NAMESPACES, release_commits
-from framedex.sources.releases.repository import compiled_from, installed_from, public_url, url_template
+from framedex.sources.releases.repository import find_compiled_source, find_installed_source, public_url, url_template
 from framedex.sources.releases.statements import FileReleases, StatedReleases
 
 if TYPE_CHECKING:
@@ -127,13 +127,13 @@ class ReleasedSources:
         self.assumed = ""
         """The release assumed for frames without any evidence; empty if there are no such frames."""
 
-    def learn_functions(self, names: Iterable[str]) -> None:
+    def set_function_names(self, names: Iterable[str]) -> None:
         """Set the names of functions in all frames of the text."""
         self._has_whole_text, self._files = True, None
         known = filter(self.may_define_function, dict.fromkeys(names))
         self._functions = tuple(islice(known, _MAX_FUNCTIONS))
 
-    def learn_release(self, path: str) -> None:
+    def infer_release(self, path: str) -> None:
         """Infer the installed jaxlib from a path in a frame: the program ran with the jaxlib in the same folder."""
         if "/jax" not in path or self._installed_version or not (found := _INSTALLED.match(path)):
             return
@@ -306,12 +306,12 @@ class ReleasedSources:
     def _report_problem(self, error: SourceMapError) -> None:
         self.problem = f"{error.message} {error.remedy}".strip()
 
-    def _query_maps(self, ask: Callable[[], _Answer]) -> _Answer | None:
+    def _query_maps(self, query: Callable[[], _Answer]) -> _Answer | None:
         """Return the answer of the maps; None if they are damaged, which is reported in `problem`."""
         from framedex.sources.source_map import SourceMapError
 
         try:
-            return ask()
+            return query()
         except SourceMapError as error:
             self._report_problem(error)
             return None
@@ -365,7 +365,7 @@ def _file_name_how(release: PlacedRelease, is_of_frame: bool) -> LocationEvidenc
 
 def _in_repository(path: str) -> tuple[str, str] | None:
     """Return the component (xla, jax or jaxlib) and the path in its repository; None for any other file."""
-    found = compiled_from(path) or installed_from(path)
+    found = find_compiled_source(path) or find_installed_source(path)
     return found if found is not None and found[0] in _COMPONENTS else None
 
 

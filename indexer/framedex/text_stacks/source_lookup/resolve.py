@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from framedex.sources.outline import Outlines
     from framedex.text_stacks.source_lookup.versions import QuotedLocation, VersionChecks
 
-_OF_OP = LocationEvidence.OP_NAME
+_OP_NAME_EVIDENCE = LocationEvidence.OP_NAME
 _UNCONFIRMED = (LocationEvidence.DOUBTFUL, LocationEvidence.DEFINITION)
 _MAX_FRAMES_OF_STACK = 1000  # maximum number of frames checked together per stack
 _INTERCEPTOR_PREFIX = compiled_on_use(r"^_*interceptor_(?:trampoline_)?")  # the sanitizers' wrapper of a function
@@ -52,11 +52,11 @@ class Resolver:
     Without an `index`, only frames with a local path, with a local binary that has lines, or of XLA's and JAX's own
     functions are resolved.
 
-    - `where` maps printed paths to files; default: the index, and absolute paths.
-    - `binaries` looks up offsets; without it none are looked up, as opening a large binary takes a second.
-    - `releases` are the releases stated so far.
-    - `outlines` shares parsed files with other resolvers.
-    - `released` knows the functions of jaxlib releases; default: the release maps shipped with framedex.
+    - `path_resolver` maps printed paths to files; default: the index, and absolute paths.
+    - `binaries` looks up offsets. Without it no offsets are looked up, because opening a large binary takes a second.
+    - `releases` are the releases that the text has stated so far.
+    - `outlines` caches parsed files, and can be shared with other resolvers.
+    - `released` looks up functions of jaxlib releases; default: in the release maps shipped with framedex.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Resolver:
         `source` is the quoted source line, if any (`frame_context.quoted_source`). `callee_frame` is the callee, if the
         text has it (`frame_context.find_callees`).
         """
-        self._learn_release(frame)
+        self._infer_release(frame)
         frame = self._add_offset(frame)
         callee_frame = self._add_offset(callee_frame) if callee_frame is not None else None
         is_shortened = frame.format is StackFormat.PY_SPY
@@ -124,7 +124,9 @@ class Resolver:
             if (found := self._resolve_printed_location(place, LocationEvidence.EXACT))
         ]
         if frame.compiled_module and (module := self._find_module(frame.compiled_module)) is not None:
-            locations = self.released.add_addresses(replace(each.line.location, how=_OF_OP) for each in module.lines)
+            locations = self.released.add_addresses(
+                replace(each.line.location, how=_OP_NAME_EVIDENCE) for each in module.lines
+            )
             outward = [module.compiled_by.location] if module.compiled_by is not None else []
             labels = (f"line {each.line.location.line}: {traced_line_text(each)}" for each in module.lines)
             frame = replace(frame, labels=tuple(labels))
@@ -137,17 +139,17 @@ class Resolver:
     def set_program(self, *frames: TextFrame) -> None:
         """Set the program of the following look-ups, from all frames of a text.
 
-        The program ran with the packages installed there, and its messages name files that frames are in.
+        Paths of frames show which jaxlib release was installed. Messages name files that define the frames' functions.
         """
         for frame in frames:
-            self._learn_release(frame)
-        self.released.learn_functions(frame.function for frame in frames if frame.language is Language.NATIVE)
+            self._infer_release(frame)
+        self.released.set_function_names(frame.function for frame in frames if frame.language is Language.NATIVE)
 
     def set_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
         """Set the stack of the following look-ups: its frames, each with its quoted source line.
 
-        The frames are checked against their files together. If one frame contradicts a file, the whole package has
-        another version.
+        All frames are checked together. If one frame contradicts its local file, the whole local package counts as
+        another version than the text's.
         """
         from framedex.text_stacks.source_lookup.versions import QuotedLocation
 
@@ -159,14 +161,14 @@ class Resolver:
             place = frame.place
             if place is None or not place.line or frame.format is StackFormat.PLAIN:
                 continue
-            said = QuotedLocation(place.path, place.line, place.function or frame.function, frame.language, source)
+            quoted = QuotedLocation(place.path, place.line, place.function or frame.function, frame.language, source)
             together.append(
-                (said, self._path_resolver.files(place.path, is_shortened=frame.format is StackFormat.PY_SPY))
+                (quoted, self._path_resolver.files(place.path, is_shortened=frame.format is StackFormat.PY_SPY))
             )
         self._versions.set_stack(together)
 
-    def _learn_release(self, frame: TextFrame) -> None:
-        self.released.learn_release(frame.place.path if frame.place is not None else frame.module)
+    def _infer_release(self, frame: TextFrame) -> None:
+        self.released.infer_release(frame.place.path if frame.place is not None else frame.module)
 
     def is_unresolvable(self, path: str) -> bool:
         """Whether no line of this path can be resolved, as long as the index does not change."""
@@ -200,8 +202,8 @@ class Resolver:
             return ()
         from framedex.text_stacks.source_lookup.versions import QuotedLocation
 
-        said = QuotedLocation(place.path, place.line, place.function or function, language, source)
-        paths = self._path_resolver.files(place.path, is_shortened=is_shortened) or self._files_with_equal_tails(said)
+        quoted = QuotedLocation(place.path, place.line, place.function or function, language, source)
+        paths = self._path_resolver.files(place.path, is_shortened=is_shortened) or self._files_with_equal_tails(quoted)
         stated = self.released.location_of_path(place.path, place.line, how)
         if stated is None and "/" not in place.path and (not paths or self.released.states_release()):
             stated = self.released.location_of_file_name(place.path, place.line)
@@ -210,17 +212,17 @@ class Resolver:
         if not paths and self._index is not None:
             public = self._versions.check_release(self._index.add_public_url(Location(place.path, place.line, how)))
             return self.released.check_recorded_release((public,)) if public.url else ()
-        locations = self._versions.find_locations(said, paths, how)
+        locations = self._versions.find_locations(quoted, paths, how)
         if stated is not None and all(location.how in _UNCONFIRMED for location in locations):
             return self._use_release(stated)
         if (
             len(locations) == 1
-            and said.function
-            and "/" not in said.path
-            and self._path_resolver.find_directly(said.path) is None
+            and quoted.function
+            and "/" not in quoted.path
+            and self._path_resolver.find_directly(quoted.path) is None
         ):
             # The file was found by its name alone.
-            locations = (self._versions.check_function(said, locations[0]),)
+            locations = (self._versions.check_function(quoted, locations[0]),)
         return self.released.check_recorded_release(self.released.label_locations(locations))
 
     def _locate_ops(self, names: Sequence[str]) -> tuple[Location, ...]:

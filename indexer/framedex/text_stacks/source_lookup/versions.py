@@ -1,7 +1,7 @@
 """Check a printed location against the local files. A file that contradicts it has another version.
 
-Such a line is followed: to copies of the file in the index, through git history, or to a source map. The result is
-marked `LocationEvidence.FOLLOWED`. Else the frame gets the definition of its function, or is `DOUBTFUL`.
+Then the line is searched in copies of the file in the index, in git history, and in source maps. A line that is found
+is marked `LocationEvidence.FOLLOWED`. Otherwise the frame gets the definition of its function, or is `DOUBTFUL`.
 
 `Checkouts` finds lines of public repositories in local checkouts. A checkout matches a repository if git has the named
 commit, else by its files or its name. Branches and tags mean those of the checkout.
@@ -25,7 +25,7 @@ from framedex.path_resolution.files import FoundFile, file_exists, find_file
 from framedex.path_resolution.moved_files import common_tail
 from framedex.sources.outline import Outline, OutlineMatch, Outlines, outline_from_map, parse_outline
 from framedex.sources.releases.repository import REPOSITORIES, PublicLine
-from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_in_path
+from framedex.sources.releases.statements import FileReleases, Release, StatedReleases, python_version_in_path
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -74,27 +74,28 @@ class VersionChecks:
     def set_stack(self, frames: Iterable[tuple[QuotedLocation, Sequence[str]]]) -> None:
         """Set the stack of the following look-ups: its frames, each with its possible files.
 
-        A file that contradicts a frame has another version, and so has its whole package. Its other lines may match
-        only by chance.
+        A file that contradicts a frame has another version, and so has its whole package. If its other lines match,
+        that may be by chance.
         """
         stack: dict[str, list[QuotedLocation]] = defaultdict(list)
         distrusted = set()
         together = list(frames)
-        self._pythons = frozenset(filter(None, (python_in_path(said.path) for said, _ in together)))
-        for said, paths in together:
+        self._pythons = frozenset(filter(None, (python_version_in_path(quoted.path) for quoted, _ in together)))
+        for quoted, paths in together:
             for path in paths:
-                stack[path].append(said)
-                if self._certainly_contradicts(path, said):
-                    distrusted |= {path, _package_folder(path, said)}
+                stack[path].append(quoted)
+                if self._certainly_contradicts(path, quoted):
+                    distrusted |= {path, _package_folder(path, quoted)}
         self._stack, self._distrusted = stack, frozenset(distrusted)
         self._stacks += 1
 
     def find_locations(
         self, quoted: QuotedLocation, paths: Sequence[str], how: LocationEvidence
     ) -> tuple[Location, ...]:
-        """Return the locations in the files that confirm the place, known as `how`.
+        """Return the locations of a quoted line in the files that confirm it, with the evidence `how`.
 
-        If none confirms it: in the files that do not contradict it, else where the line was followed to, else doubtful.
+        If no file confirms it, the locations are in the files that do not contradict it. If all contradict it, they are
+        in other versions of the file, or doubtful.
         """
         verdicts = [(path, self._verdict(path, quoted)) for path in paths]
         for wanted in (OutlineMatch.FITS, OutlineMatch.UNKNOWN):
@@ -108,9 +109,9 @@ class VersionChecks:
         return self._followed.get_or_make(key, length, lambda: self._follow(quoted, paths))
 
     def check_function(self, quoted: QuotedLocation, location: Location) -> Location:
-        """Return the location in a file found by its name alone, doubtful unless its function is there.
+        """Return a location in a file that was found by file name alone; doubtful unless the function is on the line.
 
-        File names are not unique: `invoke.h` of the C++ library is in no folder of XLA's.
+        File names are not unique: the C++ library has an `invoke.h`, and other projects may have one.
         """
         is_told = bool(quoted.source) or quoted.function.partition("(")[0] not in COMMON_FUNCTIONS
         if location.how is not LocationEvidence.EXACT or (is_told and self.confirms(quoted, location.path)):
@@ -118,7 +119,7 @@ class VersionChecks:
         return replace(location, how=LocationEvidence.DOUBTFUL)
 
     def confirms(self, quoted: QuotedLocation, path: str) -> bool:
-        """Whether a file has the function at the line, and belongs to no other release than the text's."""
+        """Whether a file has the function at the line, and is not of another release than the text's."""
         return self._verdict(path, quoted) is OutlineMatch.FITS
 
     def check_release(self, location: Location) -> Location:
@@ -170,7 +171,7 @@ class VersionChecks:
 
         Its package may then have another version too, unless the text states the version.
         """
-        here, named = python_in_path(path), python_in_path(quoted.path)
+        here, named = python_version_in_path(path), python_version_in_path(quoted.path)
         versions = {named} if named else self._pythons if quoted.path.startswith("<") else ()
         if not here or not versions or here in versions:
             return False
@@ -196,9 +197,9 @@ class VersionChecks:
         return [path for path, release in releases if release and self._releases.versions_of(release.package)] or paths
 
     def _drop_copies(self, paths: Sequence[str]) -> Sequence[str]:
-        """Return the files without copies of installed ones: a checkout of the same version is not another location.
+        """Return the files without copies of installed files, such as a file in a checkout of the same version.
 
-        Copies have the same content, and share more of their paths than the name.
+        A copy has the same content, and at least its folder has the same name.
         """
         if len(paths) == 1:
             return paths
@@ -218,7 +219,7 @@ class VersionChecks:
         return outline_from_map(path, definitions) if definitions is not None else None
 
     def _follow(self, quoted: QuotedLocation, paths: Sequence[str]) -> tuple[Location, ...]:
-        """Return the locations of a place that no file confirms."""
+        """Return the locations of a quoted line that all files contradict."""
         local = [path for path in paths if is_local(path)]
         for followed in (self._find_in_copies(quoted, paths), self._find_in_histories(quoted, local)):
             if found := list(dict.fromkeys(followed)):
@@ -226,9 +227,9 @@ class VersionChecks:
         return tuple(self._doubtful_location(quoted, path) for path in paths)
 
     def _find_in_copies(self, quoted: QuotedLocation, paths: Sequence[str]) -> Iterator[Location]:
-        """Yield the copies of the file, in another environment or a source map, that confirm the place.
+        """Yield the locations in copies of the file, in other environments or source maps, that confirm the line.
 
-        They share the end of its path, and more of it than the name.
+        A copy has the same file name, and at least the same name of its folder.
         """
         if self._index is None or not quoted.function:
             return
@@ -245,7 +246,7 @@ class VersionChecks:
                 yield Location(path, quoted.line, LocationEvidence.EXACT if is_certain else LocationEvidence.FOLLOWED)
 
     def _find_in_histories(self, quoted: QuotedLocation, paths: Iterable[str]) -> Iterator[Location]:
-        """Yield the current line for every earlier version of a file that fits the place."""
+        """Yield the current line for every earlier version of a file that confirms the quoted line."""
         from framedex.sources.file_versions import FileHistory
         from framedex.sources.line_maps import map_lines
 
@@ -261,7 +262,7 @@ class VersionChecks:
                     continue
                 if any(_check_fit(outline, other) is OutlineMatch.CONTRADICTS for other in self._stack.get(path, ())):
                     continue
-                moved = map_lines(_decode(content), now).forward(quoted.line)
+                moved = map_lines(_decode(content), now).map_to_new(quoted.line)
                 if moved.line == quoted.line and not moved.is_gone:
                     yield Location(path, quoted.line, LocationEvidence.FOLLOWED)
                 else:
@@ -435,7 +436,7 @@ class _Change:
         """Return the current location of an old line."""
         if self.lines is None:
             return Location(file, line, LocationEvidence.EXACT)
-        moved = self.lines.forward(line)
+        moved = self.lines.map_to_new(line)
         if moved.line == line and not moved.is_gone:
             return Location(file, line, LocationEvidence.FOLLOWED)
         stale = Staleness.GONE if moved.is_gone else Staleness.MOVED

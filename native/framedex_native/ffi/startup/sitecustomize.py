@@ -43,7 +43,7 @@ def _record_boundaries() -> None:
         library.framedex_boundary_install(ctypes.c_bool(is_first))
 
 
-def _step_aside() -> None:
+def _uncover_next_sitecustomize() -> None:
     """Remove this module from the path and sys.modules, so that the next `sitecustomize` is found."""
     import os
 
@@ -61,5 +61,5 @@ try:
     _record_boundaries()
 except Exception as error:
     print(f"framedex: the functions of --boundary are not recorded: {error!r}", file=sys.stderr)
-_step_aside()
+_uncover_next_sitecustomize()
 import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - Python handles an ImportError

@@ -1,4 +1,4 @@
-// Sub-byte elements. XLA's CPU backend packs them; the host and the mock's memory store one per byte.
+// Sub-byte elements. XLA's CPU backend packs several into a byte; the host and the mock's memory store one per byte.
 #pragma once
 
 #include <cstdint>

@@ -17,11 +17,11 @@ std::string joined(const Number* numbers, size_t count) {
 
 Layout row_major_layout(size_t rank) { return {row_major_order(rank), {}, {}}; }
 
-Layout layout_of(const PJRT_Buffer_MemoryLayout* asked, size_t rank) {
-  bool is_given = asked != nullptr && asked->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
-                  asked->tiled.minor_to_major_size == rank;
+Layout layout_of(const PJRT_Buffer_MemoryLayout* requested, size_t rank) {
+  bool is_given = requested != nullptr && requested->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
+                  requested->tiled.minor_to_major_size == rank;
   if (!is_given) return row_major_layout(rank);
-  const PJRT_Buffer_MemoryLayout_Tiled& tiled = asked->tiled;
+  const PJRT_Buffer_MemoryLayout_Tiled& tiled = requested->tiled;
   Layout layout;
   layout.minor_to_major.assign(tiled.minor_to_major, tiled.minor_to_major + rank);
   layout.tile_ranks.assign(tiled.tile_dim_sizes, tiled.tile_dim_sizes + tiled.num_tiles);

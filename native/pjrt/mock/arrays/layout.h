@@ -16,8 +16,8 @@ struct Layout {
 };
 
 Layout row_major_layout(size_t rank);
-// Returns the requested layout; row-major if the call requests none, or strides.
-Layout layout_of(const PJRT_Buffer_MemoryLayout* asked, size_t rank);
+// Returns the requested layout; row-major if the call requests no layout, or requests strides.
+Layout layout_of(const PJRT_Buffer_MemoryLayout* requested, size_t rank);
 // Formats a layout as XLA does: `{1,0:T(8,128)(2,1)}`, `{0:E(4)}`.
 std::string to_text(const Layout& layout, PJRT_Buffer_Type type);
 

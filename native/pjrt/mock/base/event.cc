@@ -6,7 +6,7 @@
 
 namespace framedex::mock {
 
-// By value: an action may destroy what the status is a part of.
+// By value: an action may destroy the object that contains the status.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 void EventState::set(Status status) {
   std::vector<std::function<void(const Status&)>> actions;

@@ -20,9 +20,9 @@ class EventState {
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
   // Whether it is ready without an error.
   bool has_succeeded() const;
-  // Returns success while it is not ready.
+  // Returns the status of the event; success while it is not ready.
   Status status() const { return is_ready() ? status_ : Status{}; }
-  // Waits without the GIL, because making the event ready may need it.
+  // Waits until it is ready. Releases the GIL meanwhile, because the code that makes the event ready may need it.
   Status wait();
   // Runs `action` when the event is ready, at once if it already is, without holding a lock.
   void on_ready(std::function<void(const Status&)> action);

@@ -1,5 +1,5 @@
-// Detects that this process was forked from the one that created an object. In the child, threads that no longer exist
-// may hold the object's locks for ever, and jaxlib's CPU client has lost its threads.
+// Detects that this process was forked from the process that created an object. In the child, threads that no longer
+// exist may hold the object's locks forever, and jaxlib's CPU client has lost its threads.
 #pragma once
 
 namespace framedex::mock {

@@ -172,7 +172,7 @@ const Functions& api() { return *found_functions(); }
 
 // References dropped without the GIL.
 struct DroppedReferences {
-  const ProcessOwner made_here;
+  const ProcessOwner owner;
   std::mutex mutex;
   std::vector<Object*> objects;
   std::atomic<size_t> count{0};
@@ -263,8 +263,8 @@ WithoutGil::WithoutGil() {
 }
 WithoutGil::~WithoutGil() {
   if (thread_ == nullptr) return;
-  // During finalization Python ends a thread that requests the GIL, which must not happen inside this destructor. The
-  // thread waits for the process's end instead.
+  // During finalization Python ends a thread that requests the GIL, which must not happen inside this destructor. So
+  // the thread waits here until the process ends.
   while (!is_usable()) pause();
   api().PyEval_RestoreThread(thread_);
 }
@@ -275,7 +275,7 @@ Reference::~Reference() {
 
 OwnedReference::~OwnedReference() {
   DroppedReferences& all = dropped();
-  if (object_ == nullptr || !all.made_here) return;
+  if (object_ == nullptr || !all.owner) return;
   std::lock_guard lock(all.mutex);
   all.objects.push_back(object_);
   all.count.store(all.objects.size(), std::memory_order_relaxed);
@@ -284,7 +284,7 @@ OwnedReference::~OwnedReference() {
 size_t dropped_count() { return dropped().count.load(std::memory_order_relaxed); }
 
 size_t release_dropped() {
-  if (dropped_count() == 0 || !dropped().made_here) return 0;
+  if (dropped_count() == 0 || !dropped().owner) return 0;
   std::vector<Object*> objects;
   {
     std::lock_guard lock(dropped().mutex);

@@ -93,12 +93,13 @@ void release_dropped_with_gil();
 // Returns the number of dropped references that wait for the GIL.
 size_t dropped_count();
 
-// ---- With the GIL. A null Reference means that a Python exception is set; take_error() turns it into a status.
+// ---- These functions need the GIL. A null Reference means that a Python exception is set; take_error() turns it into
+// a status.
 
 Reference share(Object* borrowed);
 // Turns the Python exception into a status. A KeyboardInterrupt is raised again in the program.
 Status take_error();
-// Returns the status for an exception's text. XLA's texts begin with the name of their code.
+// Returns the status for the text of an exception. XLA's texts begin with the name of the error code.
 Status status_of(std::string message);
 
 Reference import_from(const std::string& folder, const char* module);

@@ -13,7 +13,7 @@ namespace framedex::mock {
 namespace {
 
 PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
-  if (const char* said = behaviours::why_refused()) return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, said);
+  if (const char* reason = behaviours::refusal_reason()) return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, reason);
   MemoryStatistics statistics = memory.pool->statistics();
   return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
                     "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
@@ -34,7 +34,7 @@ PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shar
   return nullptr;
 }
 
-// Returns INVALID_ARGUMENT for a shape that no array has, as of a client that is newer or wrong.
+// Returns INVALID_ARGUMENT for an impossible shape, which a newer or faulty client may pass.
 PJRT_Error* check_shape(PJRT_Buffer_Type type, const std::vector<int64_t>& dims) {
   if (type <= PJRT_Buffer_Type_INVALID || type > PJRT_Buffer_Type_F6E3M2FN) {
     return make_error(PJRT_Error_Code_INVALID_ARGUMENT, "Unknown element type " + std::to_string(type) + ".");
@@ -129,7 +129,7 @@ struct AwaitedCopy {
   RawCopy copy;
   std::shared_ptr<EventState> done;
 
-  void go_on(const PJRT_Buffer_CopyRawToHostFuture_Callback_Args& args) const {
+  void continue_copy(const PJRT_Buffer_CopyRawToHostFuture_Callback_Args& args) const {
     if (args.error_code != PJRT_Error_Code_OK) {
       return done->set({args.error_code, std::string(args.error_message, args.error_message_size)});
     }
@@ -146,7 +146,7 @@ PJRT_Error* raw_to_host_later(PJRT_Buffer_CopyRawToHostFuture_Args* args) {
   args->callback_data = awaited;
   args->future_ready_callback = [](PJRT_Buffer_CopyRawToHostFuture_Callback_Args* ready) {
     std::unique_ptr<AwaitedCopy> own(static_cast<AwaitedCopy*>(ready->callback_data));
-    own->go_on(*ready);
+    own->continue_copy(*ready);
     --own->copy.storage->pending_reads;
   };
   return nullptr;
@@ -247,7 +247,7 @@ void add_buffer_properties(PJRT_Api& api) {
 
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
-  if (*allocated == nullptr && behaviours::why_refused() == nullptr) {
+  if (*allocated == nullptr && behaviours::refusal_reason() == nullptr) {
     release_memory_of_dropped_arrays();  // they may hold the missing memory
     *allocated = memory.allocate(bytes);
   }
@@ -256,7 +256,7 @@ PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>*
 
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
   std::optional<Reservation> found = memory.reserve(bytes);
-  if (!found && behaviours::why_refused() == nullptr) {
+  if (!found && behaviours::refusal_reason() == nullptr) {
     release_memory_of_dropped_arrays();
     found = memory.reserve(bytes);
   }

@@ -23,7 +23,8 @@ PJRT_Error* count_temporaries(const Memory& memory, int64_t bytes);
 
 // Returns the error for a function called with a deleted buffer.
 PJRT_Error* deleted_buffer(const char* function);
-// Runs `action` when the buffer can be read, and returns an event for its end. Until then no program reuses the memory.
+// Runs `action` when the buffer can be read, and returns an event for the end of the action. Until then no program
+// reuses the memory.
 std::shared_ptr<EventState> when_readable_later(std::shared_ptr<Storage> storage,
                                                 std::function<Status(Storage&)> action);
 // Like when_readable_later(), but runs `action` at once, at no extra cost, if the buffer can be read now.

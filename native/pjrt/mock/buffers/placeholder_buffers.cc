@@ -16,7 +16,7 @@ struct PJRT_FulfillAliasBufferCallback {
 namespace framedex::mock {
 namespace {
 
-// For the arguments of both functions that create buffers.
+// Returns the shape in the arguments of either function that creates buffers.
 template <typename Args>
 std::shared_ptr<const Shape> shape_of(const Args& args) {
   std::vector<int64_t> dims(args.shape_dims, args.shape_dims + args.shape_num_dims);
@@ -66,7 +66,7 @@ PJRT_Error* fulfill_alias_buffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
   }
   std::shared_ptr<Storage> source = args->buffer != nullptr ? args->buffer->storage() : nullptr;
   if (source == nullptr) {
-    return fail({PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_Client_FulfillAliasBuffer with a buffer that holds nothing."});
+    return fail({PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_Client_FulfillAliasBuffer with a buffer without content."});
   }
   if (args->buffer->shape->type != alias.shape->type || args->buffer->shape->dims != alias.shape->dims) {
     return fail({PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_Client_FulfillAliasBuffer with a buffer of another shape."});

@@ -66,7 +66,7 @@ char* Storage::address(Status& status) {
   if (known != nullptr) return known;
   if (is_zeros_) return allocate_zeros(status);
   if (!python::is_usable()) {
-    status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended, and with it what the program computed."};
+    status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended, so the results of the program are lost."};
     return nullptr;
   }
   python::Gil gil;

@@ -23,7 +23,8 @@ class Storage {
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
-  // Whether a program can be started with it now: its bytes are written, or the program that computes it has started.
+  // Whether a program with this argument can start now: the bytes are written, or the program that computes them has
+  // started.
   bool is_startable() const {
     return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->has_succeeded();
   }
@@ -42,14 +43,14 @@ class Storage {
   // Makes this storage use the bytes of `other`, which is ready, as an array of this shape. Call before this is ready.
   Status share(std::shared_ptr<Storage> other, const Shape& shape);
 
-  // The number of pending readers: copies to the host, storages that share the memory, programs to be started with it.
-  // Until it is 0, no other program may reuse the memory.
+  // The number of pending readers: copies to the host, storages that share the memory, and programs that will use it as
+  // an argument. Until it is 0, no other program may reuse the memory.
   std::atomic<int> pending_reads{0};
 
   // Makes this result zeros, which use no host memory until they are read.
   void set_zeros();
   bool is_zeros() const { return is_zeros_; }
-  // Returns a copy of these zeros, for which the device accounts with `reserved`. Call only if is_zeros().
+  // Returns a copy of these zeros. `reserved` is the device memory that the copy counts as. Call only if is_zeros().
   std::shared_ptr<Storage> copy_zeros(Reservation reserved) const;
 
   // ---- With the GIL.

@@ -22,9 +22,9 @@
 namespace framedex::mock {
 namespace {
 
-// A busy holder of the GIL yields it every 5 ms, so six such threads take 30 ms. Giving up too early costs only the
+// A busy holder of the GIL yields it every 5 ms, so six such threads take 30 ms. Stopping too early costs only the
 // start of a child, about 0.7 s.
-constexpr std::chrono::milliseconds kPatience{200};
+constexpr std::chrono::milliseconds kGilTimeout{200};
 constexpr size_t kShownOfStderr = 2000;  // characters, from the end
 
 struct Interpreter {
@@ -98,8 +98,8 @@ std::string request_for(const std::vector<PJRT_DeviceDescription*>& devices, con
   return request.bytes();
 }
 
-// Returns the program's environment (XLA_FLAGS, for example) without variables that would make the child open the mock
-// or record.
+// Returns the program's environment, with XLA_FLAGS for example, but without the variables that would make the child
+// open the mock or record.
 std::vector<std::string> child_environment() {
   std::vector<std::string> kept = {"JAX_PLATFORMS=cpu", "FRAMEDEX_RECORD=0", "FRAMEDEX_FFI=0"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -123,7 +123,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 // Runs mock_tpu/child.py to its end. Returns the reason for a failure, empty for success.
 std::string run_child(const Interpreter& interpreter, const MemoryFile& input, const MemoryFile& output,
                       const MemoryFile& errors) {
-  // -I: the child imports only from the program's sys.path, which it is given.
+  // -I: the child imports only from the program's sys.path, which is in its arguments.
   std::vector<std::string> arguments = {interpreter.executable, "-I", package_folder() + "/child.py",
                                         std::to_string(getpid())};
   arguments.insert(arguments.end(), interpreter.path.begin(), interpreter.path.end());
@@ -158,11 +158,11 @@ std::string run_child(const Interpreter& interpreter, const MemoryFile& input, c
   return WEXITSTATUS(ending) == 0 ? std::string() : "ended with exit status " + std::to_string(WEXITSTATUS(ending));
 }
 
-Status no_answer(const Interpreter& interpreter, const std::string& ending, const std::string& said) {
+Status missing_answer(const Interpreter& interpreter, const std::string& ending, const std::string& said) {
   std::string tail = said.substr(said.size() - std::min(said.size(), kShownOfStderr));
   return {PJRT_Error_Code_INTERNAL, "the process in which framedex's mock TPU compiles ahead of time (" +
                                         interpreter.executable + ") " +
-                                        (ending.empty() ? "gave no whole answer" : ending) + ".\n" + tail};
+                                        (ending.empty() ? "returned an incomplete answer" : ending) + ".\n" + tail};
 }
 
 }  // namespace
@@ -187,8 +187,8 @@ void remember_interpreter() {
 }
 
 bool can_take_gil() {
-  // Another thread requests the GIL, because this thread could not stop waiting for it. At the interpreter's end, such
-  // waiting threads are waited for.
+  // Another thread requests the GIL, because this thread could not stop waiting for it. ExecutionThreads waits for such
+  // threads when the interpreter exits.
   auto taken = std::make_shared<std::promise<void>>();
   std::future<void> is_taken = taken->get_future();
   python::WithoutGil without_gil;
@@ -196,16 +196,17 @@ bool can_take_gil() {
     if (python::is_usable()) python::Gil();
     taken->set_value();
   });
-  return is_tried && is_taken.wait_for(kPatience) == std::future_status::ready;
+  return is_tried && is_taken.wait_for(kGilTimeout) == std::future_status::ready;
 }
 
 std::shared_ptr<const Program> compile_in_child(const std::vector<PJRT_DeviceDescription*>& devices,
                                                 ProgramSource source, Status& status) {
   std::optional<Interpreter> interpreter = remembered_interpreter();
   if (!interpreter) {
-    status = {PJRT_Error_Code_FAILED_PRECONDITION,
-              "framedex's mock TPU compiles with the process's Python, which is kept locked, and in another process "
-              "only after a client was created."};
+    status = {
+        PJRT_Error_Code_FAILED_PRECONDITION,
+        "framedex's mock TPU cannot get the GIL of the process's Python to compile. It compiles in a child process "
+        "only after a client was created."};
     return nullptr;
   }
   MemoryFile input;
@@ -213,7 +214,7 @@ std::shared_ptr<const Program> compile_in_child(const std::vector<PJRT_DeviceDes
   MemoryFile errors;
   if (output.descriptor() < 0 || errors.descriptor() < 0 || !input.write_all(request_for(devices, source))) {
     status = {PJRT_Error_Code_RESOURCE_EXHAUSTED,
-              "no memory to hand a program to another process: " + std::string(std::strerror(errno))};
+              "no memory to pass a program to a child process: " + std::string(std::strerror(errno))};
     return nullptr;
   }
   std::string ending = run_child(*interpreter, input, output, errors);
@@ -227,7 +228,7 @@ std::shared_ptr<const Program> compile_in_child(const std::vector<PJRT_DeviceDes
     return nullptr;
   }
   if (!answer.is_complete() || !read_description(description, *program)) {
-    status = no_answer(*interpreter, ending, errors.content());
+    status = missing_answer(*interpreter, ending, errors.content());
     return nullptr;
   }
   program->source = std::move(source);

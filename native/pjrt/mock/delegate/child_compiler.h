@@ -1,5 +1,5 @@
-// Compiles in a child process, for callers that hold this process's GIL until they have their program. jaxlib 0.10 does
-// when it compiles for a topology.
+// Compiles in a child process, for callers that hold this process's GIL until they have their program, as jaxlib 0.10
+// does when it compiles for a topology.
 #pragma once
 
 #include <memory>

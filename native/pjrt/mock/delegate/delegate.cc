@@ -88,8 +88,8 @@ std::vector<std::string> element_type_names() {
 }
 
 void release_memory_of_dropped_arrays() {
-  static const ProcessOwner made_here;
-  if (!made_here || !python::is_usable()) return;
+  static const ProcessOwner owner;
+  if (!owner || !python::is_usable()) return;
   Gil gil;
   Reference module = python::loaded_module(kModule);
   if (!module) return;
@@ -97,15 +97,16 @@ void release_memory_of_dropped_arrays() {
   if (!release || !python::call(release.get(), {})) python::take_error();
 }
 
-Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
+Delegate* Delegate::find_or_create(const std::vector<PJRT_DeviceDescription*>& devices, int process_index,
+                                   Status& status) {
   static std::mutex mutex;
   static auto* const delegates = new std::map<std::vector<int>, std::unique_ptr<Delegate>>;
-  static const ProcessOwner made_here;
-  if (!made_here) {
+  static const ProcessOwner owner;
+  if (!owner) {
     status = {
         PJRT_Error_Code_FAILED_PRECONDITION,
         "This process was forked after JAX was used, and jaxlib's CPU client, which runs the mock TPU's programs, "
-        "does not survive that. Fork first, or start the process anew (multiprocessing's `spawn`)."};
+        "does not survive a fork. Fork before using JAX, or start a new process (multiprocessing's `spawn`)."};
     return nullptr;
   }
   // Wait without the GIL: the thread that opens the delegate needs it.
@@ -113,8 +114,8 @@ Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int 
   std::lock_guard lock(mutex);
   if (!python::is_usable()) {
     status = {PJRT_Error_Code_FAILED_PRECONDITION,
-              "framedex's mock TPU compiles and runs programs with the jaxlib of the process's Python; there is none "
-              "that runs."};
+              "framedex's mock TPU compiles and runs programs with the jaxlib of the process's Python, but no Python "
+              "is running."};
     return nullptr;
   }
   std::unique_ptr<Delegate>& delegate = (*delegates)[key_of(devices, process_index)];
@@ -128,7 +129,7 @@ Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int 
   return delegate.get();
 }
 
-bool Delegate::is_usable() const { return made_here_ && python::is_usable(); }
+bool Delegate::is_usable() const { return owner_ && python::is_usable(); }
 
 Status Delegate::open(const std::vector<PJRT_DeviceDescription*>& devices, int process_index) {
   Reference module = python::import_from(package_folder(), kModule);

@@ -17,7 +17,7 @@ namespace framedex::mock {
 // Returns the folder of the Python half, beside this library.
 std::string package_folder();
 
-// Returns the names of the PJRT buffer types, by number.
+// Returns the names of the PJRT buffer types; the index is the type's number.
 std::vector<std::string> element_type_names();
 
 // An array of the CPU client with a piece on each of several devices.
@@ -32,10 +32,11 @@ void release_memory_of_dropped_arrays();
 
 class Delegate {
  public:
-  // Returns the delegate for these devices; those of process `process_index` are this process's own. The first thread
-  // to ask creates it, once per process. Releases the GIL while it waits. Without Python or jax, returns null with the
+  // Returns the delegate for these devices; the devices of process `process_index` are this process's own. The first
+  // caller creates it, once per process. Releases the GIL while it waits. Without Python or jax, returns null with the
   // reason in `status`.
-  static Delegate* of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status);
+  static Delegate* find_or_create(const std::vector<PJRT_DeviceDescription*>& devices, int process_index,
+                                  Status& status);
 
   // False once Python finalizes, and in a fork of the process that created it.
   bool is_usable() const;
@@ -43,7 +44,7 @@ class Delegate {
   // Whether it runs programs together with the delegates of other processes.
   bool is_distributed() const { return is_distributed_; }
 
-  // Compiles, without the GIL while XLA works. Returns null with the reason in `status`.
+  // Compiles a program; releases the GIL while XLA works. On failure returns null with the reason in `status`.
   std::shared_ptr<const Program> compile(ProgramSource source, Status& status);
 
   // ---- With the GIL. A null result means that a Python exception is set.
@@ -61,7 +62,7 @@ class Delegate {
   // Returns a token to wait for the program's end. Unlike a result, a token is never donated to another program.
   python::Reference token_of(python::Object* started);
   bool is_ready(python::Object* array);
-  // Waits, without the GIL. Returns false if an exception is set.
+  // Waits for an array or a token; releases the GIL meanwhile. Returns false if an exception is set.
   bool wait(python::Object* array_or_token);
   // Returns the address of an array on one device; null with an exception set.
   char* address(python::Object* array);
@@ -70,7 +71,7 @@ class Delegate {
   Delegate() = default;
   Status open(const std::vector<PJRT_DeviceDescription*>& devices, int process_index);
 
-  const ProcessOwner made_here_;
+  const ProcessOwner owner_;
   bool is_distributed_ = false;
   python::OwnedReference compile_;
   python::OwnedReference array_;

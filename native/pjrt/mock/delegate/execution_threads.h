@@ -1,5 +1,5 @@
-// Threads that wait for programs to end. One is always free. So a program that waits for another one, for example
-// through a callback, never delays noticing the other's end.
+// Threads that wait for programs to end. One thread is always free. So if a program waits for another program, for
+// example through a callback, the end of the other is still noticed at once.
 #pragma once
 
 #include <condition_variable>
@@ -16,8 +16,8 @@ class ExecutionThreads {
   // Returns the process's threads; a forked child gets new ones.
   static ExecutionThreads& instance();
 
-  // Runs `task` on a thread that may enter Python. After close() it runs `task` on the calling thread, unless that is
-  // one of these threads.
+  // Runs `task` on a thread that may enter Python. After close() it runs `task` on the calling thread, unless the
+  // caller is one of these threads.
   void run(std::function<void()> task);
   // Like run(), but only before close(). Returns whether it ran the task.
   bool run_if_open(std::function<void()> task);

@@ -10,11 +10,11 @@
 
 namespace framedex::mock {
 
-// The callbacks of an execution, available to runs.
+// The callbacks of an execution, which runs can use.
 class HostTransfers::PendingTransfer {
  public:
   // Whether some of its callbacks are still free.
-  bool is_on_offer() const { return runs.size() < callbacks.size(); }
+  bool has_free_callbacks() const { return runs.size() < callbacks.size(); }
 
   std::map<int, HostCallbacks> callbacks;
   std::map<int, int64_t> runs;  // device -> the run that uses the callbacks
@@ -23,10 +23,10 @@ class HostTransfers::PendingTransfer {
 
 // The end of an execution, held back while other executions may use its callbacks.
 struct HostTransfers::TransferEnd {
-  std::shared_ptr<PendingTransfer> offer;
-  std::shared_ptr<EventState> told;
+  std::shared_ptr<PendingTransfer> transfer;
+  std::shared_ptr<EventState> end_reported;
   Status status;
-  ~TransferEnd() { told->set(status); }
+  ~TransferEnd() { end_reported->set(status); }
 };
 
 namespace {
@@ -149,7 +149,7 @@ XLA_FFI_Error* receive(XLA_FFI_CallFrame* frame, const XLA_FFI_Buffer& buffer, c
 
 }  // namespace
 
-std::shared_ptr<HostTransfers> HostTransfers::of(int64_t program) {
+std::shared_ptr<HostTransfers> HostTransfers::find(int64_t program) {
   std::lock_guard lock(programs_mutex);
   auto found = programs().find(program);
   return found == programs().end() ? nullptr : found->second.lock();
@@ -168,35 +168,36 @@ HostTransfers::~HostTransfers() {
 }
 
 std::shared_ptr<HostTransfers::PendingTransfer> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
-  auto offer = std::make_shared<PendingTransfer>();
-  offer->callbacks = std::move(callbacks);
+  auto transfer = std::make_shared<PendingTransfer>();
+  transfer->callbacks = std::move(callbacks);
   std::vector<std::shared_ptr<TransferEnd>> endings;
   std::lock_guard lock(mutex_);
-  endings = untold();
+  endings = pending_ends();
   for (const auto& ending : endings) {
-    if (ending->offer->is_on_offer()) offer->held_back.push_back(ending);
+    if (ending->transfer->has_free_callbacks()) transfer->held_back.push_back(ending);
   }
-  under_way_.push_back(offer);
-  return offer;
+  running_.push_back(transfer);
+  return transfer;
 }
 
-void HostTransfers::end(const std::shared_ptr<PendingTransfer>& offer, std::shared_ptr<EventState> told,
+void HostTransfers::end(const std::shared_ptr<PendingTransfer>& transfer, std::shared_ptr<EventState> end_reported,
                         Status status) {
-  std::shared_ptr<TransferEnd> ending(new TransferEnd{offer, std::move(told), std::move(status)});
-  std::vector<std::shared_ptr<TransferEnd>> let_go;
+  std::shared_ptr<TransferEnd> ending(new TransferEnd{transfer, std::move(end_reported), std::move(status)});
+  std::vector<std::shared_ptr<TransferEnd>> released;
   std::lock_guard lock(mutex_);
-  under_way_.erase(std::remove(under_way_.begin(), under_way_.end(), offer), under_way_.end());
-  for (const auto& other : under_way_) other->held_back.push_back(ending);
-  let_go.swap(offer->held_back);
-  untold_.erase(std::remove_if(untold_.begin(), untold_.end(), [](const auto& other) { return other.expired(); }),
-                untold_.end());
-  if (!under_way_.empty()) untold_.push_back(ending);
+  running_.erase(std::remove(running_.begin(), running_.end(), transfer), running_.end());
+  for (const auto& other : running_) other->held_back.push_back(ending);
+  released.swap(transfer->held_back);
+  pending_ends_.erase(
+      std::remove_if(pending_ends_.begin(), pending_ends_.end(), [](const auto& other) { return other.expired(); }),
+      pending_ends_.end());
+  if (!running_.empty()) pending_ends_.push_back(ending);
 }
 
-std::vector<std::shared_ptr<HostTransfers::TransferEnd>> HostTransfers::untold() const {
+std::vector<std::shared_ptr<HostTransfers::TransferEnd>> HostTransfers::pending_ends() const {
   std::vector<std::shared_ptr<TransferEnd>> endings;
-  for (const auto& untold : untold_) {
-    if (std::shared_ptr<TransferEnd> ending = untold.lock()) endings.push_back(std::move(ending));
+  for (const auto& pending_ends : pending_ends_) {
+    if (std::shared_ptr<TransferEnd> ending = pending_ends.lock()) endings.push_back(std::move(ending));
   }
   return endings;
 }
@@ -204,17 +205,17 @@ std::vector<std::shared_ptr<HostTransfers::TransferEnd>> HostTransfers::untold()
 const HostCallbacks* HostTransfers::callbacks(int64_t run, int device) {
   std::vector<std::shared_ptr<TransferEnd>> endings;
   std::lock_guard lock(mutex_);
-  endings = untold();
-  // Callbacks of ended executions are used up first, so that their ends are reported without waiting for others.
+  endings = pending_ends();
+  // Use the callbacks of ended executions first, so that their ends are reported without waiting for other executions.
   std::vector<PendingTransfer*> known;
-  for (const auto& ending : endings) known.push_back(ending->offer.get());
-  for (const auto& offer : under_way_) known.push_back(offer.get());
+  for (const auto& ending : endings) known.push_back(ending->transfer.get());
+  for (const auto& transfer : running_) known.push_back(transfer.get());
   PendingTransfer* free = nullptr;
-  for (PendingTransfer* offer : known) {
-    auto used = offer->runs.find(device);
-    if (used != offer->runs.end() && used->second == run) return &offer->callbacks.at(device);
-    bool is_free = used == offer->runs.end() && offer->callbacks.count(device) != 0;
-    if (is_free && free == nullptr) free = offer;
+  for (PendingTransfer* transfer : known) {
+    auto used = transfer->runs.find(device);
+    if (used != transfer->runs.end() && used->second == run) return &transfer->callbacks.at(device);
+    bool is_free = used == transfer->runs.end() && transfer->callbacks.count(device) != 0;
+    if (is_free && free == nullptr) free = transfer;
   }
   if (free == nullptr) return nullptr;
   free->runs[device] = run;
@@ -225,10 +226,10 @@ XLA_FFI_Error* transfer_by_ffi(XLA_FFI_CallFrame* frame) {
   if (answer_metadata(frame)) return nullptr;
   int64_t channel = integer_attribute(frame, "channel");
   bool is_send = integer_attribute(frame, "is_send") != 0;
-  std::shared_ptr<HostTransfers> transfers = HostTransfers::of(integer_attribute(frame, "program"));
+  std::shared_ptr<HostTransfers> transfers = HostTransfers::find(integer_attribute(frame, "program"));
   const HostCallbacks* callbacks =
       transfers != nullptr ? transfers->callbacks(run_of(frame), device_of(frame)) : nullptr;
-  if (callbacks == nullptr) return failure(frame, "A program transfers to the host, and no execution of it is known.");
+  if (callbacks == nullptr) return failure(frame, "A program transfers to the host, but has no known execution.");
   const XLA_FFI_Buffer* buffer =
       is_send ? data_buffer(frame->args.args, frame->args.size) : data_buffer(frame->rets.rets, frame->rets.size);
   if (buffer == nullptr) return failure(frame, "A transfer without data.");

@@ -23,38 +23,38 @@ struct HostCallbacks {
 
 // The executions of one program. Assigns each run on the CPU the callbacks of one execution.
 //
-// A run does not say which execution it belongs to, and need not: callbacks of a program's executions differ only in
-// the data received so far. So a run takes the first callbacks that are free. But the caller drops an execution's
-// callbacks when the execution ends, while another run may still use or take them. So its end is
-// reported only after the ends of two groups of executions: those that overlapped it, and those that began while its
-// callbacks were free.
+// A run does not tell its execution, and need not: callbacks of a program's executions differ only in the data received
+// so far. So a run takes the first free callbacks. But the caller drops an execution's callbacks when the execution
+// ends, while another run may still use or take them. So the end of an execution is reported only after the ends of two
+// groups of executions: those that overlapped it, and those that began while its callbacks were free.
 class HostTransfers {
  public:
   // Returns the transfers of the program with this key; null if it is no longer loaded.
-  static std::shared_ptr<HostTransfers> of(int64_t program);
+  static std::shared_ptr<HostTransfers> find(int64_t program);
   static std::shared_ptr<HostTransfers> create(int64_t program);
   ~HostTransfers();
 
   class PendingTransfer;
   // Registers the callbacks of an execution, by CPU device number, before the execution starts.
   std::shared_ptr<PendingTransfer> begin(std::map<int, HostCallbacks> callbacks);
-  // Called when the execution has ended. `told` becomes ready, with `status`, once no run uses its callbacks.
-  void end(const std::shared_ptr<PendingTransfer>& offer, std::shared_ptr<EventState> told, Status status);
+  // Ends the execution. `end_reported` becomes ready, with `status`, once no run uses the callbacks of the execution.
+  void end(const std::shared_ptr<PendingTransfer>& transfer, std::shared_ptr<EventState> end_reported, Status status);
 
-  // Returns the callbacks for this run on this device; null if all are taken.
+  // Returns the callbacks for this run on this device; null if all callbacks are in use.
   const HostCallbacks* callbacks(int64_t run, int device);
 
  private:
   explicit HostTransfers(int64_t program) : program_(program) {}
 
   struct TransferEnd;
-  // Call with the lock held, and drop the result after releasing it: dropping the last reference reports the end.
-  std::vector<std::shared_ptr<TransferEnd>> untold() const;
+  // Returns the ends that are not reported yet. Call with the lock held, and drop the result after releasing the lock:
+  // dropping the last reference reports an end.
+  std::vector<std::shared_ptr<TransferEnd>> pending_ends() const;
 
   const int64_t program_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<PendingTransfer>> under_way_;
-  std::vector<std::weak_ptr<TransferEnd>> untold_;
+  std::vector<std::shared_ptr<PendingTransfer>> running_;
+  std::vector<std::weak_ptr<TransferEnd>> pending_ends_;
 };
 
 // The FFI handler.

@@ -20,7 +20,7 @@ struct ProgramValue {
   std::string memory_kind;
 };
 
-// The source texts of a program, from which it can be compiled again.
+// The source of a program, from which it can be compiled again.
 struct ProgramSource {
   std::string format;
   std::string code;

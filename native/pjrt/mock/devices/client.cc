@@ -56,22 +56,22 @@ PJRT_Error* lookup_addressable(PJRT_Client_LookupAddressableDevice_Args* args) {
   return nullptr;
 }
 
-// Prefers this process's own devices if there are enough, so that it can run the programs that it compiles.
+// Uses only this process's own devices if there are enough, so that it can run the programs that it compiles.
 PJRT_Error* default_device_assignment(PJRT_Client_DefaultDeviceAssignment_Args* args) {
   auto wanted = static_cast<size_t>(args->num_replicas) * static_cast<size_t>(args->num_partitions);
   const PJRT_Client& client = *args->client;
   const std::vector<PJRT_Device*>& devices =
       wanted <= client.addressable_device_handles.size() ? client.addressable_device_handles : client.device_handles;
   if (wanted > devices.size() || wanted > args->default_assignment_size) {
-    return make_error(PJRT_Error_Code_INVALID_ARGUMENT, std::to_string(wanted) + " devices wanted, " +
+    return make_error(PJRT_Error_Code_INVALID_ARGUMENT, std::to_string(wanted) + " devices requested, but there are " +
                                                             std::to_string(devices.size()) +
-                                                            " there (framedex run --devices).");
+                                                            " (framedex run --devices).");
   }
   for (size_t i = 0; i < wanted; ++i) args->default_assignment[i] = devices[i]->description->id;
   return nullptr;
 }
 
-// Mapping is only bookkeeping, since the mock's copies reach all host memory. It rejects what a device would reject.
+// Mapping is only bookkeeping, since the mock's copies reach all host memory. Errors are those of a real device.
 PJRT_Error* dma_map(PJRT_Client_DmaMap_Args* args) {
   const char* start = static_cast<const char*>(args->data);
   std::map<const char*, size_t>& ranges = args->client->dma_ranges;

@@ -6,7 +6,7 @@
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/delegate/delegate.h"
 
-// Asynchronous work that the runtime announces to the plug-in. The mock only keeps its description.
+// Asynchronous work that the runtime announces to the plug-in. The mock only stores its description.
 struct PJRT_AsyncTrackingEvent {
   PJRT_Device* device;
   std::string description;
@@ -61,7 +61,7 @@ PJRT_Error* default_memory(PJRT_Device_DefaultMemory_Args* args) {
 PJRT_Error* attributes(PJRT_Device_GetAttributes_Args* args) {
   args->attributes = args->device->description->attributes.data();
   args->num_attributes = args->device->description->attributes.size();
-  // The attributes live as long as the device, so there is no holder to delete.
+  // The attributes live as long as the device, so the deleter has nothing to do.
   args->device_attributes = nullptr;
   args->attributes_deleter = [](PJRT_Device_Attributes*) {};
   return nullptr;

@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// Returns the memory of a call: `memory` if given, else the device's default.
+// Returns the memory that a call refers to: `memory` if it is not null, else the device's default memory.
 Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory);
 
 void add_device_functions(PJRT_Api& api);

@@ -32,9 +32,9 @@ uint64_t rounded(int64_t bytes) {
 
 std::atomic<const AllocationGate*> allocation_gate{nullptr};
 
-const char* why_refused(const AllocationGate* gate) {
-  const char* said = gate == nullptr ? nullptr : gate->why_refused();
-  return said != nullptr ? said : "no free block is large enough";
+const char* refusal_reason(const AllocationGate* gate) {
+  const char* reason = gate == nullptr ? nullptr : gate->refusal_reason();
+  return reason != nullptr ? reason : "no free block is large enough";
 }
 
 }  // namespace
@@ -64,10 +64,10 @@ void* DeviceMemory::Allocate(int64_t bytes) {
     call.enter();
   }
   const AllocationGate* gate = allocation_gate.load(std::memory_order_acquire);
-  void* address = gate == nullptr ? take_if_there(bytes) : take_through(*gate, bytes);
+  void* address = gate == nullptr ? take_if_available(bytes) : take_through(*gate, bytes);
   if (call.is_recording()) {
     call.arguments().address(2, address);
-    call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : why_refused(gate));
+    call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : refusal_reason(gate));
   }
   return address;
 }
@@ -129,12 +129,16 @@ void DeviceMemory::clear_statistics() {
 }
 
 void* DeviceMemory::take_through(const AllocationGate& gate, int64_t bytes) {
-  auto take = [](void* memory, int64_t wanted) { return static_cast<DeviceMemory*>(memory)->take_if_there(wanted); };
+  auto take = [](void* memory, int64_t wanted) {
+    return static_cast<DeviceMemory*>(memory)->take_if_available(wanted);
+  };
   auto give_back = [](void* memory, void* address) { static_cast<DeviceMemory*>(memory)->give_back(address); };
   return gate.allocate(device_, bytes, this, take, give_back);
 }
 
-void* DeviceMemory::take_if_there(int64_t bytes) { return bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr; }
+void* DeviceMemory::take_if_available(int64_t bytes) {
+  return bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr;
+}
 
 void* DeviceMemory::take(uint64_t size) {
   std::lock_guard lock(mutex_);

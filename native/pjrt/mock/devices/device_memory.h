@@ -36,12 +36,12 @@ class AddressRange {
 };
 
 // Runs before every allocation of the process. `allocate` can call `take(memory, bytes)` for the default allocation and
-// undo it with `give_back(memory, address)`. Returning null fails the allocation. `why_refused` returns the reason for
-// the thread's latest allocation, null if it was out of memory.
+// undo it with `give_back(memory, address)`. Returning null fails the allocation. `refusal_reason` returns the reason
+// for the thread's latest allocation, null if it was out of memory.
 struct AllocationGate {
   void* (*allocate)(int device, int64_t bytes, void* memory, void* (*take)(void* memory, int64_t bytes),
                     void (*give_back)(void* memory, void* address));
-  const char* (*why_refused)();
+  const char* (*refusal_reason)();
 };
 // `gate` must outlive all allocations.
 void set_allocation_gate(const AllocationGate* gate);
@@ -79,7 +79,7 @@ class DeviceMemory {
   static constexpr uint64_t kSmall = (uint64_t{1} << 20) + kAlignment;
 
   void* take_through(const AllocationGate& gate, int64_t bytes);
-  void* take_if_there(int64_t bytes);
+  void* take_if_available(int64_t bytes);
   void* take(uint64_t size);
   bool take_best_fit(uint64_t size, uint64_t& offset);
   uint64_t give_back(void* address);

@@ -47,7 +47,7 @@ Status check_memory(const Program& program, int64_t limit) {
 
 std::shared_ptr<const Program> compile_here(const PJRT_TopologyDescription& topology, int process_index,
                                             ProgramSource source, Delegate*& delegate, Status& status) {
-  delegate = Delegate::of(topology.handles, process_index, status);
+  delegate = Delegate::find_or_create(topology.handles, process_index, status);
   std::shared_ptr<const Program> program = delegate != nullptr ? delegate->compile(std::move(source), status) : nullptr;
   if (program != nullptr) status = check_memory(*program, topology.topology.memory());
   return program;

@@ -31,7 +31,7 @@ struct Execution {
   std::vector<bool> is_donated;                   // by parameter, if there are any: whether the caller allows donation
   bool is_deferred = false;                       // not started by the caller: counted as a reader of its arguments
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
-  std::shared_ptr<EventState> told = done;  // reported to the caller, which may then drop the callbacks
+  std::shared_ptr<EventState> end_reported = done;  // once it is ready, the caller may drop the callbacks
   std::shared_ptr<HostTransfers::PendingTransfer> callbacks;
   python::OwnedReference token;  // to wait for its end, once started; null if it has already ended
 
@@ -187,14 +187,14 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
       own.receives[callback.channel_id] = callback;
     }
   }
-  execution.told = std::make_shared<EventState>();
+  execution.end_reported = std::make_shared<EventState>();
   execution.callbacks = execution.transfers->begin(std::move(callbacks));
 }
 
 // ---- The start, with the GIL.
 
-// Whether the program needs a copy of parameter `i`: it writes into memory that the caller keeps or that has other
-// readers.
+// Whether the program needs a copy of parameter `i`, because it writes into memory that the caller keeps or that has
+// other readers.
 bool needs_copy(const Execution& execution, size_t i, const Storage& storage) {
   if (!execution.program->is_written[i]) return false;
   int own_reads = execution.is_deferred ? 1 : 0;
@@ -202,7 +202,7 @@ bool needs_copy(const Execution& execution, size_t i, const Storage& storage) {
 }
 
 // Returns the array of parameter `i` on one device.
-Reference piece_of(Execution& execution, size_t i, size_t device) {
+Reference array_on_device(Execution& execution, size_t i, size_t device) {
   const Argument& argument = execution.arguments[device * execution.argument_count + i];
   int device_id = execution.devices[device]->description->id;
   python::Object* array = argument.storage->array(*execution.delegate, *argument.shape, device_id);
@@ -212,7 +212,7 @@ Reference piece_of(Execution& execution, size_t i, size_t device) {
 
 // Returns the array whose pieces are exactly the buffers of this parameter, all from one program; nullptr if there is
 // none.
-python::Object* whole_of(const Execution& execution, size_t i) {
+python::Object* sharded_array(const Execution& execution, size_t i) {
   const auto& whole = execution.arguments[i].storage->whole();
   if (whole == nullptr || whole->device_count != execution.device_count()) return nullptr;
   for (size_t device = 0; device < execution.device_count(); ++device) {
@@ -224,11 +224,11 @@ python::Object* whole_of(const Execution& execution, size_t i) {
 }
 
 Reference argument_array(Execution& execution, size_t i) {
-  if (!execution.is_sharded()) return piece_of(execution, i, 0);
-  if (python::Object* whole = whole_of(execution, i)) return python::share(whole);
+  if (!execution.is_sharded()) return array_on_device(execution, i, 0);
+  if (python::Object* whole = sharded_array(execution, i)) return python::share(whole);
   Reference pieces = python::new_list(execution.device_count());
   for (size_t device = 0; device < execution.device_count(); ++device) {
-    Reference piece = piece_of(execution, i, device);
+    Reference piece = array_on_device(execution, i, device);
     if (!piece) return {};
     python::set_item(pieces.get(), device, std::move(piece));
   }
@@ -251,8 +251,8 @@ void take_arrays(Execution& execution, python::Object* arrays) {
   }
 }
 
-// Returns whether the program has ended. All results become ready together, on all devices: XLA's CPU backend defines
-// them by one event.
+// Returns whether the program has ended. All results on all devices become ready together, because XLA's CPU backend
+// uses one event for them.
 bool has_ended(Execution& execution, python::Object* arrays) {
   if (execution.program->results.empty() || execution.callbacks != nullptr) return false;
   Reference first = python::item(arrays, 0);
@@ -284,30 +284,30 @@ Status start(Execution& execution, std::optional<Status>& ended) {
 // ---- The end.
 
 // Reports the end to all waiters. Call without the GIL.
-void tell(Execution& execution, const Status& status) {
+void report_end(Execution& execution, const Status& status) {
   // From here on only the buffers keep objects of the execution alive.
   execution.arguments.clear();
   execution.results.clear();
   execution.done->set(status);
-  if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
+  if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.end_reported, status);
 }
 
 // Runs on one of ExecutionThreads.
-void wait_and_tell(Execution& execution) {
-  Status status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended before the program did."};
+void wait_and_report_end(Execution& execution) {
+  Status status = {PJRT_Error_Code_UNAVAILABLE, "Python exited before the program ended."};
   if (python::is_usable()) {
     python::Gil gil;
     status = execution.delegate->wait(execution.token.get()) ? Status{} : python::take_error();
     execution.token = {};
     python::release_dropped();
   }
-  tell(execution, status);
+  report_end(execution, status);
 }
 
 // ---- Programs that the caller does not start.
 
-// Whether the caller may start the program. It may not if an argument is missing, or if the program calls back to the
-// host: such a program runs as long as the host code, while PJRT calls must return at once.
+// Whether the calling thread may start the program. It may not if an argument is not ready yet, or if the program calls
+// back to the host: such a program runs as long as the host code, while PJRT calls must return at once.
 bool is_startable(const Execution& execution) {
   return execution.callbacks == nullptr &&
          std::all_of(execution.arguments.begin(), execution.arguments.end(),
@@ -317,18 +317,18 @@ bool is_startable(const Execution& execution) {
 // Runs on one of ExecutionThreads, once the arguments are ready or one has failed with `status`.
 void start_and_wait(Execution& execution, Status status) {
   std::optional<Status> ended;
-  if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended."};
+  if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has exited."};
   if (status.is_ok()) {
     python::Gil gil;
     status = start(execution, ended);
   }
   for (const Argument& argument : execution.arguments) --argument.storage->pending_reads;
-  if (!status.is_ok()) return tell(execution, status);
-  if (ended) return tell(execution, *ended);
-  wait_and_tell(execution);
+  if (!status.is_ok()) return report_end(execution, status);
+  if (ended) return report_end(execution, *ended);
+  wait_and_report_end(execution);
 }
 
-// Starts the program when the arguments from number `next` on are ready. Uses no thread until then.
+// Starts the program when all arguments from index `next` on are ready. Uses no thread until then.
 void start_when_possible(const std::shared_ptr<Execution>& execution, size_t next, const Status& status) {
   const std::vector<Argument>& arguments = execution->arguments;
   while (next < arguments.size() && arguments[next].storage->is_startable()) ++next;
@@ -353,7 +353,7 @@ void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, Execution&
   }
   if (args->device_complete_events == nullptr) return;
   for (size_t device = 0; device < args->num_devices; ++device) {
-    args->device_complete_events[device] = event_of(execution.told);
+    args->device_complete_events[device] = event_of(execution.end_reported);
   }
 }
 
@@ -365,10 +365,10 @@ void delete_donated(Execution& execution) {
       const Argument& argument = execution.arguments[device * execution.argument_count + parameter];
       argument.buffer->remove();
       if (result < 0) continue;
-      size_t taking = device * results + static_cast<size_t>(result);
-      const void* memory = execution.results[taking]->take_memory(*argument.storage);
+      size_t receiver = device * results + static_cast<size_t>(result);
+      const void* memory = execution.results[receiver]->take_memory(*argument.storage);
       const Memory& place = *argument.buffer->memory;
-      if (place.kind == MemoryKind::kDevice && memory != nullptr) place.pool->HandOver(memory, taking);
+      if (place.kind == MemoryKind::kDevice && memory != nullptr) place.pool->HandOver(memory, receiver);
     }
   }
 }
@@ -409,7 +409,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
     if (ended) execution->done->set(*ended);
   }
   if (execution->is_deferred) {
-    // Until this program starts, no other may write into the arguments.
+    // Until this program starts, no other program may write into the arguments.
     for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
   }
   delete_donated(*execution);
@@ -417,7 +417,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (execution->is_deferred) {
     start_when_possible(execution, 0, {});
   } else if (!ended) {
-    ExecutionThreads::instance().run([execution] { wait_and_tell(*execution); });
+    ExecutionThreads::instance().run([execution] { wait_and_report_end(*execution); });
   }
   return nullptr;
 }

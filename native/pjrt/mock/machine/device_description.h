@@ -25,7 +25,7 @@ void add_device_description_functions(PJRT_Api& api);
 
 }  // namespace framedex::mock
 
-// Attributes point into the object, so it must not move.
+// Its attributes point into the object, so the object must not move.
 struct PJRT_DeviceDescription {
   PJRT_DeviceDescription(const framedex::mock::Topology& topology, const framedex::mock::DevicePlace& place);
   PJRT_DeviceDescription(const PJRT_DeviceDescription&) = delete;

@@ -58,7 +58,7 @@ PJRT_Error_Code error_code(const std::string& rule, const std::string& name) {
 // Parses `CODE` or `CODE:MESSAGE`.
 Failure failure_of(const std::string& rule, std::string text) {
   PJRT_Error_Code code = error_code(rule, take_until(text, ':'));
-  return {code, text.empty() ? "This failure was asked for (framedex run --fail '" + rule + "')." : text};
+  return {code, text.empty() ? "Injected failure (framedex run --fail '" + rule + "')." : text};
 }
 
 size_t function_index(const std::string& rule, const std::string& name, bool is_event) {
@@ -67,13 +67,13 @@ size_t function_index(const std::string& rule, const std::string& name, bool is_
   }
   if (!is_event) {
     refuse(rule,
-           "names no function of the PJRT table that can fail; `framedex calls` shows those that a program calls");
+           "does not name a PJRT function that can fail; `framedex calls` lists the functions that a program calls");
   }
   std::string possible;
   for (const FaultFunction& function : kFaultFunctions) {
     if (function.has_events) possible += (possible.empty() ? "" : ", ") + std::string(function.name);
   }
-  refuse(rule, "names no function that hands out events; those are " + possible);
+  refuse(rule, "does not name a function that returns events; these functions do: " + possible);
 }
 
 CallRule call_rule(const std::string& rule, std::string text) {
@@ -84,14 +84,14 @@ CallRule call_rule(const std::string& rule, std::string text) {
   if (parsed.onwards) return parsed;
   parsed.onwards = take_suffix(target, "+");
   parsed.first = whole_number(target).value_or(0);
-  if (parsed.first == 0) refuse(rule, "has no number of a call after the function, such as :3 or :3+");
+  if (parsed.first == 0) refuse(rule, "has no call number after the function, such as :3 or :3+");
   return parsed;
 }
 
 DeviceRule device_rule(const std::string& rule, std::string text) {
   std::string target = take_until(text, '=');
   std::optional<uint64_t> device = whole_number(take_until(target, '@'));
-  if (!device) refuse(rule, "has no device's id after 'device:'");
+  if (!device) refuse(rule, "has no device id after 'device:'");
   DeviceRule parsed{static_cast<int>(*device), std::chrono::milliseconds(0), 0,
                     failure_of(rule, text.empty() ? "UNAVAILABLE" : text)};
   if (target.empty()) return parsed;
@@ -100,7 +100,7 @@ DeviceRule device_rule(const std::string& rule, std::string text) {
   } else if (take_suffix(target, "executes") && whole_number(target)) {
     parsed.executes = *whole_number(target);
   } else {
-    refuse(rule, "has no moment after '@', such as 100ms or 5executes");
+    refuse(rule, "has no time or count after '@', such as 100ms or 5executes");
   }
   return parsed;
 }

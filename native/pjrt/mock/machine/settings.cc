@@ -54,16 +54,16 @@ Bounds shape_of(const RequestedMachine& wanted, const TpuKind& kind, const ChipC
   if (colon != std::string::npos) {
     std::optional<Bounds> shape = parse_bounds(wanted.device.substr(colon + 1));
     if (shape) return *shape;
-    throw InvalidSetting("FRAMEDEX_DEVICE=" + wanted.device + " has no shape of chips after the colon, such as " +
+    throw InvalidSetting("FRAMEDEX_DEVICE=" + wanted.device + " has no chip shape after the colon, such as " +
                          kind.name + (kind.dimensions == 2 ? ":2x4" : ":2x2x4"));
   }
-  if (!wanted.devices) return arrange(kind, volume(kind.smallest_slice) * wanted.hosts_per_slice);
+  if (!wanted.devices) return arrange_chips(kind, volume(kind.smallest_slice) * wanted.hosts_per_slice);
   int64_t devices = equal_parts(*wanted.devices, wanted.slices, "devices", "slices");
   if (devices % chip.devices_per_chip != 0) {
     throw InvalidSetting("FRAMEDEX_DEVICES=" + std::to_string(*wanted.devices) + ": a " + kind.name + " chip has " +
                          std::to_string(chip.devices_per_chip) + " devices");
   }
-  return arrange(kind, devices / chip.devices_per_chip);
+  return arrange_chips(kind, devices / chip.devices_per_chip);
 }
 
 Topology topology_of(const RequestedMachine& wanted) {
@@ -72,11 +72,11 @@ Topology topology_of(const RequestedMachine& wanted) {
   Bounds chips = shape_of(wanted, kind, chip);
   Topology topology{&kind, &chip, chips, chips, wanted.slices, wanted.slices_per_host};
   check(topology);
-  topology.chips_per_host = divide(chips, wanted.hosts_per_slice);
+  topology.chips_per_host = divide_among_hosts(chips, wanted.hosts_per_slice);
   if (wanted.devices && *wanted.devices != topology.devices()) {
     throw InvalidSetting("FRAMEDEX_DEVICE=" + wanted.device + " has " + std::to_string(topology.devices()) +
-                         " devices, and FRAMEDEX_DEVICES=" + std::to_string(*wanted.devices) +
-                         " asks for others; set one of them");
+                         " devices, which contradicts FRAMEDEX_DEVICES=" + std::to_string(*wanted.devices) +
+                         "; set only one of these variables");
   }
   return topology;
 }

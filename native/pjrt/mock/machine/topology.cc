@@ -97,7 +97,7 @@ std::optional<Bounds> parse_bounds(const std::string& text) {
   return std::nullopt;
 }
 
-Bounds arrange(const TpuKind& kind, int64_t chips) {
+Bounds arrange_chips(const TpuKind& kind, int64_t chips) {
   if (chips == volume(kind.chips_per_host)) return kind.chips_per_host;
   std::optional<Bounds> block = most_compact(chips, [&](const Bounds& block) {
     bool is_flat = kind.dimensions == 2 || chips < volume(kind.chips_per_host);
@@ -106,7 +106,7 @@ Bounds arrange(const TpuKind& kind, int64_t chips) {
   return *block;  // a row of chips is always allowed
 }
 
-Bounds divide(const Bounds& chips, int64_t hosts) {
+Bounds divide_among_hosts(const Bounds& chips, int64_t hosts) {
   std::optional<Bounds> block;
   if (hosts > 0 && volume(chips) % hosts == 0) {
     block = most_compact(volume(chips) / hosts, [&](const Bounds& block) {

@@ -30,7 +30,7 @@ struct Topology {
   int64_t hosts_per_slice() const;
   int64_t devices_per_slice() const;
   int64_t devices() const { return slices * devices_per_slice(); }
-  // Returns the number of a slice's first device, as libtpu numbers them.
+  // Returns the id of the first device of a slice, as libtpu numbers devices.
   int first_device(int64_t slice) const;
   bool has_device(int id) const;
   // Returns libtpu's name of the topology, `v5e:2x4`. A two-dimensional torus omits a third dimension of 1.
@@ -47,10 +47,10 @@ std::optional<Bounds> parse_bounds(const std::string& text);
 
 // Returns the slice shape that Cloud TPU uses for this many chips: full hosts first, then as close to a cube as
 // possible.
-Bounds arrange(const TpuKind& kind, int64_t chips);
+Bounds arrange_chips(const TpuKind& kind, int64_t chips);
 
-// Returns the chips of each host if this many hosts share a slice: the block closest to a cube.
-Bounds divide(const Bounds& chips, int64_t hosts);
+// Returns the block of chips of each host if this many hosts share a slice: the block closest to a cube.
+Bounds divide_among_hosts(const Bounds& chips, int64_t hosts);
 
 int64_t volume(const Bounds& bounds);
 std::string to_string(const Bounds& bounds, const char* separator);

@@ -86,7 +86,7 @@ void add_topology_functions(PJRT_Api& api) {
   api.PJRT_TopologyDescription_Destroy = [](PJRT_TopologyDescription_Destroy_Args* args) -> PJRT_Error* {
     if (args->topology->is_of_client) {
       return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                        "PJRT_TopologyDescription_Destroy of a client's topology, which goes with the client.");
+                        "PJRT_TopologyDescription_Destroy of a client's topology, which the client owns.");
     }
     delete args->topology;
     return nullptr;

@@ -23,7 +23,7 @@ namespace framedex::mock {
 
 inline constexpr char kPlatformName[] = "tpu";
 
-// Returns the library's version as JAX shows it. Its second line is the build date, which Pallas parses.
+// Returns the version that JAX shows. Its second line is the build date, which Pallas parses.
 const std::string& platform_version();
 
 void add_topology_functions(PJRT_Api& api);

@@ -18,7 +18,7 @@ export async function run(): Promise<void> {
 async function activation(name: string): Promise<number> {
   const extension = vscode.extensions.getExtension(name);
   if (extension === undefined || extension.isActive) {
-    throw new Error(`${name} is not there, or active already`);
+    throw new Error(`${name} is missing, or already active`);
   }
   const begin = performance.now();
   await extension.activate();

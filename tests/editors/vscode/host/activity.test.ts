@@ -3,8 +3,8 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 
-import { CallNode, FrameNode, GlueNode, MoreNode, Node } from "../../../../editors/vscode/src/activity/nodes";
-import { ActivityTree, Look } from "../../../../editors/vscode/src/activity/tree";
+import { CallNode, FrameNode, GlueNode, MoreCallsNode, Node } from "../../../../editors/vscode/src/activity/nodes";
+import { ActivityTree, TreeOptions } from "../../../../editors/vscode/src/activity/tree";
 import { rebuild } from "../../../../editors/vscode/src/features/indexing";
 import { Framedex } from "../../../../editors/vscode/src/framedex";
 import { traceUri } from "../../../../editors/vscode/src/traces";
@@ -15,7 +15,7 @@ import { test, until } from "./runner";
 export { run } from "./runner";
 
 const PUT = "PJRT_Client_BufferFromHostBuffer";
-const PLAIN: Look = { filter: "", foldGlue: true, order: "time" };
+const PLAIN: TreeOptions = { filter: "", foldGlue: true, order: "time" };
 
 test("the view goes from captures to boundary functions, calls and frames", async () => {
   const tree = await treeWith(PLAIN);
@@ -47,9 +47,9 @@ test("a filter leaves the calls whose stack or arguments have the text", async (
   assert.match(descriptionOf(tree, put), /^1 call, /);
   assert.equal((await tree.getChildren(put)).length, 1);
   assert.match(descriptionOf(tree, capture), /^capture \d+, \d+ of \d+ calls$/);
-  tree.lookAt({ filter: "F32[2,3]" });
+  tree.setOptions({ filter: "F32[2,3]" });
   assert.ok((await tree.getChildren(capture)).length > 0);
-  tree.lookAt({ filter: "nothing has this" });
+  tree.setOptions({ filter: "nothing has this" });
   assert.deepEqual((await tree.getChildren(capture)).map((node) => labelOf(tree, node)), ["no call passes the filter"]);
 });
 
@@ -191,7 +191,7 @@ test("a frame says by its menu whether its source is here", async () => {
   assert.ok(menus(false).length > 0 && menus(false).every((menu) => menu === "frame" || menu === "frame.public"));
 });
 
-async function treeWith(look: Look): Promise<ActivityTree> {
+async function treeWith(look: TreeOptions): Promise<ActivityTree> {
   const extension = vscode.extensions.getExtension<Framedex>("framedex.framedex");
   assert.ok(extension);
   const { server } = await extension.activate();
@@ -199,7 +199,7 @@ async function treeWith(look: Look): Promise<ActivityTree> {
   return new ActivityTree(server, look);
 }
 
-function isMore(node: Node | undefined): node is MoreNode {
+function isMore(node: Node | undefined): node is MoreCallsNode {
   return node?.kind === "more";
 }
 

@@ -51,9 +51,9 @@ function processWith(word: string): number | undefined {
 
 test("without a network it says that the package index cannot be reached", async () => {
   // Nothing listens on the discard port.
-  const { message, isPythons } = await failure("--retries", "1", "--index-url", "http://127.0.0.1:9/simple", "framedex-test-no-such");
+  const { message, isCausedByPython } = await failure("--retries", "1", "--index-url", "http://127.0.0.1:9/simple", "framedex-test-no-such");
   assert.match(message, /cannot reach the package index.*proxy/);
-  assert.ok(!isPythons);
+  assert.ok(!isCausedByPython);
 });
 
 test("what no index has is named", async () => {
@@ -63,7 +63,7 @@ test("what no index has is named", async () => {
 
 test("what pip installs has to run", async () => {
   const { message } = await failure("--no-index", "pip");
-  assert.match(message, /does not run: there is no framedex in it/);
+  assert.match(message, /does not run: the environment does not contain framedex/);
 });
 
 test("a pip that is killed is told of", async () => {
@@ -91,7 +91,7 @@ test("a Python that makes no environment is told of, and another may be chosen",
     const filling = installer.fill(folder, python, { requirement: "framedex", arguments: [] });
     await assert.rejects(filling, (error: unknown) => {
       assert.ok(error instanceof InstallFailure);
-      assert.ok(error.isPythons);
+      assert.ok(error.isCausedByPython);
       assert.match(error.message, /could not create an environment: it ended with status 1\.$/);
       return true;
     });

@@ -6,7 +6,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { isFound, locateServer } from "../../../../editors/vscode/src/server/locate";
-import { MOST_CRASHES } from "../../../../editors/vscode/src/server/restarts";
+import { MAX_CRASHES } from "../../../../editors/vscode/src/server/restarts";
 import type { Problem } from "../../../../editors/vscode/src/server/server";
 import { makeEnvironment, withFolder } from "./environment";
 import { activated, running, serverProcess } from "./framedex";
@@ -86,7 +86,7 @@ test("a server that is killed is started again, but not for ever", async () => {
   const listening = server.onProblem((problem) => problems.push(problem));
   try {
     const killed = new Set<number>();
-    for (let crash = 1; crash <= MOST_CRASHES; crash++) {
+    for (let crash = 1; crash <= MAX_CRASHES; crash++) {
       const next = await until("a server", () => {
         const id = server.state === "running" ? serverProcess() : undefined;
         return id === undefined || killed.has(id) ? undefined : id;

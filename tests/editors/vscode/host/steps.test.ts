@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 
-import { marksIn } from "../../../../editors/vscode/src/features/highlight";
+import { findMarks } from "../../../../editors/vscode/src/features/highlight";
 import type { Framedex } from "../../../../editors/vscode/src/framedex";
 import type { ListedStack } from "../../../../editors/vscode/src/server/protocol";
 import { running, serverProcess, shown, untilShown } from "./framedex";
@@ -14,7 +14,7 @@ export { run } from "./runner";
 
 async function atDevicePut(): Promise<Framedex> {
   const framedex = await running();
-  framedex.picked.clear();
+  framedex.stackSelection.clear();
   await vscode.window.showTextDocument(program(), { selection: new vscode.Range(PUT_SCALAR, PUT_SCALAR) });
   await untilShown(/^device_put\.py:8$/);
   return framedex;
@@ -33,94 +33,94 @@ async function walk(command: string): Promise<string[]> {
 }
 
 test("steps lead inward to the last frame with a source here, and back the same way", async () => {
-  const { picked, server } = await atDevicePut();
+  const { stackSelection, server } = await atDevicePut();
   // The first step would take the stack that took longest: on a busy machine, it may be another one.
   const place = { textDocument: { uri: program().toString() }, position: PUT_SCALAR };
   const stacks = await server.request<ListedStack[]>("framedex/stacks", place);
   const put = stacks?.find(({ boundary }) => boundary === "PJRT_Client_BufferFromHostBuffer");
   assert.ok(put);
-  await picked.move("framedex/selectStack", { ...place, stack: put.stack });
+  await stackSelection.move("framedex/selectStack", { ...place, stack: put.stack });
   const inward = await walk("framedex.stepIn");
   assert.equal(inward[0], "device_put.py:8");
   assert.match(inward[1] ?? "", /^api\.py:/);
   assert.match(inward.at(-1) ?? "", /^pxla\.py:\d+$/);
-  assert.equal(picked.stack?.boundary, "PJRT_Client_BufferFromHostBuffer");
+  assert.equal(stackSelection.stack?.boundary, "PJRT_Client_BufferFromHostBuffer");
   assert.equal(vscode.window.tabGroups.all.length, 1);
   const outward = await walk("framedex.stepOut");
   assert.deepEqual(outward.slice(0, inward.length), inward.reverse());
 });
 
 test("next frame passes glue too, and stays on the stack", async () => {
-  const { picked } = await atDevicePut();
+  const { stackSelection } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.stepIn");
-  const stack = picked.stack;
+  const stack = stackSelection.stack;
   assert.ok(stack);
   const located = stack.stackFrames.flatMap(({ location }, number) => (location && number > stack.frame ? [number] : []));
   for (const frame of located) {
     await vscode.commands.executeCommand("framedex.nextFrame");
-    assert.deepEqual([picked.stack?.frame, picked.stack?.stack], [frame, stack.stack]);
+    assert.deepEqual([stackSelection.stack?.frame, stackSelection.stack?.stack], [frame, stack.stack]);
   }
   const last = shown();
   await vscode.commands.executeCommand("framedex.nextFrame");
   assert.equal(shown(), last);
   await vscode.commands.executeCommand("framedex.previousFrame");
-  assert.equal(picked.stack?.frame, located.at(-2) ?? stack.frame);
+  assert.equal(stackSelection.stack?.frame, located.at(-2) ?? stack.frame);
 });
 
 test("next and previous stack stay on the line", async () => {
-  const { picked } = await atDevicePut();
+  const { stackSelection } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.nextStack");
-  const first = picked.stack?.stack;
+  const first = stackSelection.stack?.stack;
   await vscode.commands.executeCommand("framedex.nextStack");
-  assert.notEqual(picked.stack?.stack, first);
+  assert.notEqual(stackSelection.stack?.stack, first);
   await vscode.commands.executeCommand("framedex.previousStack");
-  assert.equal(picked.stack?.stack, first);
+  assert.equal(stackSelection.stack?.stack, first);
   assert.equal(shown(), "device_put.py:8");
 });
 
 test("on a line without recorded calls a step stays where it is", async () => {
-  const { picked } = await running();
+  const { stackSelection } = await running();
   await vscode.window.showTextDocument(program(), { selection: new vscode.Range(0, 0, 0, 0) });
-  picked.clear();
+  stackSelection.clear();
   await vscode.commands.executeCommand("framedex.stepIn");
   assert.equal(shown(), "device_put.py:1");
-  assert.equal(picked.stack, undefined);
+  assert.equal(stackSelection.stack, undefined);
 });
 
-test("the lines of the picked stack are marked until it is cleared", async () => {
-  const { picked } = await atDevicePut();
+test("the lines of the selected stack are marked until it is cleared", async () => {
+  const { stackSelection } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.stepIn");
-  const marks = marksIn(program(), picked.stack);
+  const marks = findMarks(program(), stackSelection.stack);
   assert.ok(marks.others.some((range) => range.start.line === PUT_SCALAR.line));
   assert.equal(marks.current.length, 0);
-  const [current] = marksIn(vscode.window.activeTextEditor?.document.uri ?? program(), picked.stack).current;
+  const [current] = findMarks(vscode.window.activeTextEditor?.document.uri ?? program(), stackSelection.stack).current;
   assert.match(current?.renderOptions?.after?.contentText ?? "", /^frame \d+ of \d+$/);
   await vscode.commands.executeCommand("framedex.clearStack");
-  assert.equal(picked.stack, undefined);
+  assert.equal(stackSelection.stack, undefined);
 });
 
 test("without a server nothing stays marked", async () => {
-  const { picked, server } = await atDevicePut();
+  const { stackSelection, server } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.stepIn");
-  assert.ok(picked.stack);
+  assert.ok(stackSelection.stack);
   await server.stop();
-  assert.equal(picked.stack, undefined);
+  assert.equal(stackSelection.stack, undefined);
   await server.start();
 });
 
-test("another server has no picked stack, and nothing stays marked", async () => {
-  const { picked, server } = await atDevicePut();
+test("another server has no selected stack, and nothing stays marked", async () => {
+  const { stackSelection, server } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.stepIn");
-  assert.ok(picked.stack);
-  const cleared = new Promise<void>((resolve) => picked.onDidChange((stack) => (stack === undefined ? resolve() : undefined)));
+  assert.ok(stackSelection.stack);
+  const cleared = new Promise<void>((resolve) => stackSelection.onDidChange((stack) => (stack === undefined ? resolve() : undefined)));
   await server.restart();
   await cleared;
 });
 
-test("a server that ends while the picked stack is looked up leaves no error behind", async () => {
-  const { picked, server } = await atDevicePut();
+test("a server that ends while the selected stack is looked up leaves no error behind", async () => {
+  const { stackSelection, server } = await atDevicePut();
   await vscode.commands.executeCommand("framedex.stepIn");
-  assert.ok(picked.stack);
+  assert.ok(stackSelection.stack);
   const id = serverProcess();
   assert.ok(id);
   const errors: unknown[] = [];

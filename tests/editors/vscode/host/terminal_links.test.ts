@@ -4,7 +4,7 @@ import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 
 import { openNamed } from "../../../../editors/vscode/src/namedFrame";
-import { linksIn } from "../../../../editors/vscode/src/terminal/links";
+import { findLinks } from "../../../../editors/vscode/src/terminal/links";
 import { running, shown, untilShown } from "./framedex";
 import { program } from "./project";
 import { test } from "./runner";
@@ -14,7 +14,7 @@ export { run } from "./runner";
 /** Follows the first link of a line. */
 async function click(line: string): Promise<boolean> {
   const framedex = await running();
-  const [link] = linksIn(line);
+  const [link] = findLinks(line);
   assert.ok(link);
   return openNamed(framedex, link.frame, vscode.workspace.workspaceFolders?.[0]?.uri);
 }

@@ -104,7 +104,7 @@ def test_a_query_out_of_memory_names_the_remedy(project: Project, monkeypatch: p
         raise MemoryError
 
     monkeypatch.setattr(query_process, "format_query_rows", exhausted)
-    answer = query_process._answer({"index": os.fspath(project.index), "query": None, "seconds": 1.0})
+    answer = query_process._run_request({"index": os.fspath(project.index), "query": None, "seconds": 1.0})
 
     assert answer.is_failure
     assert answer.notes == ("The query needed too much memory. Select fewer rows or columns.",)

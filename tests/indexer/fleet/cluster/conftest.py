@@ -9,14 +9,14 @@ import dask
 import pytest
 
 from tests.indexer.fleet import clusters, servers
-from tests.indexer.fleet.fleets import added, content, job
+from tests.indexer.fleet.fleets import add_to_store, content, job
 
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
     """The contents of a store to which one process has added both ranks."""
     store = tmp_path_factory.mktemp("clean") / "store"
-    added(store, *job())
+    add_to_store(store, *job())
     return content(store)
 
 

@@ -23,18 +23,18 @@ STORE = f"s3://{servers.BUCKET}/of/mine"
 Done = dict[Path, AddedCapture | FramedexError]
 
 
-def by(cluster: Cluster, store: str | Path, captures: tuple[Path, ...]) -> Done:
+def add_on_new_cluster(cluster: Cluster, store: str | Path, captures: tuple[Path, ...]) -> Done:
     """The outcomes of captures that a new cluster added."""
     return dict(add_by_cluster(cluster, StoreRoot(str(store)), captures, SilentProgress()))
 
 
-def by_cluster(address: str, store: str | Path, *captures: Path) -> Done:
+def add_on_cluster(address: str, store: str | Path, *captures: Path) -> Done:
     """The same for an existing cluster."""
     with existing_cluster(address) as cluster:
-        return by(cluster, store, captures)
+        return add_on_new_cluster(cluster, store, captures)
 
 
-def are_added(done: Done) -> list[bool]:
+def added_flags(done: Done) -> list[bool]:
     return [isinstance(each, AddedCapture) for each in done.values()]
 
 

@@ -27,20 +27,20 @@ from framedex.fleet.adding import AddedCapture
 from framedex.fleet.cluster.adding import add_by_cluster
 from framedex.fleet.cluster.existing import existing_cluster
 from framedex.fleet.origin import Origin
-from framedex.fleet.partitions import captures_in
+from framedex.fleet.partitions import captures_folder
 from framedex.fleet.store_root import StoreRoot
 from tests.indexer.fleet import clusters, servers
 from tests.indexer.fleet.cluster.running import (
     STORE,
     RunsAtFirstCall,
-    are_added,
-    by,
-    by_cluster,
+    add_on_cluster,
+    add_on_new_cluster,
+    added_flags,
     kill_workers,
     s3,
     writes_calls,
 )
-from tests.indexer.fleet.fleets import added, asked, content, job
+from tests.indexer.fleet.fleets import add_to_store, content, job, run_query
 
 
 def folders_of_workers(scheduler: str) -> set[Path]:
@@ -72,15 +72,15 @@ def test_a_killed_cluster_worker_is_replaced_or_its_captures_are_reported(
     with s3(bucket, monkeypatch, met), clusters.scheduler() as address:
         with clusters.worker(address, tmp_path / "worker", nanny), existing_cluster(address) as cluster:
             client = cluster.client
-            done = by(cluster, store, job())
+            done = add_on_new_cluster(cluster, store, job())
         assert met.acted
         if nanny == "--no-nanny":
-            assert are_added(done) == [False, False]
+            assert added_flags(done) == [False, False]
             assert all("has had no workers for" in str(each) for each in done.values())
             with clusters.worker(address, tmp_path / "worker"):
-                done = by_cluster(address, store, *job())
+                done = add_on_cluster(address, store, *job())
 
-    assert are_added(done) == [True, True]
+    assert added_flags(done) == [True, True]
     assert content(store) == clean
 
 
@@ -93,10 +93,10 @@ def test_clients_of_one_cluster_add_the_same_captures_concurrently(
     of_other_tests = folders_of_workers(scheduler)
     with ThreadPoolExecutor() as pool:
         clients = [
-            pool.submit(by_cluster, str(told), tmp_path / "store", *captures) for captures in (job(), job()[::-1])
+            pool.submit(add_on_cluster, str(told), tmp_path / "store", *captures) for captures in (job(), job()[::-1])
         ]
 
-    assert all(all(are_added(client.result())) for client in clients)
+    assert all(all(added_flags(client.result())) for client in clients)
     assert content(tmp_path / "store") == clean
     latest = time.monotonic() + 60
     while left := folders_of_workers(scheduler) - of_other_tests:
@@ -107,14 +107,14 @@ def test_clients_of_one_cluster_add_the_same_captures_concurrently(
 def test_a_foreign_file_among_the_rows_blocks_no_capture(
     scheduler: str, clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path
 ) -> None:
-    folder = tmp_path / "store" / captures_in(Origin.from_metadata(read_metadata(job()[0])).day)
+    folder = tmp_path / "store" / captures_folder(Origin.from_metadata(read_metadata(job()[0])).day)
     StoreRoot(str(tmp_path / "store")).begin()
     folder.mkdir(parents=True)
     parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")
 
-    done = by_cluster(scheduler, tmp_path / "store", *job())
+    done = add_on_cluster(scheduler, tmp_path / "store", *job())
 
-    assert are_added(done) == [True, True]
+    assert added_flags(done) == [True, True]
     assert content(tmp_path / "store") == clean
 
 
@@ -122,7 +122,7 @@ def test_a_worker_that_cannot_see_a_capture_reports_it(scheduler: str, tmp_path:
     """A path that is a different folder in each process; in one of them, it holds another capture."""
     here = Path("/proc/self/cwd") / os.path.relpath(job()[0], Path.cwd())
 
-    done = by_cluster(scheduler, tmp_path / "store", here, job()[1])
+    done = add_on_cluster(scheduler, tmp_path / "store", here, job()[1])
 
     error = done[here]
     assert isinstance(error, FramedexError) and error.message.startswith("A worker cannot read it: ")
@@ -144,16 +144,16 @@ def test_a_worker_with_another_store_is_reported(
     ):
         if store is not None:
             StoreRoot(store).begin()
-        done = by_cluster(scheduler, address, *job())
+        done = add_on_cluster(scheduler, address, *job())
         assert len(done) == 2 and all(
             isinstance(each, FramedexError) and told in each.message for each in done.values()
         )
-    assert asked("store", "SELECT * FROM captures") == []
+    assert run_query("store", "SELECT * FROM captures") == []
 
 
 @pytest.mark.exhaustive(keep=["another"])
 @pytest.mark.parametrize(
-    ("before", "told"),
+    ("before", "expected"),
     [
         ("import sys; sys.modules['framedex'] = None", f"has no framedex {VERSION}"),
         ("import framedex.base.version as v; v.VERSION = '0.0.1'", f"has framedex 0.0.1, not {VERSION}"),
@@ -161,15 +161,15 @@ def test_a_worker_with_another_store_is_reported(
     ],
     ids=["none", "another", "without duckdb"],
 )
-def test_workers_with_another_framedex_are_reported_before_any_work(before: str, told: str, tmp_path: Path) -> None:
+def test_workers_with_another_framedex_are_reported_before_any_work(before: str, expected: str, tmp_path: Path) -> None:
     with (
         clusters.scheduler() as address,
         clusters.worker(address, tmp_path / "other", "--no-nanny", before=before),
         pytest.raises(FramedexError) as caught,
     ):
-        by_cluster(address, tmp_path / "store", *job())
+        add_on_cluster(address, tmp_path / "store", *job())
 
-    assert told in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
+    assert expected in caught.value.message and f"framedex[fleet-dask]=={VERSION}" in caught.value.remedy
 
 
 @pytest.mark.exhaustive
@@ -195,17 +195,17 @@ def test_a_late_worker_without_framedex_adds_nothing(
         clusters.scheduler() as address,
         clusters.worker(address, tmp_path / "worker", "--no-nanny") as first,
     ):
-        done = by_cluster(address, store, *job())
+        done = add_on_cluster(address, store, *job())
 
-    assert met.acted and are_added(done) == [False, False]
+    assert met.acted and added_flags(done) == [False, False]
     assert all("has had no workers for" in str(each) for each in done.values())
-    assert all(isinstance(each, AddedCapture) for each in added(store, *job()))
+    assert all(isinstance(each, AddedCapture) for each in add_to_store(store, *job()))
     assert content(store) == clean
 
 
 @pytest.mark.exhaustive(keep=["tcp://127.0.0.1:1-cannot be reached", "list.json-is not a scheduler file"])
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "expected"),
     [
         ("tcp://127.0.0.1:1", "cannot be reached"),
         ("nowhere://127.0.0.1:1", "cannot be reached"),
@@ -214,14 +214,14 @@ def test_a_late_worker_without_framedex_adds_nothing(
     ],
 )
 def test_unreachable_schedulers_are_reported(
-    address: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    address: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[]")
     of_others = open_clients()
-    refusing = pytest.raises(FramedexError, match=told)
+    refusing = pytest.raises(FramedexError, match=expected)
     with dask.config.set({"distributed.comm.timeouts.connect": "300ms"}), refusing as caught:
-        by_cluster(address, tmp_path / "store", *job())
+        add_on_cluster(address, tmp_path / "store", *job())
     assert caught.value.remedy
     assert open_clients() <= of_others  # the garbage collector closes open objects at any moment
 
@@ -230,7 +230,7 @@ def test_a_scheduler_without_workers_is_reported(tmp_path: Path) -> None:
     refusing = pytest.raises(FramedexError, match="has had no workers for 300 ms")
     patience = dask.config.set({"distributed.scheduler.no-workers-timeout": "300ms"})
     with clusters.scheduler() as address, patience, refusing:
-        by_cluster(address, tmp_path / "store", *job())
+        add_on_cluster(address, tmp_path / "store", *job())
 
 
 @pytest.mark.exhaustive
@@ -255,11 +255,11 @@ def test_a_scheduler_that_dies_midway_is_reported(
         clusters.scheduler_process(file) as process,
         clusters.worker(clusters.address_in(file), tmp_path / "worker", "--no-nanny"),
     ):
-        done = by_cluster(str(file), store, *job())
+        done = add_on_cluster(str(file), store, *job())
 
     told = [each for each in done.values() if isinstance(each, FramedexError)]
     assert told and all("is lost" in each.message and "Run the same command again" in each.remedy for each in told)
-    assert all(isinstance(each, AddedCapture) for each in added(store, *job()))
+    assert all(isinstance(each, AddedCapture) for each in add_to_store(store, *job()))
     assert content(store) == clean
 
 

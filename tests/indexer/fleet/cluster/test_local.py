@@ -27,13 +27,13 @@ from tests.indexer.fleet.cluster.running import (
     STORE,
     Done,
     RunsAtFirstCall,
-    are_added,
-    by,
+    add_on_new_cluster,
+    added_flags,
     kill_workers,
     s3,
     writes_calls,
 )
-from tests.indexer.fleet.fleets import added, content, copied, job
+from tests.indexer.fleet.fleets import add_to_store, content, copy_capture, job
 
 
 class Notes(SilentProgress):
@@ -74,7 +74,7 @@ def test_local_processes_add_the_same_rows_as_one_process(
 
 @pytest.mark.exhaustive
 def test_local_processes_replace_a_truncated_capture(clean: dict[str, list[tuple[Any, ...]]], tmp_path: Path) -> None:
-    cut = copied(job()[0], tmp_path)
+    cut = copy_capture(job()[0], tmp_path)
     (stream,) = cut.glob("thread-0.fdx")
     stream.write_bytes(stream.read_bytes()[:8192])
 
@@ -163,11 +163,11 @@ def test_a_process_killed_midway_is_replaced(
     notes = Notes()
     met = RunsAtFirstCall(lambda: kill_workers(cluster.client))
     with s3(bucket, monkeypatch, met), local_cluster(1, notes) as cluster:
-        done = by(cluster, f"{STORE}/killed", job())
+        done = add_on_new_cluster(cluster, f"{STORE}/killed", job())
         while not notes.texts:  # printed after a second without data
             cluster.check_workers()
 
-    assert met.acted and are_added(done) == [True, True]
+    assert met.acted and added_flags(done) == [True, True]
     assert "by signal 9; a new one replaces it" in notes.texts[0]
     assert content(f"{STORE}/killed") == clean
 
@@ -186,12 +186,12 @@ def test_a_capture_that_kills_each_process_is_reported_and_the_others_are_added(
         return None
 
     with s3(bucket, monkeypatch, met), local_cluster(1, SilentProgress()) as cluster:
-        done = by(cluster, store, job())
+        done = add_on_new_cluster(cluster, store, job())
 
     refused = done[job()[0]]
     assert isinstance(refused, FramedexError) and "4 workers died one after the other" in refused.message
     assert isinstance(done[job()[1]], AddedCapture)
-    assert are_added(dict(enumerate(added(store, *job())))) == [True, True]  # type: ignore[arg-type]
+    assert added_flags(dict(enumerate(add_to_store(store, *job())))) == [True, True]  # type: ignore[arg-type]
     assert content(store) == clean
 
 
@@ -220,15 +220,15 @@ def test_a_slow_and_failing_store_ends_in_the_same_state(
     with s3(bucket, monkeypatch, met), local_cluster(2, SilentProgress()) as cluster:
         for _ in range(5):
             try:
-                ran.append(by(cluster, store, job()))
+                ran.append(add_on_new_cluster(cluster, store, job()))
             except FramedexError as error:  # of the client itself
                 ran.append({})
                 told.append(error)
             told += [each for each in ran[-1].values() if isinstance(each, FramedexError)]
 
-    assert [are_added(done) for done in ran[:3]] == [[False, False]] * 3
+    assert [added_flags(done) for done in ran[:3]] == [[False, False]] * 3
     assert all(error.message.startswith(f"The store {store} cannot be") and error.remedy for error in told), told
-    assert are_added(ran[-1]) == [True, True]
+    assert added_flags(ran[-1]) == [True, True]
     assert content(store) == clean
 
 
@@ -272,7 +272,7 @@ def test_processes_end_with_the_command(
     if ending is signal.SIGINT:
         assert process.returncode not in (0, -signal.SIGINT), said
         assert list(tmp_path.iterdir()) == [] and "Traceback" not in said
-    assert all(isinstance(done, AddedCapture) for done in added(store, *job()))
+    assert all(isinstance(done, AddedCapture) for done in add_to_store(store, *job()))
     assert content(store) == clean
 
 

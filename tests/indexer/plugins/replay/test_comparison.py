@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from framedex.plugins.replay.comparison import Comparison, Tolerance, compare, find_non_finite
+from framedex.plugins.replay.comparison import Comparison, Tolerance, compare, count_non_finite
 from framedex.plugins.replay.comparison import _decode as decode
 
 SMALL = {
@@ -27,7 +27,7 @@ def test_every_small_real_has_its_value(kind: str) -> None:
     patterns = np.arange(16 if kind == "F4E2M1FN" else 256, dtype=np.uint8)
     expected = patterns.view(SMALL[kind]).astype(np.float64)
     np.testing.assert_array_equal(decode(kind, patterns.tobytes()), expected)
-    assert find_non_finite(kind, patterns.tobytes()) == (np.isnan(expected).sum(), np.isinf(expected).sum())
+    assert count_non_finite(kind, patterns.tobytes()) == (np.isnan(expected).sum(), np.isinf(expected).sum())
 
 
 def test_every_bfloat16_has_its_value() -> None:

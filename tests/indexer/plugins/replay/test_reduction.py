@@ -25,7 +25,7 @@ from framedex.plugins.replay.probes import EditedProgram
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.recording_file import DamagedRecordingError, StoredLines, read_recording, write_recording
 from framedex.plugins.replay.reduction import Fault, Trial, reduce_plan
-from framedex.plugins.replay.reduction import _cone as cone
+from framedex.plugins.replay.reduction import _find_cone as cone
 from framedex.plugins.replay.runner import Array
 from framedex.plugins.replay.standalone import SCRIPT_HEAD, standalone_script
 from tests.indexer.plugins.replay.test_bisection import recorded as recorded_for_bisection

@@ -204,7 +204,7 @@ def test_an_ambiguous_run_lists_candidates_and_counts_for_no_line(tmp_path: Path
 
 
 def _with_open_instance(run: FfiRun, certain: int, other: int) -> Capture:
-    """The capture as if the instance of one line had been open between it and another line."""
+    """The capture, changed so that the instance of one line may belong to another line, too."""
     sites = {site["frames"][site["user_frame"]][1]: key for key, site in run.sites.items()}
     descriptions = []
     for each in run.recorded.descriptions:

@@ -49,11 +49,11 @@ def test_optional_arguments_are_open() -> None:
 def test_signature_mismatches_are_located() -> None:
     cases: list[tuple[dict[str, str], list[str]]] = [
         ({"arguments": "f32[2]", "results": "f32[2]", "attributes": "eps=1"}, []),
-        ({}, ["It takes 1 attribute; the call gives 0."]),
-        ({"arguments": "f32[2], f32[2]", "attributes": "eps=1"}, ["It takes 1 argument; the call gives 2."]),
+        ({}, ["It takes 1 attribute; the call passes 0."]),
+        ({"arguments": "f32[2], f32[2]", "attributes": "eps=1"}, ["It takes 1 argument; the call passes 2."]),
         ({"arguments": "s32[2]", "attributes": "eps=1"}, ["Argument 0 is s32[2]; the handler takes f32."]),
-        ({"results": "f32[2], s32[]", "attributes": "eps=1"}, ["It takes 1 result; the call gives 2."]),
-        ({"attributes": "a=1, b=2"}, ["It takes 1 attribute; the call gives 2 (a, b)."]),
+        ({"results": "f32[2], s32[]", "attributes": "eps=1"}, ["It takes 1 result; the call passes 2."]),
+        ({"attributes": "a=1, b=2"}, ["It takes 1 attribute; the call passes 2 (a, b)."]),
         ({"arguments": "f32[2], f...", "attributes": "a=1, b..."}, []),
     ]
     for given, said in cases:
@@ -66,7 +66,7 @@ def test_ranks_and_variadic_ends_are_decoded() -> None:
     assert find_mismatches(takes, {"arguments": "f32[2]"}) == [
         "Argument 0 is f32[2], of rank 1; the handler takes f32 of rank 2."
     ]
-    assert find_mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call gives 0."]
+    assert find_mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call passes 0."]
 
 
 def test_attribute_names_are_separated_from_their_contents() -> None:
@@ -83,7 +83,7 @@ def test_a_refused_call_is_explained_without_a_signature() -> None:
     message = "[execute] Wrong number of arguments: expected 1 but got 2"
     explained = explain_error(message, None, {})
     assert explained is not None
-    assert explained.text == "The handler takes 1 argument; the call gives 2."
+    assert explained.text == "The handler takes 1 argument; the call passes 2."
     assert "ffi_call" in explained.remedy
 
 
@@ -91,7 +91,7 @@ def test_consecutive_diagnostics_are_separated() -> None:
     twice = 2 * "Wrong buffer dtype: expected F32 but got S32"
     explained = explain_error(f"Failed to decode all FFI handler operands\n{twice}", None, {})
     assert explained is not None
-    assert explained.text == "The handler takes an array of f32 where the call gives s32."
+    assert explained.text == "The handler takes an array of f32 where the call passes s32."
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,15 @@ def head(repository: Path) -> str:
     return git(repository, "rev-parse", "main")
 
 
-class Asked:
+class RecordingRemote:
     """A remote, and the contents requested from it."""
 
-    def __init__(self, remote: Remote, asked: list[list[str]]) -> None:
+    def __init__(self, remote: Remote, requested: list[list[str]]) -> None:
         self.address, self.fetch_commit = remote.address, remote.fetch_commit
-        self._remote, self._asked = remote, asked
+        self._remote, self._requested = remote, requested
 
     def fetch_contents(
-        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], told: ReportProgress
+        self, store: ObjectStore, wanted: WantedCommit, contents: Sequence[str], report_progress: ReportProgress
     ) -> None:
-        self._asked.append(list(contents))
-        self._remote.fetch_contents(store, wanted, contents, told)
+        self._requested.append(list(contents))
+        self._remote.fetch_contents(store, wanted, contents, report_progress)

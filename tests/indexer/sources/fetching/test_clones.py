@@ -12,12 +12,12 @@ from framedex.sources.fetching.fetch import find_fetched_checkout
 from framedex.sources.fetching.suppliers import Clone, Remote
 from tests.gitrepository import git
 from tests.gitserver import served
-from tests.indexer.sources.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
+from tests.indexer.sources.fetching.repositories import RecordingRemote, add_commit, contents, fetch, head, written, xla
 
 
 def test_a_complete_clone_needs_no_server(cache: SourceCache, repository: Path) -> None:
     commit = head(repository)
-    folder = fetch(cache, xla(commit), Clone.at(repository), Remote("http://127.0.0.1:1/xla.git"))
+    folder = fetch(cache, xla(commit), Clone.open(repository), Remote("http://127.0.0.1:1/xla.git"))
     assert written(folder) == contents()
     repository.rename(repository.with_name("gone"))  # no reference to the clone
     assert git(folder, "status", "--porcelain") == ""
@@ -30,13 +30,15 @@ def test_a_server_supplies_objects_missing_from_a_clone(cache: SourceCache, repo
     commit = add_commit(repository, "xla/new.cc", "int added() { return 2; }\n")
     asked: list[list[str]] = []
     with served(repository.parent) as server:
-        folder = fetch(cache, xla(commit), Clone.at(clone), Asked(Remote(f"{server.address}/xla.git"), asked))
+        folder = fetch(
+            cache, xla(commit), Clone.open(clone), RecordingRemote(Remote(f"{server.address}/xla.git"), asked)
+        )
     assert asked == [[git(repository, "rev-parse", f"{commit}:xla/new.cc")]]
     assert written(folder) == contents() | {"xla/new.cc": b"int added() { return 2; }\n"}
 
 
 def test_another_commit_can_be_fetched_after_a_clone(cache: SourceCache, repository: Path) -> None:
-    fetch(cache, xla(head(repository)), Clone.at(repository))
+    fetch(cache, xla(head(repository)), Clone.open(repository))
     second = add_commit(repository, "xla/new.cc", "int added();\n")
     with served(repository.parent) as server:
         folder = fetch(cache, xla(second), Remote(f"{server.address}/xla.git"))
@@ -49,7 +51,7 @@ def test_a_partial_clone_is_only_asked_for_its_own_objects(cache: SourceCache, r
         address = f"{server.address}/xla.git"
         git(repository.parent, "clone", "-q", "--bare", "--filter=blob:none", address, str(clone))
         before = server.posts
-        folder = fetch(cache, xla(head(repository)), Clone.at(clone), Remote(address))
+        folder = fetch(cache, xla(head(repository)), Clone.open(clone), Remote(address))
         assert server.posts == before + 1  # all contents at once; the folders are the clone's
     assert written(folder) == contents()
 
@@ -61,7 +63,7 @@ def test_a_damaged_clone_is_reported_as_damaged(cache: SourceCache, repository: 
     pack.chmod(0o644)
     pack.write_bytes(pack.read_bytes()[:100] + bytes(pack.stat().st_size - 100))
     with pytest.raises(FramedexError) as error:
-        fetch(cache, xla(commit), Clone.at(repository))
+        fetch(cache, xla(commit), Clone.open(repository))
     assert "fetch --remove" not in error.value.remedy
     assert find_fetched_checkout(cache, xla(commit)) is None
 
@@ -81,7 +83,7 @@ def test_the_configuration_of_a_clone_runs_nothing(cache: SourceCache, repositor
         file.write_text(f"#!/bin/sh\n{hook}\n")
         file.chmod(0o755)
     commit = head(repository)
-    assert written(fetch(cache, xla(commit), Clone.at(repository))) == contents()
+    assert written(fetch(cache, xla(commit), Clone.open(repository))) == contents()
     with pytest.raises(FramedexError, match="does not have the commit"):
-        fetch(cache, xla("5a" * 20), Clone.at(repository))
+        fetch(cache, xla("5a" * 20), Clone.open(repository))
     assert not witness.exists()

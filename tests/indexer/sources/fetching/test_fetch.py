@@ -13,7 +13,7 @@ from framedex.sources.fetching.suppliers import Clone, Remote
 from framedex.sources.releases.roots import read_checkout
 from tests.gitrepository import git
 from tests.gitserver import served
-from tests.indexer.sources.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
+from tests.indexer.sources.fetching.repositories import RecordingRemote, add_commit, contents, fetch, head, written, xla
 
 
 def test_fetched_files_are_written_as_committed(cache: SourceCache, repository: Path) -> None:
@@ -53,7 +53,7 @@ def test_another_commit_shares_objects_with_the_first(cache: SourceCache, reposi
         old = fetch(cache, xla(first), Remote(f"{server.address}/xla.git"))
         second = add_commit(repository, "xla/new.cc", "int added() { return 2; }\n")
         asked: list[list[str]] = []
-        remote = Asked(Remote(f"{server.address}/xla.git"), asked)
+        remote = RecordingRemote(Remote(f"{server.address}/xla.git"), asked)
         new = fetch(cache, xla(second), remote)
     assert asked == [[git(repository, "rev-parse", f"{second}:xla/new.cc")]]
     assert written(new) == contents() | {"xla/new.cc": b"int added() { return 2; }\n"}
@@ -87,7 +87,7 @@ def test_fetched_files_are_found_without_git(
     cache: SourceCache, repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wanted = xla(head(repository))
-    folder = fetch(cache, wanted, Clone.at(repository))
+    folder = fetch(cache, wanted, Clone.open(repository))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert find_fetched_checkout(cache, wanted) == folder
 
@@ -100,7 +100,7 @@ def test_an_unwritable_cache_is_reported(tmp_path: Path) -> None:
 
 
 def test_cached_commits_are_listed_and_removed(cache: SourceCache, repository: Path) -> None:
-    folder = fetch(cache, xla(head(repository)), Clone.at(repository))
+    folder = fetch(cache, xla(head(repository)), Clone.open(repository))
     (kept,) = cache.components()
     assert (kept.component, kept.checkouts) == ("xla", (folder,))
     assert kept.size > 0

@@ -14,7 +14,7 @@ from framedex.sources.fetching.cache import SourceCache
 from framedex.sources.fetching.fetch import find_fetched_checkout
 from framedex.sources.fetching.suppliers import Clone, Remote
 from tests.gitserver import Served, served
-from tests.indexer.sources.fetching.repositories import Asked, add_commit, contents, fetch, head, written, xla
+from tests.indexer.sources.fetching.repositories import RecordingRemote, add_commit, contents, fetch, head, written, xla
 
 FETCHING = """
 import sys
@@ -41,7 +41,7 @@ def test_an_interrupted_fetch_resumes(cache: SourceCache, repository: Path) -> N
         assert find_fetched_checkout(cache, wanted) is None
         asked: list[list[str]] = []
         server.before = lambda _number: True
-        folder = fetch(cache, wanted, Asked(remote, asked))
+        folder = fetch(cache, wanted, RecordingRemote(remote, asked))
     assert len(asked[0]) == len(contents()) - 2
     assert written(folder) == contents()
 
@@ -126,12 +126,12 @@ def test_a_half_written_checkout_is_not_used(cache: SourceCache, repository: Pat
     unfinished = cache.checkout("xla", commit).with_name("unfinished")
     (unfinished / "xla").mkdir(parents=True)
     (unfinished / "xla" / "left.cc").write_text("int left;\n")
-    assert written(fetch(cache, xla(commit), Clone.at(repository))) == contents()
+    assert written(fetch(cache, xla(commit), Clone.open(repository))) == contents()
     assert not unfinished.exists()
 
 
 def test_leftover_locks_and_packs_of_a_killed_git_do_no_harm(cache: SourceCache, repository: Path) -> None:
-    fetch(cache, xla(head(repository)), Clone.at(repository))
+    fetch(cache, xla(head(repository)), Clone.open(repository))
     store = cache.store("xla")
     left = [store / "shallow.lock", store / "config.lock", store / "objects" / "pack" / "tmp_pack_abc"]
     for file in left:
@@ -169,8 +169,8 @@ def test_damaged_objects_are_refetched_or_reported_with_the_remedy(
 
 def test_a_damaged_checkout_is_reported_with_the_remedy(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
-    folder = fetch(cache, wanted, Clone.at(repository))
+    folder = fetch(cache, wanted, Clone.open(repository))
     (folder / ".git" / "HEAD").write_text("nothing\n")
     with pytest.raises(FramedexError, match="is not the expected checkout") as error:
-        fetch(cache, wanted, Clone.at(repository))
+        fetch(cache, wanted, Clone.open(repository))
     assert "fetch --remove xla" in error.value.remedy

@@ -1,4 +1,4 @@
-"""Results for servers of every kind, and messages when all fail."""
+"""Fetching from servers of every kind, and the messages if all of them fail."""
 
 from __future__ import annotations
 

@@ -329,7 +329,7 @@ def test_a_foreign_file_is_refused(tmp_path: Path, file: Path) -> None:
     with pytest.raises(SourceMapError, match="cannot be read: No such file"):
         open_release_maps(path)
     path.write_bytes(b"\xfd7zXZ\0 something else")
-    with pytest.raises(SourceMapError, match=r"other\.fdmaps are none"):
+    with pytest.raises(SourceMapError, match=r"other\.fdmaps have an unknown format"):
         open_release_maps(path)
     path.write_bytes(file.read_bytes().replace(b"FDMAPS\n\2", b"FDMAPS\n\3", 1))
     with pytest.raises(SourceMapError, match="are of version 3, this framedex reads version 2") as refusal:

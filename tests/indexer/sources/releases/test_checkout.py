@@ -189,7 +189,7 @@ def test_the_recorded_package_is_its_own_source(tmp_path: Path, root: str) -> No
     assert (state.component, state.checkout, state.matches, state.advice) == ("jax", None, None, None)
     assert builds_without_root([state], builds) == []
     elsewhere = [Build("jax", "0.99", "jax-v0.99", "/elsewhere/site-packages/jax")]
-    assert "is no git checkout" in str(read_root_state(SourceRoot(str(site / root), 620), elsewhere).advice)
+    assert "is not a git checkout" in str(read_root_state(SourceRoot(str(site / root), 620), elsewhere).advice)
 
 
 def test_an_incomparable_root_is_reported(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_an_incomparable_root_is_reported(tmp_path: Path) -> None:
     (tmp_path / "xla" / "pjrt" / "pjrt_client.h").write_text("")
     root = SourceRoot(str(tmp_path), 1)
     state = read_root_state(root, _xla("5" * 40))
-    assert state.matches is None and "is no git checkout" in str(state.advice)
+    assert state.matches is None and "is not a git checkout" in str(state.advice)
     state = read_root_state(root, _xla(""))
     assert state.matches is None and "does not know" in str(state.advice)
     assert read_root_state(root, []).advice is None

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from framedex.model import Capture, CodeObject, LaunchInfo, Metadata, Module
-from framedex.sources.releases import Build, find_builds, public_url, published, release_commits
+from framedex.sources.releases import Build, find_builds, find_published_file, public_url, release_commits
 from tests.gitrepository import git, make_checkout
 from tests.indexer.recorded import Project
 
@@ -138,13 +138,13 @@ BUILDS = [
     ],
 )
 def test_a_recorded_path_is_converted_to_a_repository_path(recorded: str, where: str | None) -> None:
-    found = published(recorded, BUILDS)
+    found = find_published_file(recorded, BUILDS)
     assert (f"{found.component} {found.revision} {found.path}" if found else None) == where
 
 
 def test_without_a_known_commit_there_is_no_public_url() -> None:
-    assert published("external/xla/xla/x.cc", [Build("xla", "99", "", "/x")]) is None
-    assert published("external/xla/xla/x.cc", []) is None
+    assert find_published_file("external/xla/xla/x.cc", [Build("xla", "99", "", "/x")]) is None
+    assert find_published_file("external/xla/xla/x.cc", []) is None
 
 
 def test_urls_are_safe_and_setting_templates_come_first() -> None:

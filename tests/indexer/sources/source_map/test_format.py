@@ -123,7 +123,7 @@ def test_damaged_maps_are_refused_or_harmless(file: Path) -> None:
 )
 def test_paths_out_of_the_tree_are_refused(file: Path, path: object) -> None:
     header, first, second, end = lines_of(written())
-    with pytest.raises(SourceMapError, match="path leads elsewhere"):
+    with pytest.raises(SourceMapError, match="path leads out of the repository"):
         read(file, packed(header, [path, *first[1:]], second, end))
 
 

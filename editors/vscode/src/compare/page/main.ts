@@ -34,7 +34,7 @@ function show(message: ToPage): void {
     const rows = compared.lines.flatMap((line, number) => (line.verdict === verdict ? [row(line, number)] : []));
     if (rows.length > 0) {
       const isFolded = verdict === "other" && compared.lines.some((line) => line.verdict !== "other");
-      table.append(...group(GROUPS[verdict], rows, isFolded && !rows.some(isMarked)));
+      table.append(...group(GROUPS[verdict], rows, isFolded && !rows.some(isSelectedRow)));
     }
   }
   table.querySelector("tr.here")?.scrollIntoView({ block: "nearest" });
@@ -127,7 +127,7 @@ function isHere({ location }: ComparedLine): boolean {
   return location !== null && location.uri === given.here?.uri && location.range.start.line === given.here.line;
 }
 
-function isMarked(made: HTMLTableRowElement): boolean {
+function isSelectedRow(made: HTMLTableRowElement): boolean {
   return made.classList.contains("here");
 }
 
@@ -141,14 +141,14 @@ function element<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return document.getElementById(id) as Kind;
 }
 
-function ask(): void {
+function requestComparison(): void {
   const wanted = Number.isFinite(floor.valueAsNumber) ? Math.max(floor.valueAsNumber, 0) : DEFAULT_FLOOR_MS;
   vscode.setState({ subject: given, floor: wanted });
   vscode.postMessage({ kind: "wanted", floor: wanted });
 }
 
 floor.value = String(vscode.getState()?.floor ?? DEFAULT_FLOOR_MS);
-floor.onchange = ask;
+floor.onchange = requestComparison;
 element("graph").onclick = () => vscode.postMessage({ kind: "graph" });
 window.addEventListener("message", (event: MessageEvent<ToPage>) => show(event.data));
-ask();
+requestComparison();

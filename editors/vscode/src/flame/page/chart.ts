@@ -1,4 +1,4 @@
-// d3-flame-graph in this page: colours by language, a picked node that keys move, and a way to sources.
+// d3-flame-graph in this page, with colours by language, keyboard selection of a node, and opening of its source.
 
 import flamegraph, { Chart, FlameNode } from "d3-flame-graph";
 import { select } from "d3-selection";
@@ -7,8 +7,8 @@ import { Datum } from "./tree";
 
 type Node = FlameNode<Datum>;
 
-const CELL = 20;
-const NARROWEST = 1;
+const CELL_HEIGHT = 20;
+const MIN_WIDTH = 1;
 
 interface Listener {
   /** Called with the node under the pointer or selected by keys; undefined for none. */
@@ -17,8 +17,8 @@ interface Listener {
   wanted(datum: Datum): void;
 }
 
-/** The result of a search: the number of functions, of their places in the graph, and their share of the total. */
-export interface Found {
+/** The result of a search: matching functions, their places in the graph, and their share of the total. */
+export interface SearchResult {
   readonly functions: number;
   readonly places: number;
   readonly share: number;
@@ -29,7 +29,7 @@ export class FlameChart {
   private at: Node | undefined;
   /** The names from the root to the zoomed node. */
   private zoomed: readonly string[] = [];
-  private found: Found = { functions: 0, places: 0, share: 0 };
+  private found: SearchResult = { functions: 0, places: 0, share: 0 };
   private label: (datum: Datum) => string = () => "";
 
   constructor(
@@ -56,8 +56,8 @@ export class FlameChart {
     }
     this.chart = flamegraph<Datum>()
       .width(this.width())
-      .cellHeight(CELL)
-      .minFrameSize(NARROWEST)
+      .cellHeight(CELL_HEIGHT)
+      .minFrameSize(MIN_WIDTH)
       .transitionDuration(0)
       .inverted(true)
       .resetHeightOnZoom(true)
@@ -73,7 +73,7 @@ export class FlameChart {
       .onHover((node) => this.pick(node))
       // Called for every zoom, also by keys and on reset.
       .onClick((node) => {
-        this.zoomed = namesTo(node);
+        this.zoomed = pathNames(node);
         this.pick(node);
       });
     select(this.place).datum(root).call(this.chart);
@@ -81,7 +81,7 @@ export class FlameChart {
   }
 
   /** Highlights the functions that contain a text. */
-  find(text: string): Found | undefined {
+  find(text: string): SearchResult | undefined {
     const term = text.trim().toLowerCase();
     if (term === "") {
       this.chart?.clear();
@@ -99,7 +99,7 @@ export class FlameChart {
 
   private zoomAgain(): void {
     const root = this.root();
-    const node = root && nodeAt(root, this.zoomed);
+    const node = root && findNode(root, this.zoomed);
     this.zoomed = [];
     if (node?.parent) {
       this.chart?.zoomTo(node);
@@ -151,7 +151,7 @@ export class FlameChart {
     } else if (event.key === "Escape") {
       this.reset();
     } else {
-      const next = neighbour(at, event.key);
+      const next = findNeighbour(at, event.key);
       if (next === undefined) {
         return;
       }
@@ -193,31 +193,31 @@ export class FlameChart {
   }
 }
 
-function namesTo(node: Node): string[] {
+function pathNames(node: Node): string[] {
   return node.ancestors().map(({ data }) => data.name).reverse();
 }
 
 /** The node with this path of names; else one with the same last name whose path differs only by folded frames. */
-function nodeAt(root: Node, names: readonly string[]): Node | undefined {
-  const ways = root.descendants().filter(({ data }) => data.name === names.at(-1)).map((node) => ({ node, way: namesTo(node) }));
-  const exact = ways.find(({ way }) => way.length === names.length && leadsThrough(way, names));
-  return (exact ?? ways.find(({ way }) => leadsThrough(way, names) || leadsThrough(names, way)))?.node;
+function findNode(root: Node, names: readonly string[]): Node | undefined {
+  const ways = root.descendants().filter(({ data }) => data.name === names.at(-1)).map((node) => ({ node, path: pathNames(node) }));
+  const exact = ways.find(({ path }) => path.length === names.length && containsInOrder(path, names));
+  return (exact ?? ways.find(({ path }) => containsInOrder(path, names) || containsInOrder(names, path)))?.node;
 }
 
 /** Whether a path contains all of these names in this order. */
-function leadsThrough(way: readonly string[], names: readonly string[]): boolean {
+function containsInOrder(path: readonly string[], names: readonly string[]): boolean {
   let passed = 0;
-  way.forEach((name) => (passed += name === names[passed] ? 1 : 0));
+  path.forEach((name) => (passed += name === names[passed] ? 1 : 0));
   return passed === names.length;
 }
 
 /** The nearest visible node in the direction of an arrow key. */
-function neighbour(node: Node, key: string): Node | undefined {
-  const siblings = shown(node.parent?.children);
+function findNeighbour(node: Node, key: string): Node | undefined {
+  const siblings = visibleNodes(node.parent?.children);
   const here = siblings.indexOf(node);
   switch (key) {
     case "ArrowDown":
-      return shown(node.children)[0];
+      return visibleNodes(node.children)[0];
     case "ArrowUp":
       return node.parent ?? undefined;
     case "ArrowRight":
@@ -229,7 +229,7 @@ function neighbour(node: Node, key: string): Node | undefined {
   }
 }
 
-function shown(nodes: readonly Node[] | undefined): readonly Node[] {
+function visibleNodes(nodes: readonly Node[] | undefined): readonly Node[] {
   return (nodes ?? []).filter((node) => node.value > 0);
 }
 

@@ -1,4 +1,4 @@
-// As much of d3-flame-graph 5 as is used here: it comes without types.
+// Types for the used part of d3-flame-graph 5, which ships without types.
 
 declare module "d3-flame-graph" {
   export interface FlameDatum {
@@ -14,9 +14,9 @@ declare module "d3-flame-graph" {
     readonly children?: readonly FlameNode<Datum>[];
     readonly value: number;
     readonly highlight?: boolean;
-    /** Itself first, the root last. */
+    /** The node itself and its ancestors, the root last. */
     ancestors(): FlameNode<Datum>[];
-    /** Itself first. */
+    /** The node itself and its descendants. */
     descendants(): FlameNode<Datum>[];
   }
 

@@ -2,9 +2,9 @@
 
 import { FromPage, Graph, PageState, Subject, ToPage, Weight } from "../messages";
 import { count } from "../../words";
-import { FlameChart, Found } from "./chart";
+import { FlameChart, SearchResult } from "./chart";
 import "./flame.css";
-import { Datum, describe, percent, treeOf } from "./tree";
+import { Datum, describe, percent, buildTree } from "./tree";
 
 declare function acquireVsCodeApi(): {
   postMessage(message: FromPage): void;
@@ -14,14 +14,14 @@ declare function acquireVsCodeApi(): {
 
 const vscode = acquireVsCodeApi();
 const given = JSON.parse(element("chart").dataset["subject"] ?? "null") as Subject;
-const kept = vscode.getState();
-let weight: Weight = kept?.weight ?? "duration";
-let glue = kept?.glue ?? false;
+const savedState = vscode.getState();
+let weight: Weight = savedState?.weight ?? "duration";
+let glue = savedState?.glue ?? false;
 let graph: Graph | undefined;
 
 const search = element<HTMLInputElement>("search");
 const chart = new FlameChart(element("chart"), { picked: showDetails, wanted: openSource });
-search.value = kept?.search ?? "";
+search.value = savedState?.search ?? "";
 
 function show(message: ToPage): void {
   element("nothing").hidden = message.kind !== "nothing";
@@ -41,7 +41,7 @@ function draw(): void {
   element("glue").setAttribute("aria-pressed", String(!glue));
   element("summary").textContent = graph === undefined ? "" : summary(graph);
   const shown = graph;
-  chart.draw(shown && shown.nodes.length > 0 ? treeOf(shown, weight) : undefined, (datum) => (shown ? describe(datum, shown) : ""));
+  chart.draw(shown && shown.nodes.length > 0 ? buildTree(shown, weight) : undefined, (datum) => (shown ? describe(datum, shown) : ""));
   find();
   vscode.setState({ subject: given, weight, glue, search: search.value });
 }
@@ -58,10 +58,10 @@ function summary({ calls, durationText, hidden, merged }: Graph): string {
 
 function find(): void {
   const found = chart.find(search.value);
-  element("found").textContent = found === undefined ? "" : told(found);
+  element("found").textContent = found === undefined ? "" : formatSearchResult(found);
 }
 
-function told({ functions, places, share }: Found): string {
+function formatSearchResult({ functions, places, share }: SearchResult): string {
   const where = places > functions ? ` in ${count(places, "place")}` : "";
   return `${count(functions, "function")}${where}, ${percent(share)}`;
 }

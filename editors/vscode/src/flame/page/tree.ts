@@ -17,7 +17,7 @@ export interface Datum extends FlameDatum {
   readonly children: Datum[];
 }
 
-export function treeOf(graph: Graph, weight: Weight): Datum {
+export function buildTree(graph: Graph, weight: Weight): Datum {
   const value = (of: { calls: number; duration: number }): number => of[weight];
   const root: Datum = {
     ...{ name: "all calls", position: -1, colour: "root", node: undefined, children: [] },
@@ -26,7 +26,7 @@ export function treeOf(graph: Graph, weight: Weight): Datum {
   const made: Datum[] = [];
   graph.nodes.forEach((node, position) => {
     const datum: Datum = {
-      ...{ name: nameOf(node), position, colour: node.changed?.[weight] ?? node.kind, node, children: [] },
+      ...{ name: nodeName(node), position, colour: node.changed?.[weight] ?? node.kind, node, children: [] },
       ...{ calls: node.calls, duration: node.duration, durationText: node.durationText, value: value(node) },
     };
     made.push(datum);
@@ -49,6 +49,6 @@ export function percent(share: number): string {
   return `${(100 * share).toPrecision(3)} %`;
 }
 
-function nameOf(node: GraphNode): string {
+function nodeName(node: GraphNode): string {
   return node.kind === "others" ? `${count(node.merged, "small function")}` : node.name;
 }

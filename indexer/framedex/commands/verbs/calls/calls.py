@@ -54,7 +54,7 @@ _INDENT = 8
 @click.pass_obj
 def calls(
     index_path: Path | None,
-    wanted: CallFilter,
+    call_filter: CallFilter,
     chosen: CaptureSelection | None,
     stack: str | None,
     show_all: bool,
@@ -74,25 +74,25 @@ def calls(
     with open_whole_runs(index_path, chosen) as (index, answer):
         captures = answer.captures
         shown = _PrintedCalls()
-        total = index.calls.count(wanted)
+        total = index.calls.count(call_filter)
         hidden_calls = 0
-        if not show_all and not as_json and wanted == CallFilter():
-            work_calls = index.calls.count(replace(wanted, works_only=True))
-            if work_calls:  # otherwise only queries, waits and destructors exist
-                wanted, total, hidden_calls = replace(wanted, works_only=True), work_calls, total - work_calls
+        if not show_all and not as_json and call_filter == CallFilter():
+            work_calls = index.calls.count(replace(call_filter, works_only=True))
+            if work_calls:  # there are programs, transfers or errors, not only queries
+                call_filter, total, hidden_calls = replace(call_filter, works_only=True), work_calls, total - work_calls
         if (not limit or limit > _BATCH_SIZE) and is_output_live():
             index.set_progress_listener(SilentProgress())
-        found = shown.record(_find_latest(index, wanted, limit))
+        found = shown.record(_find_latest_calls(index, call_filter, limit))
         if as_json:
             document = {**answer_document(answer), "total": total}
             print_json_list(document, "calls", _call_documents(index, found, with_lines=bool(stack)))
-            _exit_if_empty(index, shown.count, wanted)
+            _exit_if_empty(index, shown.count, call_filter)
             return
         grouped = _with_object_names(index, find_runs(found) if group else single_runs(found))
         below = _stack_lines_below(index, stack, Terminal.of_stdout().width) if stack else None
         print_lines(chain([heading_line(answer)], call_lines(grouped, captures, Terminal.of_stdout().width, below)))
         note_incomplete_captures(*(capture for capture in captures if capture.id in shown.captures))
-        _exit_if_empty(index, shown.count, wanted)
+        _exit_if_empty(index, shown.count, call_filter)
     if total > shown.count:
         noun = "programs, transfers and errors" if hidden_calls else "calls"
         note(f"The latest {shown.count:,} of {total:,} {noun}; --limit 0 shows them all.")
@@ -100,16 +100,16 @@ def calls(
         note(f"{words.count(hidden_calls, 'other call')} not shown (queries, waits and destructors); --all shows them.")
 
 
-def _find_latest(index: Index, wanted: CallFilter, limit: int) -> Iterable[CallRow]:
+def _find_latest_calls(index: Index, call_filter: CallFilter, limit: int) -> Iterable[CallRow]:
     """The latest `limit` calls (0: all) that pass the filter, by their start; a large limit is read lazily."""
     if 0 < limit <= _BATCH_SIZE:
-        return index.calls.find(wanted, limit)
-    return index.calls.iterate(wanted, limit or None)
+        return index.calls.find(call_filter, limit)
+    return index.calls.iterate(call_filter, limit or None)
 
 
-def _exit_if_empty(index: Index, count: int, wanted: CallFilter) -> None:
+def _exit_if_empty(index: Index, count: int, call_filter: CallFilter) -> None:
     if not count:
-        exit_nothing_found(explain_no_matches(index, wanted))
+        exit_nothing_found(explain_no_matches(index, call_filter))
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ def _with_object_names(index: Index, grouped: Iterator[RepeatedCalls]) -> Iterat
 def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLines:
     """A function that returns the lines below a call: its Python line, or every frame of its stack."""
     if stack == "line":
-        return lambda calls: _python_lines_below(index, calls)
+        return lambda calls: _python_line_of_call(index, calls)
 
     from framedex.commands.output.render_trace import dispatch_lines, folded_frames
 
@@ -157,6 +157,6 @@ def _stack_lines_below(index: Index, stack: str, width: int | None) -> NestedLin
     return lambda _calls: frames
 
 
-def _python_lines_below(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
+def _python_line_of_call(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
     lines = index.calls.python_lines(calls)
     return lambda call: (python_line(lines.get(call.id), _INDENT),)

@@ -139,7 +139,7 @@ def check(
             note("No problems were found in these calls.")
     has_findings = any(each.severity is not Severity.NOTE for each in findings)
     has_missing_calls = bool(unfinished or selection_notes) or any(check.capture.stops for check in checks)
-    is_over_budget = not all(verdict.is_kept for verdict in verdicts)
+    is_over_budget = not all(verdict.is_met for verdict in verdicts)
     if (exit_code and has_findings) or ((exit_code or budgets) and has_missing_calls) or is_over_budget:
         ctx.exit(1)
 
@@ -189,17 +189,17 @@ def verdict_lines(verdicts: Sequence[BudgetVerdict]) -> Iterator[Line]:
     widths = column_widths(*cells)
     for verdict, row in zip(verdicts, cells, strict=True):
         state, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        outcome = f"  {'  '.join(others)}  {printable(_outcome_text(verdict))}"
-        yield (Span(f"  {state}", "" if verdict.is_kept else "error"), Span(outcome))
+        outcome = f"  {'  '.join(others)}  {printable(_verdict_text(verdict))}"
+        yield (Span(f"  {state}", "" if verdict.is_met else "error"), Span(outcome))
 
 
 def _verdict_state(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return "not checked"
-    return "kept" if verdict.is_kept else "exceeded"
+    return "kept" if verdict.is_met else "exceeded"
 
 
-def _outcome_text(verdict: BudgetVerdict) -> str:
+def _verdict_text(verdict: BudgetVerdict) -> str:
     if verdict.problem:
         return verdict.problem
     subject = verdict.budget.subject

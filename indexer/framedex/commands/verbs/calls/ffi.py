@@ -87,7 +87,7 @@ def _find_target(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
     used = _select_used(matches, show_all=False) or matches
     if len(used) > 1:
         listed = "\n".join(target.name for target in used)
-        raise FramedexError(f"Several targets match '{name}':\n{listed}", "Give a longer part of the name.")
+        raise FramedexError(f"Several targets match '{name}':\n{listed}", "Specify a longer part of the name.")
     return used
 
 

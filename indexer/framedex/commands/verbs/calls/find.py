@@ -61,7 +61,7 @@ def _symbol_lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
 
 def _recorded_spans(symbol: FoundSymbol) -> Line:
     if symbol.call is not None:
-        return (Span(f"  {trace_command(symbol.call)}", "dim", whole=True),)
+        return (Span(f"  {trace_command(symbol.call)}", "dim", is_unbreakable=True),)
     if symbol.function is not None:
         return (Span("  recorded", "dim"),)
     return ()

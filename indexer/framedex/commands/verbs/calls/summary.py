@@ -49,7 +49,7 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 @click.pass_obj
 def summary(
     index_path: Path | None,
-    wanted: CallFilter,
+    call_filter: CallFilter,
     chosen: CaptureSelection | None,
     sort: str,
     by_thread: bool,
@@ -64,11 +64,11 @@ def summary(
     the function, `total` includes its callees.
     """
     with open_whole_runs(index_path, chosen) as (index, answer):
-        found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+        found = sorted(index.calls.totals(call_filter, by_thread=by_thread), key=_ORDERS[sort])
         is_sampled = any(each.boundary == PROFILE_BOUNDARY for each in found)
-        profiles = index.calls.profile_totals(wanted, by_thread=by_thread) if is_sampled else []
+        profiles = index.calls.profile_totals(call_filter, by_thread=by_thread) if is_sampled else []
         profiles = [replace(each, functions=_sort_functions(each.functions, sort)) for each in profiles]
-        empty_reason = explain_no_matches(index, wanted) if not found else ""
+        empty_reason = explain_no_matches(index, call_filter) if not found else ""
     if as_json:
         print_json(summary_document(answer, found, profiles))
     else:

@@ -51,12 +51,12 @@ def _print_advice(topic: str, texts: Iterable[str]) -> None:
     A log gets them every time, because its reader may have seen no other.
     """
     advice = list(texts)
-    if advice and not (sys.stderr.isatty() and _was_given_recently(topic)):
+    if advice and not (sys.stderr.isatty() and _was_printed_recently(topic)):
         for text in advice:
             note(text)
 
 
-def _was_given_recently(topic: str) -> bool:
+def _was_printed_recently(topic: str) -> bool:
     """Whether the advice was printed within a day. Records that it is printed now; False if that fails."""
     folder = user_folder("XDG_CACHE_HOME")
     if folder is None:
@@ -130,7 +130,7 @@ def trace(
                 *trace_header(found, frames if show_all else code),
                 *(profiled_lines(profiled, show_all) if profiled is not None else []),
                 (),
-                *_stacks(found, all_frames if show_all else folded_frames, -1 if first else 1),
+                *_all_stack_lines(found, all_frames if show_all else folded_frames, -1 if first else 1),
             ]
         )
         if capture is not None:
@@ -138,7 +138,9 @@ def trace(
         for path, is_followed in _find_stale_files(found).items():
             effect = "its lines are shown at their current position" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {effect}.")
-        _print_advice("trace", (*_count_unnamed_frames(found), *_missing_sources(found), *_public(code)))
+        _print_advice(
+            "trace", (*_unnamed_frame_advice(found), *_missing_source_advice(found), *_public_source_advice(code))
+        )
 
 
 def _is_id(call: str) -> bool:
@@ -168,8 +170,8 @@ def _find_trace(index: Index, call: str, chosen: CaptureSelection | None) -> Tra
     return found
 
 
-def _missing_sources(found: Trace) -> Iterator[str]:
-    """For each binary: the number of named frames without source, and the source trees that have them, if known."""
+def _missing_source_advice(found: Trace) -> Iterator[str]:
+    """Yield, for each binary, the number of named frames without source, and the source trees that have it."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
         is_named = frame.function.role is FrameRole.CODE and frame.function.symbol and frame.module
@@ -182,38 +184,38 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             for shown, pattern, tree in _TREES
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
-        commit = "; `framedex sources` says at which commit" if trees else ""
-        if module in _JAXLIB and (others := _foreign_scopes(names)):
+        commit = "; `framedex sources` shows the commit" if trees else ""
+        if module in _JAXLIB and (others := _other_scopes(names)):
             trees.append(f"{others} in neither XLA nor JAX")
-        told = f": {', '.join(trees)}" if trees else ""
+        details = f": {', '.join(trees)}" if trees else ""
         yield (
-            f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
+            f"{words.count(len(frames), 'named frame')} of {module} without source here{details}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
         )
 
 
-def _public(code: Sequence[FrameRow]) -> Iterator[str]:
-    """The number of frames whose source is only public.
+def _public_source_advice(code: Sequence[FrameRow]) -> Iterator[str]:
+    """Yield the number of frames whose source is public but not on this machine.
 
     Interpreter frames are not counted: by default, `sources fetch` does not fetch CPython.
     """
     if public := frames_with_public_link(code):
         count = words.count(len(public), "frame")
-        yield f"The source of {count} is not here, but public. `framedex sources fetch` brings what has a known commit."
+        yield f"The source of {count} is public, not local. `framedex sources fetch` downloads known commits."
 
 
-def _foreign_scopes(names: Iterable[str]) -> str:
+def _other_scopes(names: Iterable[str]) -> str:
     """The outermost scopes of functions from neither repository, each once."""
-    strange = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
+    others = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
     scopes = dict.fromkeys(
         f"`{scope}::`" if colons else f"`{scope}`"
-        for scope, colons, _ in (printable(name).partition("::") for name in strange)
+        for scope, colons, _ in (printable(name).partition("::") for name in others)
     )
     return ", ".join(scopes)
 
 
-def _count_unnamed_frames(found: Trace) -> Iterator[str]:
-    """For each binary: the number of frames without a name, and the command that explains them."""
+def _unnamed_frame_advice(found: Trace) -> Iterator[str]:
+    """Yield, for each binary, the number of frames without a name, and the command that explains them."""
     modules = Counter(
         PurePath(frame.module).name
         for frame in found.frames
@@ -222,7 +224,7 @@ def _count_unnamed_frames(found: Trace) -> Iterator[str]:
         and not frame.function.symbol
     )
     for module, frames in modules.items():
-        yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` says why."
+        yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` shows the reason."
 
 
 def _find_stale_files(found: Trace) -> dict[str, bool]:
@@ -233,7 +235,7 @@ def _find_stale_files(found: Trace) -> dict[str, bool]:
     return {place.path: place.path not in unknown for place in places}
 
 
-def _stacks(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+def _all_stack_lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
     width = Terminal.of_stdout().width
     yield from stack_lines(found, frames, width, step)
     yield from dispatch_lines(found, frames, width, step)

@@ -52,14 +52,14 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
     FILE is a path on this or another machine, or the end of a recorded path (`pxla.py`, `jax/_src/api.py`). A range
     (`train.py:10-20`) stands for its first line.
     """
-    wanted = parse_file_position(place)
-    if wanted.is_line_zero:
-        first = shell_word(f"{wanted.path}:1")
-        raise FramedexError(f"{wanted.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
-    asked = place if wanted.line is None else f"{wanted.path}:{wanted.line}"
-    with open_counted_index(index_path, chosen, partial(_latest_recording, wanted.path)) as index:
-        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), wanted.path)
-        file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
+    position = parse_file_position(place)
+    if position.is_line_zero:
+        first = shell_word(f"{position.path}:1")
+        raise FramedexError(f"{position.path} has no line 0.", f"Lines count from 1: `framedex where {first}`.")
+    position_text = place if position.line is None else f"{position.path}:{position.line}"
+    with open_counted_index(index_path, chosen, partial(_latest_recording, position.path)) as index:
+        path = _recorded_path(index, path_resolver(settings_here()[0], "-", index), position.path)
+        file, line = index.file(path), None if position.line is None else index.line(path, position.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
         callers = {} if line is None else _count_callers(line)
@@ -83,7 +83,7 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
             else index.add_public_url(Location(path, line.line, LocationEvidence.EXACT, stale=stale))
         )
     if as_json:
-        document = where_document(answer, path, wanted.line, counts, summary, callers, hits, linked)
+        document = where_document(answer, path, position.line, counts, summary, callers, hits, linked)
         print_json(document | programs_document(uses, runs, marks, near))
     else:
         if known:
@@ -93,7 +93,9 @@ def where(index_path: Path | None, place: str, limit: int, chosen: CaptureSelect
         if stale is not None:
             note(f"{printable(path)} has changed since the recording: its lines may have moved.")
     if not known:
-        exit_nothing_found(nearby_text(asked, near) if near is not None else f"No recorded call passes {asked}.")
+        exit_nothing_found(
+            nearby_text(position_text, near) if near is not None else f"No recorded call passes {position_text}."
+        )
 
 
 def _answer_lines(
@@ -152,7 +154,9 @@ def _recorded_path(index: Index, path_resolver: PathResolver, path: Path) -> str
         found = found or [file for file in path_resolver.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
-            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give a longer part of the path.")
+            raise FramedexError(
+                f"Several recorded files end with {path}:\n{listed}", "Specify a longer part of the path."
+            )
         if found:
             return found[0]
     for name in names:
@@ -202,7 +206,7 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  compiled {_format_times(use.compiled)}{several}"),
             *_caller_spans(first.line),
             Span(f"  {latest_mark}{words.duration(latest.duration)}"),
-            Span(f"  {trace_command(latest.call)}", "dim", whole=True),
+            Span(f"  {trace_command(latest.call)}", "dim", is_unbreakable=True),
         )
     for runs in use.runs[:_MAX_RUNS]:
         each = " each" if runs.calls > 1 else ""
@@ -210,7 +214,7 @@ def _program_use_lines(use: ProgramUse) -> Iterator[Line]:
             Span(f"  run      {_format_times(runs.calls)}"),
             *_caller_spans(runs.line),
             Span(f"  {words.duration(runs.total_duration // runs.calls)}{each}"),
-            Span(f"  {trace_command(runs.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(runs.latest_call)}", "dim", is_unbreakable=True),
         )
     if len(use.runs) > _MAX_RUNS:
         yield text_line(f"           and from {words.count(len(use.runs) - _MAX_RUNS, 'more line')}", "dim")
@@ -260,7 +264,7 @@ def run_lines(runs: Sequence[ProgramRun]) -> Iterator[Line]:
             Span(f"{run.calls:>8,}  "),
             Span(printable(run.name) or "(unknown)", "head"),
             Span(f"  {words.duration(run.total_duration)} in all{compiled}"),
-            Span(f"  {trace_command(run.latest_call)}", "dim", whole=True),
+            Span(f"  {trace_command(run.latest_call)}", "dim", is_unbreakable=True),
         )
         if run.problem:
             yield text_line(f"          Unknown program: {run.problem}.", "dim")

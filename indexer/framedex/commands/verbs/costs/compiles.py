@@ -139,7 +139,7 @@ def compiles_lines(rows: Sequence[Compiles], limit: int, passes: Sequence[Module
             Span("  "),
             *python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.latest_call), "dim", whole=True),
+            Span(trace_command(row.latest_call), "dim", is_unbreakable=True),
         )
         yield from caller_lines(row.outward, _INDENT)
         yield from _reason_lines(row)

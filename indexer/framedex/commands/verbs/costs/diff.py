@@ -135,11 +135,11 @@ def diff(
             f"-o works with --format html only: {output_format} goes to stdout; redirect it with `>`."
         )
     if output_format == "html" and str(output) != "-" and not force:
-        from framedex.commands.report.page import refuse_foreign
+        from framedex.commands.report.page import check_replaceable_report
 
-        refuse_foreign(output)
+        check_replaceable_report(output)
     wanted = frozenset(each for each in DiffAspect if each.value not in ignore and (not only or each.value in only))
-    with open_side(before, ctx.obj) as left, open_side(after, ctx.obj) as right:
+    with open_diff_side(before, ctx.obj) as left, open_diff_side(after, ctx.obj) as right:
         from framedex.diff.comparison import compare_recordings
 
         found = compare_recordings(left, right, NoiseThresholds(threshold, round(floor * _NS_PER_MS)), wanted)
@@ -176,7 +176,7 @@ def _write_page(page: str, output: Path) -> None:
 
 
 @contextmanager
-def open_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Index, DiffSide]]:
+def open_diff_side(named: NamedSide, named_index: Path | None) -> Iterator[tuple[Index, DiffSide]]:
     """An index restricted to the captures of a side, and the side's description; `given` is the value of --index.
 
     Raises FramedexError if the index or a capture is missing, or if no capture has calls.
@@ -200,7 +200,7 @@ def _resolve_side(named: NamedSide, named_index: Path | None) -> tuple[Path | No
     for index_path in dict.fromkeys((find_index_path(named_index, load_settings_here()), enclosing_index)):
         if index_path is not None and (found := _find_capture(index_path, named.path)) is not None:
             return index_path, (found,)
-    _check_not_unindexed(named.path)
+    _check_is_indexed(named.path)
     if enclosing_index is None:
         raise FramedexError(
             f"{named.path} is not a capture, and neither it nor a folder above has an index.",
@@ -216,7 +216,7 @@ def _find_capture(index_path: Path, folder: Path) -> int | None:
         return next((each.id for each in index.captures() if os.path.realpath(each.path) == path), None)
 
 
-def _check_not_unindexed(folder: Path) -> None:
+def _check_is_indexed(folder: Path) -> None:
     """Raise FramedexError if a folder is a capture: it is then in no index."""
     from framedex.captures import captures_within
 

@@ -52,7 +52,7 @@ def memory(
     arguments: tuple[str, ...],
     **machine: Any,
 ) -> None:
-    """Show lines that hold device memory, inside programs too, and growth.
+    """Show device memory by line, inside programs too, and its growth.
 
     The peak includes the temporaries of running programs. The program with the most of them at the peak is opened: the
     lines whose values are alive at its own peak, and changes that would lower it. On the mock TPU the bytes are those

@@ -12,7 +12,7 @@ from framedex.commands.inputs.selection import CaptureSelection, capture_option,
 from framedex.commands.output.atomic_files import write_atomic
 from framedex.commands.output.console import note
 from framedex.commands.output.terminal import standard_output
-from framedex.commands.report.page import default_editor, open_in_browser, page, refuse_foreign
+from framedex.commands.report.page import check_replaceable_report, default_editor, open_in_browser, page
 from framedex.commands.report.places import EDITORS
 
 
@@ -52,7 +52,7 @@ def report(
     if to_stdout and is_opened:
         raise click.UsageError("--open needs a file: name one with -o.")
     if not (to_stdout or force):
-        refuse_foreign(output)
+        check_replaceable_report(output)
     with open_whole_runs(index_path, chosen) as (index, answer):
         from framedex.commands.report.contents import read_contents
 

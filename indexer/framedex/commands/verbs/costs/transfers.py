@@ -98,7 +98,7 @@ def transfer_lines(rows: Sequence[Transfers], limit: int) -> Iterator[Line]:
             Span(f"{row_text(row_cells, widths, _NUMBERS)}  "),
             *python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.latest_call), "dim", whole=True),
+            Span(trace_command(row.latest_call), "dim", is_unbreakable=True),
         )
         yield from caller_lines(row.outward, _INDENT)
     yield from hidden_rows_line(len(rows) - len(shown), "row")

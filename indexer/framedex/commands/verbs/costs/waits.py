@@ -60,7 +60,7 @@ def waits(index_path: Path | None, chosen: CaptureSelection | None, limit: int, 
 
 _HEADS = ("time", "%", "waits", "longest", "for", "thread")
 _NUMBERS = 4  # the first columns, which are right-aligned
-_MAX_STEPS = 8  # rounds shown of the loop with the longest duration
+_MAX_STEPS = 8  # steps printed of the longest loop
 _MAX_LOOPS = 5
 _PARTS = (*PARTS_OF_STEPS, "own")
 _UNSEEN_NOTE = "It may have waited unseen, as in jax.effects_barrier."
@@ -107,7 +107,7 @@ def _summary_lines(waiting: WaitsAndLoops) -> Iterator[Line]:
         spent = f"{words.duration(waiting.unseen)} ({words.count(waiting.unseen_times, 'time')})"
         gap = "a thread made no call until its program, or the recording, had ended"
         text = f"Unknown: for {spent} {gap}. {_UNSEEN_NOTE} The longest: "
-        yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", whole=True))
+        yield (Span(text), Span(trace_command(waiting.unseen_call), "dim", is_unbreakable=True))
 
 
 def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
@@ -121,14 +121,14 @@ def _table_lines(rows: Sequence[Waits], recorded: int) -> Iterator[Line]:
             Span(before),
             *python_line(row.line, 0),
             Span("  "),
-            Span(trace_command(row.longest_call), "dim", whole=True),
+            Span(trace_command(row.longest_call), "dim", is_unbreakable=True),
         )
         below = len(before) + 2
         yield from caller_lines(row.outward, below)
         if row.longest_run is not None and row.dispatched_in not in (None, row.line):
             of_wait = "the longest " if row.count > 1 else ""
             text = f"{of_wait}for {row.longest_event or 'the result'} of the program dispatched in "
-            trace = (Span("  "), Span(trace_command(row.longest_run), "dim", whole=True))
+            trace = (Span("  "), Span(trace_command(row.longest_run), "dim", is_unbreakable=True))
             yield (Span(f"{'':{below}}{text}", "dim"), *python_line(row.dispatched_in, 0), *trace)
         if row.unsure:
             reason = "measured until the thread's next call, because the end of the wait is unknown"

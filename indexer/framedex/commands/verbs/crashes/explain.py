@@ -16,10 +16,10 @@ from framedex.base.lazy import compiled_on_use
 from framedex.base.plaintext import printable, visible
 from framedex.commands.inputs.logs import (
     NO_INDEX,
+    bare_address_notes,
     build_problems,
-    notes_on_bare_addresses,
-    notes_on_releases,
     open_resolver,
+    release_notes,
     release_problems,
     standard_input,
     unreadable_error,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _MAX_BYTES = 16 << 20
-"""The number of last bytes of a log that are searched for stacks; releases may be stated anywhere."""
+"""Stacks are searched in this many bytes at the end of a log; release statements in the whole log."""
 
 _CHUNK_BYTES = 1 << 20
 _ELF_MAGIC = b"\x7fELF"
@@ -86,12 +86,12 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         _exit_if_empty(explained)
         return
     print_lines(line for each in explained for line in _stack_lines(*each, log.skipped))
-    notes = (*notes_on_releases(resolver.released), *build_problems(resolver.builds))
+    notes = (*release_notes(resolver.released), *build_problems(resolver.builds))
     for sentence in (
         *log.problems,
         *reading.problems,
         *notes,
-        *notes_on_bare_addresses(each for _, found in explained for each in found),
+        *bare_address_notes(each for _, found in explained for each in found),
     ):
         note(sentence)
     _exit_if_empty(explained)
@@ -135,17 +135,17 @@ def _read_log(file: str) -> _Log:
                         f"{printable(file)} is a binary file.", "`framedex core FILE` shows the stacks in a core file."
                     )
                 if len(kept) >= 2 * _MAX_BYTES:
-                    skipped += _skip_lines(kept, releases)
+                    skipped += _drop_early_lines(kept, releases)
     except (OSError, ValueError) as error:
         raise unreadable_error(file, error) from error
     if len(kept) > _MAX_BYTES:
-        skipped += _skip_lines(kept, releases)
+        skipped += _drop_early_lines(kept, releases)
     text = _decode_text(bytes(kept))
     releases.read_text(text)
     return _Log(text, skipped, releases)
 
 
-def _skip_lines(kept: bytearray, releases: StatedReleases) -> int:
+def _drop_early_lines(kept: bytearray, releases: StatedReleases) -> int:
     """Remove the lines before the last `_MAX_BYTES`, parse their releases, and return their number."""
     last = len(kept) - _MAX_BYTES
     end = kept.rfind(b"\n", 0, last) + 1 or last

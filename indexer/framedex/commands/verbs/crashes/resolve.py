@@ -20,8 +20,8 @@ from framedex.commands.inputs.logs import (
     NO_INDEX,
     build_problems,
     make_resolver,
-    notes_on_releases,
     open_resolver,
+    release_notes,
     standard_input,
     unreadable_error,
 )
@@ -133,7 +133,7 @@ class _FrameSources:
     def remarks(self) -> Iterator[str]:
         """Notes about the sources, for the end of the log."""
         if self._resolver is not None:
-            yield from notes_on_releases(self._resolver.released)
+            yield from release_notes(self._resolver.released)
             yield from build_problems(self._resolver.builds)
         if self.is_index_needed:
             yield NO_INDEX

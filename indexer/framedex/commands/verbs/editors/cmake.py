@@ -98,7 +98,7 @@ def cmake(
         raise FramedexError(f"CMake cannot name the folder {tree.root}.", "Rename the folder.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
     if not force:
-        _refuse_foreign(folder)
+        _check_replaceable(folder)
     _create_folder(folder)
     files = {
         str(path): _write_if_changed(path, text)
@@ -140,7 +140,7 @@ def _format_some(paths: Sequence[str]) -> str:
     return f"{', '.join(paths[:_MAX_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _check_replaceable(folder: Path) -> None:
     """Raise FramedexError if one of the output files exists and was not written by this command."""
     for name, is_own in (
         ("CMakeLists.txt", project_files.is_own_cmakelists),

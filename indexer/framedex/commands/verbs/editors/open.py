@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from framedex.commands.inputs.pasted_text import SourceFinder
 
 
-_NEOVIM_TIMEOUT_S = 5.0  # for the reply of a running Neovim
+_NEOVIM_TIMEOUT_S = 5.0  # limit for the reply of a running Neovim
 
 
 @click.command(name="open")
@@ -47,7 +47,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     URL is a terminal link, file://HOST/FILE#LINE, or the address of a line in a public repository. FRAME is a quoted
     frame in any format of `framedex explain`. Paths follow path-map in the settings first. A path from another
     machine is looked up in the index and below the source folders. A symbol is looked up in the index. TEXT of --in
-    counts if the argument alone leads nowhere, or has a file without a line.
+    is used if the argument alone matches nothing, or has a file without a line.
 
     A line of a public repository opens in your checkout, in a source folder or the current one; git maps it from
     another commit. Without a checkout its page opens in $BROWSER or the desktop's browser. Without a browser, as
@@ -148,10 +148,12 @@ def _find_position(place: str, around: str | None, index_path: Path | None) -> F
                 return finder.find(around)
             except FramedexError:
                 raise error from None
-        return found if around is None else _add_line(found, around, finder)
+        return found if around is None else _add_line_from_text(found, around, finder)
 
 
-def _add_line(found: FilePosition | PublicPage, around: str, finder: SourceFinder) -> FilePosition | PublicPage:
+def _add_line_from_text(
+    found: FilePosition | PublicPage, around: str, finder: SourceFinder
+) -> FilePosition | PublicPage:
     """The place with the line from a text around it: `File "x.py", line 12`, if `x.py` was clicked."""
     if isinstance(found, PublicPage) or found.line is not None:
         return found

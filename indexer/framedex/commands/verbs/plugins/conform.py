@@ -117,7 +117,7 @@ def conform(
     paths = [plugin or _mock_path(), *([compare] if compare else [])]
     reports = []
     for path in paths:
-        report = run_checks(path.absolute(), _settings(path, dict(options), device_count, only, jobs, limit))
+        report = run_checks(path.absolute(), _check_settings(path, dict(options), device_count, only, jobs, limit))
         replayed = _check_recordings(path, recorded, rtol, limit, is_confined=is_confined)
         reports.append(replace(report, results=(*report.results, *replayed)))
     for file, text in ((junit, junit_text), (html, page_text)):
@@ -161,7 +161,7 @@ def _check_recordings(
     return results
 
 
-def _settings(
+def _check_settings(
     path: Path,
     options: dict[str, str | int | float | bool],
     devices: int,

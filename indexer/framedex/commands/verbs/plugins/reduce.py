@@ -1,4 +1,4 @@
-"""`framedex reduce`: cut a recording down to a small one that still shows a fault."""
+"""`framedex reduce`: reduce a recording to a small one that still shows a fault."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from framedex.commands.output.terminal import Line, text_line
 if TYPE_CHECKING:
     from framedex.plugins.replay.reduction import Reduction, Trial
 
-_FAILURE = 2  # the exit status if there is nothing to reduce
+_FAILURE = 2  # exit status: the recording does not show the fault
 _LABEL = 11
 
 
@@ -66,9 +66,9 @@ def reduce(
     python: str,
     output: Path,
 ) -> None:
-    """Cut a recording down to a small one that still shows a fault.
+    """Reduce a recording to a small one that still shows a fault.
 
-    CAPTURE as for `framedex replay`. The result has one execution with its arguments, and only the last ops of its
+    CAPTURE is as for `framedex replay`. The result has one execution with its arguments, and only the last ops of its
     program before the fault: fewer than twice as many as necessary. Each attempt runs in its own process. `framedex
     replay NAME.fdxreplay` shows the fault again; NAME.py does so with JAX alone, to attach to a bug report.
 
@@ -80,7 +80,7 @@ def reduce(
 
     try:
         output = recording_path(output)
-        _refuse_foreign(output.with_suffix(".py"))
+        _check_replaceable(output.with_suffix(".py"))
         with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
             target, other = find_targets(plugin, against, python, is_confined=is_confined)
             reference = other or find_reference(target)
@@ -95,27 +95,32 @@ def reduce(
                 reduction = reduce_plan(recording.plan, trial, Path(folder))
             except NoFaultError as error:
                 raise FramedexError(str(error), "Look at `framedex replay` first.") from None
-            print_lines([*_lines(recording, reduction, trial), *_write(recording, reduction, trial.seed, output)])
+            print_lines(
+                [
+                    *_reduction_lines(recording, reduction, trial),
+                    *_write_reduction(recording, reduction, trial.seed, output),
+                ]
+            )
     except FramedexError as error:
         print_error(error)
         ctx.exit(_FAILURE)
 
 
-def _lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list[Line]:
+def _reduction_lines(recording: OpenRecording, reduction: Reduction, trial: Trial) -> list[Line]:
     before, after = (words.count(len(each.executions), "execution") for each in (recording.plan, reduction.plan))
     shown = [
-        _labelled("kept", f"{trial.fault} at {trial.targets[0].name}"),
-        _labelled("reduced", f"{before} to {after}"),
+        _labelled_line("kept", f"{trial.fault} at {trial.targets[0].name}"),
+        _labelled_line("reduced", f"{before} to {after}"),
     ]
     if reduction.ops is not None:
         whole, cut = reduction.ops
-        shown.append(_labelled("program", f"{words.count(whole, 'op')} to {cut:,}"))
+        shown.append(_labelled_line("program", f"{words.count(whole, 'op')} to {cut:,}"))
     if reduction.problem:
-        shown.append(_labelled("program", f"not cut: {reduction.problem}"))
+        shown.append(_labelled_line("program", f"not cut: {reduction.problem}"))
     return shown
 
 
-def _refuse_foreign(script: Path) -> None:
+def _check_replaceable(script: Path) -> None:
     """Raise FramedexError if a file exists that is not a script of an earlier reduction."""
     from framedex.plugins.replay.standalone import SCRIPT_HEAD
 
@@ -129,17 +134,17 @@ def _refuse_foreign(script: Path) -> None:
     )
 
 
-def _write(recording: OpenRecording, reduction: Reduction, seed: int, path: Path) -> list[Line]:
+def _write_reduction(recording: OpenRecording, reduction: Reduction, seed: int, path: Path) -> list[Line]:
     from framedex.plugins.replay.standalone import standalone_script
 
     save_recording(path, reduction.plan, recording, seed)
-    written = [_labelled("wrote", f"{path.name}{format_total_size(path)}")]
+    written = [_labelled_line("wrote", f"{path.name}{format_total_size(path)}")]
     script = standalone_script(recording.command, reduction.text, reduction.arguments, reduction.expected)
     if reduction.text and script is not None:
         write_atomic(path.with_suffix(".py"), script)
-        written.append(_labelled("wrote", path.with_suffix(".py").name))
+        written.append(_labelled_line("wrote", path.with_suffix(".py").name))
     return written
 
 
-def _labelled(label: str, text: str) -> Line:
+def _labelled_line(label: str, text: str) -> Line:
     return text_line(f"{label:<{_LABEL}}{text}")

@@ -1,4 +1,4 @@
-"""`framedex replay`: run a capture again at a plug-in, and compare the results."""
+"""`framedex replay`: replay a capture on a plug-in, and compare the results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from framedex.plugins.replay.plan import Plan
     from framedex.plugins.replay.runner import Target
 
-_FAILURE = 2  # the exit status if there is no answer; 1 means that something differs
+_FAILURE = 2  # exit status: the replay failed. Status 1: results differ.
 
 
 class ExecutionRange(click.ParamType[tuple[int, int]]):
@@ -83,9 +83,9 @@ def replay(
     python: str,
     as_json: bool,
 ) -> None:
-    """Run a capture again at a plug-in, and compare.
+    """Replay a capture on a plug-in, and compare the results.
 
-    CAPTURE is a capture, a file of `framedex reduce`, or a folder of captures, of which the newest counts. Default: the
+    CAPTURE is a capture, a file of `framedex reduce`, or a folder of captures, whose newest is used. Default: the
     newest of this folder. The replay needs neither JAX nor the program: it compiles the recorded programs and repeats
     transfers and executions. It compares what the program read with the contents of `framedex run --contents`: bit by
     bit, or with a tolerance.
@@ -138,7 +138,7 @@ def _replay(
         plan = recording.plan
         numbers = {each.row: number for number, each in enumerate(plan.executions, 1)}
         if options.step is not None:
-            plan = _restrict(plan, *options.step)
+            plan = _restrict_to_executions(plan, *options.step)
         if options.output is not None:
             save_recording(options.output, plan, recording, recording.choose_seed(options.seed))
         target, other = find_targets(plugin, against, python, is_confined=options.is_confined)
@@ -146,7 +146,7 @@ def _replay(
             plan,
             numbers,
             recording.lines,
-            _judge(plan, target, other, options, recording.choose_seed(options.seed)),
+            _judge_results(plan, target, other, options, recording.choose_seed(options.seed)),
             recording.path,
             recording.command,
             target.name,
@@ -155,7 +155,7 @@ def _replay(
         )
 
 
-def _judge(plan: Plan, target: Target, other: Target | None, options: ReplayOptions, seed: int) -> Verdict:
+def _judge_results(plan: Plan, target: Target, other: Target | None, options: ReplayOptions, seed: int) -> Verdict:
     from framedex.plugins.replay.comparison import Tolerance
     from framedex.plugins.replay.judging import judge_against, judge_reads, judge_values
 
@@ -167,11 +167,11 @@ def _judge(plan: Plan, target: Target, other: Target | None, options: ReplayOpti
     else:
         verdict = judge_reads(plan, target, tolerance, seed=seed, repetitions=options.repeat)
     if options.bisect and not verdict.crashes:
-        verdict.bisection = _bisect(plan, target, other, tolerance, verdict, seed)
+        verdict.bisection = _bisect_to_op(plan, target, other, tolerance, verdict, seed)
     return verdict
 
 
-def _bisect(
+def _bisect_to_op(
     plan: Plan, target: Target, other: Target | None, tolerance: Tolerance, verdict: Verdict, seed: int
 ) -> Bisection | None:
     from framedex.plugins.replay.bisection import bisect_difference, bisect_non_finite
@@ -185,7 +185,7 @@ def _bisect(
     return bisect_difference(plan, [target, reference], tolerance, first, seed, is_recorded=other is None)
 
 
-def _restrict(plan: Plan, first: int, last: int) -> Plan:
+def _restrict_to_executions(plan: Plan, first: int, last: int) -> Plan:
     count = len(plan.executions)
     if first > count:
         raise FramedexError(f"There is no execution {first}: the capture has {count}.", "Check --step.")

@@ -160,7 +160,7 @@ class _Age(click.ParamType[int]):
 @click.argument("named", metavar="[ID|NAME...|all]", nargs=-1, type=CaptureIds(may_be_all=True))
 @click.option("--older-than", "age", type=_Age(), help="Captures older than this: 7d, 12h, 30m, 2w.")
 @click.option("--all-but", type=click.IntRange(min=0), metavar="N", help="All but the latest N runs.")
-@click.option("--yes", "is_meant", is_flag=True, help="Confirm a choice by all, --older-than or --all-but.")
+@click.option("--yes", "is_confirmed", is_flag=True, help="Confirm a choice by all, --older-than or --all-but.")
 @click.option("--dry-run", is_flag=True, help="Show the captures without removing them.")
 @click.pass_obj
 def remove_captures(
@@ -168,7 +168,7 @@ def remove_captures(
     named: tuple[tuple[int | str, ...], ...],
     age: int | None,
     all_but: int | None,
-    is_meant: bool,
+    is_confirmed: bool,
     dry_run: bool,
 ) -> None:
     """Remove captures and their rows in the index.
@@ -185,12 +185,12 @@ def remove_captures(
     chosen = known.find(ids) if ids else _select_range([*known.indexed, *known.unindexed], age, all_but)
     folders = _read_folders(chosen)
     if is_range:
-        left = list(_find_protected(known.index, chosen, folders))
+        left = list(_find_protected_captures(known.index, chosen, folders))
         chosen = [capture for capture in chosen if capture not in left]
     if not chosen:
         note("No captures to remove.")
         return
-    if dry_run or (is_range and not is_meant):
+    if dry_run or (is_range and not is_confirmed):
         print_lines(capture_lines(chosen, folders))
         size = words.size(sum(folders[capture.path].size for capture in chosen))
         more = "" if dry_run else " Nothing was removed: --yes removes them."
@@ -206,7 +206,7 @@ def _select_range(captures: Sequence[CaptureRow], age: int | None, all_but: int 
     return [capture for capture in captures if capture.run not in latest and capture.started < before]
 
 
-def _find_protected(
+def _find_protected_captures(
     index: Path, captures: Sequence[CaptureRow], folders: Mapping[str, CaptureFolder]
 ) -> Iterator[CaptureRow]:
     """The captures of a range that only an id can remove. Notes their number and the reason."""

@@ -86,7 +86,7 @@ def index_captures(
     settings = load_settings_here()
     path = writable_index_path(ctx.obj, settings)
     if follow:
-        _follow(path, ctx.obj, captures, sources, settings)
+        _follow_running_programs(path, ctx.obj, captures, sources, settings)
         return
     try:
         report = _update_index(path, ctx.obj, captures, sources, settings, lazy, rebuild)
@@ -106,7 +106,7 @@ def index_captures(
     if report.refused:
         ctx.exit(1)
     if not as_json:
-        note(_next_step(path, report, captures))
+        note(_propose_next_command(path, report, captures))
 
 
 def _update_index(
@@ -133,7 +133,7 @@ def _update_index(
             report = rebuild_index(path, wanted, roots, progress, writer_patience(), settings.path_map, debuginfod)
         else:
             with use_rebuilt_index(path, named, settings, lambda: Store(path, writer_patience())) as store:
-                if store.is_doubtful:
+                if store.was_changed_outside:
                     print_error(changed_index_error(path))
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)
@@ -192,7 +192,7 @@ def _not_indexed_error(capture: Path, error: FramedexError) -> FramedexError:
     return FramedexError(f"{capture} was not indexed: {error.message}", error.remedy)
 
 
-def _follow(
+def _follow_running_programs(
     path: Path, index: Path | None, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings
 ) -> None:
     """Index the finished captures, then follow those that are still being written until Ctrl-C."""
@@ -255,7 +255,7 @@ def _find_captures(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, Fram
     return found, unusable
 
 
-def _next_step(path: Path, report: IndexingReport, named: Sequence[Path]) -> str:
+def _propose_next_command(path: Path, report: IndexingReport, named: Sequence[Path]) -> str:
     from framedex.index import Index
 
     read = {os.path.realpath(capture.path) for capture in report.captures if capture.calls}

@@ -113,7 +113,7 @@ def run(
     The program's output, arguments, exit status and exceptions do not change. The capture goes to .framedex/captures
     in the working folder. With FRAMEDEX_RECORD=0 nothing is recorded. docs/reference/mock-tpu.md lists the machines to
     simulate and the failures to inject, docs/reference/behaviours.md describes --behaviour. The first of several
-    behaviours is the outermost. jaxlib 0.4.13 is recorded at the older TPU C API
+    behaviours is the outermost. jaxlib 0.4.13 is recorded through the older TPU C API
     (docs/explanation/tpu-executor-allocate.md).
     """
     if not program:
@@ -147,7 +147,7 @@ def run(
     outcome = launch(Launch(started.python, started.arguments, output, settings, found, runtime, hang_policy=policy))
     _print_lines(f"framedex: {line}" for line in outcome.summary().splitlines())
     if validate and outcome.captures:
-        _validate(outcome)
+        _print_violations(outcome)
     _exit_like_program(ctx, outcome)
 
 
@@ -157,7 +157,7 @@ def _print_lines(lines: Iterable[str]) -> None:
             click.echo(line, err=True)
 
 
-def _validate(outcome: Outcome) -> None:
+def _print_violations(outcome: Outcome) -> None:
     """Report the broken rules of the C API. A failure is reported, because the program's status must be passed on."""
     from framedex.commands.launching.validation import validation_report
 

@@ -91,7 +91,7 @@ def fetch(
         print_lines(_cache_lines(cache))
         return
     settings = load_settings_here()
-    wanted, failures, states = _find_wanted(ctx.obj, settings, names)
+    wanted, failures, states = _find_sources_to_fetch(ctx.obj, settings, names)
     folders = {each: folder for each in wanted if (folder := find_fetched_checkout(cache, each)) is not None}
     print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     maps = {each: file for each in wanted if keeps_map and (file := find_cached_map(cache, each)) is not None}
@@ -100,7 +100,7 @@ def fetch(
     if missing:
         suppliers = {each: _find_suppliers(each, references, settings) for each in missing}
         print_lines(_plan_lines(missing, suppliers, cache, settings))
-        _confirm(
+        _ask_for_consent(
             missing,
             settings,
             yes,
@@ -120,7 +120,7 @@ def fetch(
         _import_maps(ctx.obj, settings, cache, maps)
     elif folders:
         _index_sources(ctx.obj, settings, cache, list(folders.values()))
-        _note_duplicates(cache, folders, states)
+        _note_duplicate_sources(cache, folders, states)
     for failure in failures:
         print_error(failure)
     if failures:
@@ -138,7 +138,7 @@ def _download_maps(address: str) -> None:
         print_lines([text_line("No release map is newer than those here.")])
 
 
-def _find_wanted(
+def _find_sources_to_fetch(
     index_path: Path | None, settings: Settings, names: Sequence[str]
 ) -> tuple[list[WantedCommit], list[FramedexError], Sequence[RootState]]:
     """The sources to fetch, an error for each name without a known commit, and the states of the source folders."""
@@ -164,9 +164,9 @@ def _find_wanted(
 
 def _find_suppliers(wanted: WantedCommit, references: Sequence[Path], settings: Settings) -> list[ObjectSource]:
     """The repositories that supply a source. Raises FramedexError if a reference is not a clone."""
-    from framedex.sources.fetching.suppliers import Clone, supplier_at
+    from framedex.sources.fetching.suppliers import Clone, open_supplier
 
-    return [*map(Clone.at, references), supplier_at(settings.mirrors.get(wanted.component, wanted.repository))]
+    return [*map(Clone.open, references), open_supplier(settings.mirrors.get(wanted.component, wanted.repository))]
 
 
 def _plan_lines(
@@ -191,7 +191,7 @@ def _plan_lines(
         yield text_line(f"     {each.size(is_first=is_first_fetch)}", "dim")
 
 
-def _confirm(
+def _ask_for_consent(
     missing: Sequence[WantedCommit], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]
 ) -> None:
     """Return if the user agrees to the plan. Raises FramedexError otherwise, or without a terminal for the question.
@@ -323,7 +323,9 @@ def _import_maps(
     print_lines(line for each in imported for line in imported_map_lines(each))
 
 
-def _note_duplicates(cache: SourceCache, folders: Mapping[WantedCommit, Path], states: Sequence[RootState]) -> None:
+def _note_duplicate_sources(
+    cache: SourceCache, folders: Mapping[WantedCommit, Path], states: Sequence[RootState]
+) -> None:
     """Note the user's own source folders that have the same component at another commit."""
     fetched = {each.component for each in folders}
     for state in states:

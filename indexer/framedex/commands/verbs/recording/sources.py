@@ -65,12 +65,12 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         frames = index.sources.frames({str(state.path): state.component or "" for state in states})
     missing = builds_without_root(states, builds)
     if as_json:
-        document = _document(states, missing) | {"maps": [asdict(each) for each in maps]}
+        document = _sources_document(states, missing) | {"maps": [asdict(each) for each in maps]}
         print_json({"components": [asdict(each) | {"frames": each.frames} for each in frames]} | document)
         return
     if frames:
         print_lines([*frame_source_lines(frames), *improvement_lines(frames), ()])
-    print_lines([line for state in states for line in _root_lines(state)])
+    print_lines([line for state in states for line in _source_folder_lines(state)])
     print_lines(line for each in maps for line in _map_lines(each, builds))
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
@@ -139,7 +139,7 @@ def _find_known_root(folder: Path, known: set[str]) -> str:
     raise FramedexError(f"{folder} is not a source folder of this index.", "`framedex sources` lists them.")
 
 
-def _root_lines(state: RootState) -> Iterator[Line]:
+def _source_folder_lines(state: RootState) -> Iterator[Line]:
     checkout = state.checkout
     facts = [f"{words.count(state.files, 'file')} read"]
     if state.component is not None:
@@ -189,7 +189,7 @@ def _read_builds(index: Index) -> Sequence[Build]:
     return with_cached_pins(builds)
 
 
-def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
+def _sources_document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
     roots = []
     for state in states:
         document = asdict(state) | {"path": str(state.path)}
@@ -216,14 +216,16 @@ def frame_source_lines(components: Sequence[ComponentFrames]) -> Iterator[Line]:
         for source in component.sources:
             before = f"{row_text(shown, widths, 0)}  {source.frames:>{room},}  {_format_source_kind(source)}"
             yield (
-                (Span(f"{before} "), Span(printable(source.folder), elastic=True)) if source.folder else (Span(before),)
+                (Span(f"{before} "), Span(printable(source.folder), can_shorten=True))
+                if source.folder
+                else (Span(before),)
             )
             shown = ("",) * len(cells)
     here = sum(each.count(LineSource.SOURCE_FOLDER, LineSource.FILE_HERE) for each in components)
     public = sum(source.public for each in components for source in each.sources)
     yield text_line(
-        f"{words.count(total, 'frame')}: {here:,} lead to a file here, {public:,} to a public page,"
-        f" {total - here - public:,} nowhere.",
+        f"{words.count(total, 'frame')}: {here:,} have a local file, {public:,} a public page,"
+        f" {total - here - public:,} neither.",
         "head",
     )
 

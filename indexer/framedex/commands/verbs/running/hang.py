@@ -12,14 +12,14 @@ from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.render_live import diagnosis_lines
 from framedex.commands.output.terminal import Line, text_line
-from framedex.live.look import look_at
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import target_of_capture
 
 if TYPE_CHECKING:
     from framedex.fleet.running.reports import JobReport
     from framedex.fleet.running.states import RunningJob
     from framedex.live.diagnosis import Diagnosis
-    from framedex.live.model import Look
+    from framedex.live.model import ProcessSnapshot
 
 
 @click.command()
@@ -46,43 +46,43 @@ if TYPE_CHECKING:
 def hang(
     ctx: click.Context, process: str | None, between: float, patience: float, exit_code: bool, as_json: bool
 ) -> None:
-    """Say why a process hangs, with the line of the cause.
+    """Explain why a process hangs, with the line of the cause.
 
     PID is a process, recorded or not; CAPTURE is a capture or a folder of captures. Default: this folder's newest
     recording of a running process, otherwise its newest recording. If that is a rank of a job, the default is the job.
     `hang` needs no index. JOB is a folder with captures of several ranks. `hang` finds the rank that the others wait
-    for, like `ranks`, and says why that rank does not continue.
+    for, like `ranks`, and explains why that rank does not continue.
 
-    `hang` looks twice. New calls between the two looks are progress. Without progress, it follows the waits from the
-    main thread to their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes, sleeps or
-    waits for input does not count as a hang, unless it keeps the GIL from other threads.
+    `hang` observes the process twice. New calls between the observations are progress. Without progress, it traces the
+    waits from the main thread to their cause: a lock, the GIL, a callback, a queue, a device. A thread that computes,
+    sleeps or waits for input does not count as a hang, unless it keeps the GIL from other threads.
     """
     from framedex.live.diagnosis import Verdict, diagnose
 
     target, job = find_process(process)
-    report = _report(job, patience) if job is not None else None
+    report = _job_report(job, patience) if job is not None else None
     targets = [target] if report is None else [target_of_capture(each.capture) for each in report.suspects]
-    before = [look_at(each) for each in targets]
-    if any(look.may_continue for look in before):
+    before = [take_snapshot(each) for each in targets]
+    if any(snapshot.may_continue for snapshot in before):
         time.sleep(between)
-    after = [look_at(each) for each in targets]
-    found = [(diagnose(*looks, patience), looks[1]) for looks in zip(before, after, strict=True)]
+    after = [take_snapshot(each) for each in targets]
+    found = [(diagnose(*snapshots, patience), snapshots[1]) for snapshots in zip(before, after, strict=True)]
     if as_json:
-        print_json(_document(report, found))
+        print_json(_hang_document(report, found))
     else:
-        print_lines(_lines(report, found))
+        print_lines(_hang_lines(report, found))
     is_hang = any(diagnosis.verdict is Verdict.HANG for diagnosis, _ in found)
     if exit_code and (is_hang or (report is not None and report.has_waits)):
         ctx.exit(1)
 
 
-def _report(job: RunningJob, patience: float) -> JobReport:
+def _job_report(job: RunningJob, patience: float) -> JobReport:
     from framedex.fleet.running.reports import report_job
 
     return report_job(job, patience)
 
 
-def _lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> Iterator[Line]:
+def _hang_lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> Iterator[Line]:
     if report is None:
         yield from diagnosis_lines(*found[0])
         return
@@ -95,7 +95,7 @@ def _lines(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) ->
         yield from diagnosis_lines(*each)
 
 
-def _document(report: JobReport | None, found: Sequence[tuple[Diagnosis, Look]]) -> dict[str, Any]:
+def _hang_document(report: JobReport | None, found: Sequence[tuple[Diagnosis, ProcessSnapshot]]) -> dict[str, Any]:
     from framedex.live.documents import diagnosis_document
 
     documents = [diagnosis_document(*each) for each in found]

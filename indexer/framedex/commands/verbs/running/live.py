@@ -14,9 +14,9 @@ import click
 from framedex.base.errors import FramedexError
 from framedex.commands.inputs.processes import find_process
 from framedex.commands.output.console import json_option, print_json, print_lines
-from framedex.commands.output.render_live import look_lines
-from framedex.live.look import look_at
-from framedex.live.model import Look, ProcessState
+from framedex.commands.output.render_live import snapshot_lines
+from framedex.live.model import ProcessSnapshot, ProcessState
+from framedex.live.snapshot import take_snapshot
 from framedex.live.targets import target_of_capture
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from framedex.live.targets import Target
 
 _INTERVAL_S = 1.0
-_MAX_RANKS = 16  # of a job that are printed
+_MAX_RANKS = 16  # maximum number of ranks printed
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # cursor to the first row, erase the screen and what has scrolled out of it
 
 
@@ -60,57 +60,60 @@ def live(
                 "--native shows one process.",
                 "Name the process id or the capture of a rank; `framedex ranks` lists them.",
             )
-        _show_native(index_path, look_at(target), all_frames=all_frames, as_json=as_json)
+        _show_native(index_path, take_snapshot(target), all_frames=all_frames, as_json=as_json)
         return
     if as_json:
-        print_json(_document(target, job))
+        print_json(_live_document(target, job))
         return
     if once or not sys.stdout.isatty():
-        print_lines(_lines(target, job, all_frames=all_frames))
+        print_lines(_live_lines(target, job, all_frames=all_frames))
         return
     with suppress(KeyboardInterrupt):
         while True:
-            lines = tuple(_lines(target, job, all_frames=all_frames))
+            lines = tuple(_live_lines(target, job, all_frames=all_frames))
             click.echo(_CLEAR, nl=False)
             print_lines(lines)
             time.sleep(_INTERVAL_S)
 
 
-def _lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
+def _live_lines(target: Target, job: RunningJob | None, *, all_frames: bool) -> Iterator[Line]:
     if job is None:
-        return look_lines(look_at(target), all_frames=all_frames)
-    from framedex.commands.output.render_ranks import rank_look_lines
+        return snapshot_lines(take_snapshot(target), all_frames=all_frames)
+    from framedex.commands.output.render_ranks import rank_snapshot_lines
 
-    return rank_look_lines(_look_at_ranks(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
+    return rank_snapshot_lines(_take_rank_snapshots(job.ranks[:_MAX_RANKS]), len(job.ranks), all_frames=all_frames)
 
 
-def _document(target: Target, job: RunningJob | None) -> dict[str, Any]:
-    from framedex.live.documents import look_document
+def _live_document(target: Target, job: RunningJob | None) -> dict[str, Any]:
+    from framedex.live.documents import snapshot_document
 
     if job is None:
-        return look_document(look_at(target))
-    looks = _look_at_ranks(job.ranks)
-    return {"job": job.name, "ranks": [{"rank": rank, "look": look_document(look)} for rank, look in looks.items()]}
+        return snapshot_document(take_snapshot(target))
+    snapshots = _take_rank_snapshots(job.ranks)
+    return {
+        "job": job.name,
+        "ranks": [{"rank": rank, "look": snapshot_document(snapshot)} for rank, snapshot in snapshots.items()],
+    }
 
 
-def _look_at_ranks(ranks: Iterable[RankState]) -> dict[int, Look]:
-    return {each.rank: look_at(target_of_capture(each.capture)) for each in ranks}
+def _take_rank_snapshots(ranks: Iterable[RankState]) -> dict[int, ProcessSnapshot]:
+    return {each.rank: take_snapshot(target_of_capture(each.capture)) for each in ranks}
 
 
-def _show_native(index_path: Path | None, look: Look, *, all_frames: bool, as_json: bool) -> None:
+def _show_native(index_path: Path | None, snapshot: ProcessSnapshot, *, all_frames: bool, as_json: bool) -> None:
     from framedex.commands.inputs.native_names import name_native_frames
-    from framedex.commands.output.render_native import native_look_document, native_look_lines
+    from framedex.commands.output.render_native import native_snapshot_document, native_snapshot_lines
     from framedex.live.native.stopped import read_living_stacks
 
-    if look.state in (ProcessState.ENDED, ProcessState.ELSEWHERE):
+    if snapshot.state in (ProcessState.ENDED, ProcessState.ELSEWHERE):
+        state = "has ended" if snapshot.state is ProcessState.ENDED else f"is {snapshot.state}"
         raise FramedexError(
-            f"Process {look.pid} {'has ended' if look.state is ProcessState.ENDED else f'is {look.state}'}: it has no"
-            " native frames here.",
+            f"Process {snapshot.pid} {state}: it has no native frames here.",
             "If it crashed, `framedex core FILE` shows the stacks in its core file.",
         )
-    stacks = read_living_stacks(look.pid)
+    stacks = read_living_stacks(snapshot.pid)
     names = name_native_frames(stacks, index_path)
     if as_json:
-        print_json(native_look_document(look, stacks, names))
+        print_json(native_snapshot_document(snapshot, stacks, names))
     else:
-        print_lines(native_look_lines(look, stacks, names, all_frames=all_frames))
+        print_lines(native_snapshot_lines(snapshot, stacks, names, all_frames=all_frames))

@@ -28,7 +28,7 @@ from framedex.commands.output.console import json_option, print_json, print_line
 def ranks(
     ctx: click.Context, folders: tuple[Path, ...], job: str | None, patience: float, exit_code: bool, as_json: bool
 ) -> None:
-    """Say which rank the others of a job wait for, and its line.
+    """Find the rank that the others of a job wait for, and its line.
 
     FOLDER has the captures of all ranks, such as a folder on shared storage. Default: .framedex/captures. The job may
     be running, hung or killed. `ranks` only reads it, and needs no index.

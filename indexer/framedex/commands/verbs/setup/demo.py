@@ -114,7 +114,7 @@ def _run_step(ctx: click.Context, arguments: Sequence[str], folder: Path) -> Non
     print_lines([(), _step_heading(arguments)])
     sys.stdout.flush()
     cli = f"from framedex.commands.main import cli; cli(prog_name={absolute_typed_command()!r})"
-    with supervise([*own_code_command(cli, ()), *arguments], without_user_settings(os.environ), folder) as process:
+    with supervise([*own_code_command(cli, ()), *arguments], demo_environment(os.environ), folder) as process:
         status = process.wait()
     if status in (-signal.SIGINT, 128 + signal.SIGINT):
         raise KeyboardInterrupt
@@ -179,12 +179,12 @@ def find_mock_sources() -> Path | None:
     root = find_checkout()
     try:
         folder = root / "native" if root else shipped_sources()
-    except FileNotFoundError:  # the recording reports it, with a remedy
+    except FileNotFoundError:  # `framedex run` reports the missing files with a remedy
         return None
     return folder if folder.is_dir() else None
 
 
-def without_user_settings(environment: Mapping[str, str]) -> dict[str, str]:
+def demo_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """A copy of the environment without the variables that would change the demo."""
     return {
         name: value
@@ -218,15 +218,15 @@ def _write_demo_files(folder: Path) -> None:
     if _is_as_shipped(folder, PROGRAM_NAME):
         return
     names = sorted(path.name for path in folder.iterdir())
-    strange = [name for name in names if not _is_as_shipped(folder, name)]
-    if PROGRAM_NAME in strange:
+    foreign_files = [name for name in names if not _is_as_shipped(folder, name)]
+    if PROGRAM_NAME in foreign_files:
         raise FramedexError(
             f"{printable(os.fspath(folder / PROGRAM_NAME))} differs from the demo's program, so it was not replaced.",
             f"Record it in its folder: `framedex run {PROGRAM_NAME}`\n{_OTHER_FOLDER}",
         )
-    if strange:
+    if foreign_files:
         raise FramedexError(
-            f"{printable(os.fspath(folder))} contains other files: {printable(strange[0])}. Nothing was written.",
+            f"{printable(os.fspath(folder))} contains other files: {printable(foreign_files[0])}. Nothing was written.",
             _OTHER_FOLDER,
         )
     for name in _DEMO_FILES:

@@ -135,7 +135,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for totals in sources.totals:
         yield text_line(_totals_text(totals))
     if sources.macros:
-        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to parse the code that uses them")
+        yield text_line(f"{words.count(sources.macros, 'macro')} read from #define, to parse the code that uses them")
     for problem in sources.problems:
         yield proposal_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)

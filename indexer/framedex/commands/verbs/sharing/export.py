@@ -46,7 +46,7 @@ def export(
     name: str,
     output: Path,
     weight: str | None,
-    wanted: CallFilter,
+    call_filter: CallFilter,
     chosen: CaptureSelection | None,
 ) -> None:
     """Export calls for Perfetto, pprof, speedscope and others.
@@ -66,9 +66,9 @@ def export(
     with open_whole_runs(index_path, chosen) as (index, _), index.reading():
         from framedex.export.content import ExportContent
 
-        content = ExportContent(index, wanted)
+        content = ExportContent(index, call_filter)
         if not content.has_calls:
-            exit_nothing_found(explain_no_matches(index, wanted))
+            exit_nothing_found(explain_no_matches(index, call_filter))
         main_weight = content.default_weight if weight is None else Weight(weight)
         written = [output]
         if export_format.tables:

@@ -75,9 +75,9 @@ def _print_compacted(result: CompactionResult) -> None:
 @store_option
 @click.option("--before", metavar="DAY", help="Captures before this day, such as 2026-11-24 (UTC).")
 @click.option("--job", help="Captures of this job. With --before: both must match.")
-@click.option("--yes", "is_meant", is_flag=True, help="Confirm.")
+@click.option("--yes", "is_confirmed", is_flag=True, help="Confirm.")
 @json_option
-def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: bool, as_json: bool) -> None:
+def drop_from_fleet(store: str, before: str | None, job: str | None, is_confirmed: bool, as_json: bool) -> None:
     """Drop the captures before a day, or of a job.
 
     Without --yes the command shows the captures that it would drop. Dropped captures disappear from all answers at
@@ -96,9 +96,9 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: b
     job = None if job is None else to_storable(job)
     place = StoreRoot(store)
     found = extent_to_drop(place, before, job)
-    swept = drop(place, before, job) if is_meant else None
+    swept = drop(place, before, job) if is_confirmed else None
     if as_json:
-        dropped = {"dropped": is_meant, "captures": asdict(found) if found else None}
+        dropped = {"dropped": is_confirmed, "captures": asdict(found) if found else None}
         print_json({"store": store, **dropped, "swept": asdict(swept) if swept else None})
         return
     if found is None:
@@ -111,7 +111,7 @@ def drop_from_fleet(store: str, before: str | None, job: str | None, is_meant: b
         note(f"{words.count(swept.waiting, 'unused file')} can be deleted in an hour: run drop or compact again then.")
     for problem in () if swept is None else swept.left_out:
         note(problem)
-    if found is not None and not is_meant:
+    if found is not None and not is_confirmed:
         note("Nothing was dropped: --yes drops them.")
 
 

@@ -91,21 +91,21 @@ def _pull_captures(
     from framedex.index import Store
 
     pulled, refused = [], []
-    with StoreConnection(StoreRoot(store)) as asking:
-        rows = chosen.rows(asking)
+    with StoreConnection(StoreRoot(store)) as connection:
+        rows = chosen.rows(connection)
         with (
             use_rebuilt_index(path, named_path, settings, lambda: Store(path, writer_patience())) as index,
             progress_on_terminal() as progress,
         ):
             how = (absolute(path).parent / "captures", settings.sources, progress, settings.path_map)
-            for row, done in pull_captures(asking, rows, index, *how):
+            for row, done in pull_captures(connection, rows, index, *how):
                 if isinstance(done, FramedexError):
                     print_error(done)
                     refused.append({"capture": row["capture"], "problem": done.message, "remedy": done.remedy})
                 else:
                     pulled.append((row, done))
             index.seal()
-        for problem in asking.left_out:
+        for problem in connection.left_out:
             note(problem)
     return pulled, refused
 

@@ -1,4 +1,4 @@
-"""`framedex fleet query`: query a store by SQL or by a prepared question."""
+"""`framedex fleet query`: query a store by SQL or by a prepared query."""
 
 from __future__ import annotations
 
@@ -18,52 +18,54 @@ from framedex.commands.output.terminal import Line, Span, column_widths, row_tex
 if TYPE_CHECKING:
     from framedex.fleet.store_queries import QueryResult
 
-_MAX_SHOWN = 100  # rows of a prepared question
+_MAX_SHOWN = 100  # rows of a prepared query
 
 
 @click.command("query")
-@click.argument("question", metavar="[QUESTION|SQL]", required=False)
+@click.argument("query", metavar="[NAME|SQL]", required=False)
 @store_option
 @json_option
-def query_fleet(question: str | None, store: str, as_json: bool) -> None:
-    """Query all captures of a store, by a prepared question or SQL.
+def query_fleet(query: str | None, store: str, as_json: bool) -> None:
+    """Query all captures of a store, by a prepared query or SQL.
 
-    Without an argument: list the questions, and the views with their columns. SQL is one SELECT for DuckDB. With
-    --json a prepared question includes its SQL.
+    Without an argument: list the prepared queries, and the views with their columns. SQL is one SELECT for DuckDB. With
+    --json a prepared query includes its SQL.
     """
-    from framedex.fleet.questions import QUESTIONS
+    from framedex.fleet.prepared_queries import PREPARED_QUERIES
     from framedex.fleet.store_queries import StoreConnection
     from framedex.fleet.store_root import StoreRoot
 
-    sql = question
-    if question is not None and len(question.split()) < 2:
-        sql = QUESTIONS[_check_question(question.strip(), list(QUESTIONS))].sql
-    with StoreConnection(StoreRoot(store)) as asking:
-        answer = asking.query(sql)
+    sql = query
+    if query is not None and len(query.split()) < 2:
+        sql = PREPARED_QUERIES[_check_name(query.strip(), list(PREPARED_QUERIES))].sql
+    with StoreConnection(StoreRoot(store)) as connection:
+        answer = connection.query(sql)
     if as_json:
         document: dict[str, Any] = {"store": store, "sql": sql, "columns": list(answer.columns)}
-        document |= {"questions": {name: each.description for name, each in QUESTIONS.items()}} if sql is None else {}
+        document |= (
+            {"questions": {name: each.description for name, each in PREPARED_QUERIES.items()}} if sql is None else {}
+        )
         print_json(
             document | {"rows": [list(map(_to_json_value, row)) for row in answer.rows], "left_out": answer.left_out}
         )
     else:
         if sql is None:
-            width = max(map(len, QUESTIONS))
-            print_lines(text_line(f"{name:{width}}  {each.description}") for name, each in QUESTIONS.items())
+            width = max(map(len, PREPARED_QUERIES))
+            print_lines(text_line(f"{name:{width}}  {each.description}") for name, each in PREPARED_QUERIES.items())
             print_lines([()])
-        print_lines(_answer_lines(answer, None if sql == question else _MAX_SHOWN))
+        print_lines(_answer_lines(answer, None if sql == query else _MAX_SHOWN))
         for problem in answer.left_out:
             note(problem)
     if not answer.rows:
         exit_nothing_found("No rows in the store match.")
 
 
-def _check_question(name: str, questions: list[str]) -> str:
-    if name not in questions:
-        similar = nearest_name(name, questions)
+def _check_name(name: str, names: list[str]) -> str:
+    if name not in names:
+        similar = nearest_name(name, names)
         raise FramedexError(
-            f"There is no question {name!r}.",
-            f"Did you mean {similar!r}?" if similar else f"Questions: {', '.join(questions)}. Or give a SELECT.",
+            f"There is no prepared query {name!r}.",
+            f"Did you mean {similar!r}?" if similar else f"Prepared queries: {', '.join(names)}. Or write a SELECT.",
         )
     return name
 

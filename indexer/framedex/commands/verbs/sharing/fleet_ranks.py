@@ -68,9 +68,9 @@ def compare_fleet_ranks(
     from framedex.fleet.store_queries import StoreConnection
     from framedex.fleet.store_root import StoreRoot
 
-    with StoreConnection(StoreRoot(store)) as asking:
-        found = compare(asking, job, round(floor * _NS_PER_MS))
-        left_out = tuple(asking.left_out)
+    with StoreConnection(StoreRoot(store)) as connection:
+        found = compare(connection, job, round(floor * _NS_PER_MS))
+        left_out = tuple(connection.left_out)
     if as_json:
         print_json(ranks_document(found, left_out))
     else:

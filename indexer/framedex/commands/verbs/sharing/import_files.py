@@ -65,10 +65,10 @@ def import_files(
 
 def _is_readable(file: Path) -> bool:
     """Whether a file has a supported format. Prints the error otherwise, before an empty index is created."""
-    from framedex.imports.reading import format_of
+    from framedex.imports.reading import detect_format
 
     try:
-        format_of(file)
+        detect_format(file)
     except FramedexError as error:
         print_error(error)
         return False

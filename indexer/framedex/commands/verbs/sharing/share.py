@@ -116,12 +116,12 @@ def _find_capture(index: Index, chosen: CaptureSelection) -> CaptureRow:
 
 def _create_redactor(row: CaptureRow, index: Path, packages: Sequence[str]) -> Redactor:
     from framedex.sharing.redaction import Redactor
-    from framedex.sharing.secrets import secrets_here
+    from framedex.sharing.secrets import collect_secrets
 
     metadata = Metadata.parse(row.metadata_text)
     project = index.absolute().parent
     projects = [str(project.parent if project.name == ".framedex" else project), metadata.cwd or ""]
-    return Redactor(secrets_here(metadata), projects, packages or None)
+    return Redactor(collect_secrets(metadata), projects, packages or None)
 
 
 def _report_lines(capture: int, result: SharingResult, redactor: Redactor | None) -> Iterator[Line]:

@@ -31,7 +31,7 @@ from framedex.index.read.rows import (
     read_frame_chain,
 )
 from framedex.index.read.spans import IdRange, iter_call_ranges, iter_calls
-from framedex.index.read.subjects import answer_of_boundary
+from framedex.index.read.subjects import scope_of_boundary
 from framedex.model import FrameRole
 
 if TYPE_CHECKING:
@@ -163,11 +163,11 @@ class Calls:
         return None if row is None else name_objects(self.reader, [build_call(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """Return the latest call of the boundary function of this name, or of the only one that ends with it; or None.
+        """Return the latest call that a name selects; None if it selects none.
 
-        Otherwise it is the latest call that passes a function of the user's own of this name. The next choices are the
-        only boundary function that contains the name, then any function of this name. Raises FramedexError with a list
-        of names if several match.
+        A name first selects the boundary function of this name, or the only one whose name ends with it. Next are the
+        user's own functions, then the only boundary function whose name contains it. Any other function is last. Raises
+        FramedexError with a list of names if several boundary functions match.
         """
         from framedex.index.ask.name.functions import match_functions
 
@@ -191,7 +191,7 @@ class Calls:
                 listed.append(f"{'':8}  and {words.count(len(ranked) - _MAX_CANDIDATES, 'more function')}")
             raise FramedexError(
                 "\n".join([f"'{name}' matches several called functions:", *listed]),
-                "Give a longer part of the name.",
+                "Specify a longer part of the name.",
             )
         return self._find_latest_of_boundaries(matching)
 
@@ -228,12 +228,12 @@ class Calls:
         return None if row is None else self.get(row[0])
 
     def answer_of(self, call: CallRow) -> AnswerScope:
-        """Return the capture of an answer about the latest call of a boundary function."""
-        return answer_of_boundary(self.reader, call.capture, call.function)
+        """Return the scope of an answer about the latest call of a boundary function: the call's capture."""
+        return scope_of_boundary(self.reader, call.capture, call.function)
 
     def trace(self, call_id: int) -> Trace | None:
         """Return the call with every frame of its stack, outermost first; None if there is no such call."""
-        # Imported here because lists of calls need no traces.
+        # Imported here, because queries for lists of calls need no traces.
         from framedex.index.ask.ffi_sites import find_origin
         from framedex.model import MergeOutcome, Trace
 

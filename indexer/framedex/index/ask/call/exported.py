@@ -142,7 +142,7 @@ class ExportedCalls:
     def rows(self, thread: int | None = None) -> Iterator[Row]:
         """Yield (id, kind, enclosing call or None, start, duration, arguments id) per call, by start.
 
-        The calls are of all threads, capture by capture, or of one thread. A negative duration: the call had not
+        The calls are of all threads, capture by capture, or of one thread. The duration is negative if the call had not
         returned.
         """
         chosen = [

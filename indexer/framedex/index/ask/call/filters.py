@@ -176,7 +176,7 @@ def find_working_boundaries(reader: Reader) -> list[int]:
 def _build_call_conditions(
     reader: Reader, call_filter: CallFilter, first: int, last: int
 ) -> tuple[tuple[int, int], str, Sequence[object]]:
-    """Return the ids of a capture that can pass the filter, and its condition on single calls, as in `Passing`."""
+    """Return the ids of a capture that can pass the filter, and its condition on single calls, as in `PassingCalls`."""
     parts: list[str] = []
     parameters: list[object] = []
     if call_filter.after is not None:

@@ -187,7 +187,7 @@ def _add_names(reader: Reader, capture: int, calls: dict[int, CallRow], names: l
 
 
 class _ObjectLookup:
-    """Maps (address, time) to an object of a capture: the last one born there by that time.
+    """Maps (address, time) to an object of a capture: the last one created there by that time.
 
     Objects are numbered in order of birth, so a time is an id, and an index has the ids of each address. Any lookup
     costs two searches, regardless of the number of objects at an address. Both run in memory if few births lie between

@@ -57,14 +57,14 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
 
 
 def outward_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
-    """Return the user's lines outward of each stack's innermost one, nearest first."""
+    """Return the user's lines that led to each stack's innermost user line, nearest first."""
     node_of = python_nodes(reader, stacks)
     found = outward_lines_of_nodes(reader, node_of.values())
     return {stack: found.get(node, ()) for stack, node in node_of.items()}
 
 
 def outward_lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, tuple[PythonLine, ...]]:
-    """Return the user's lines outward of the innermost one for tree paths, by innermost node, if there are any."""
+    """Return the user's lines that led to the innermost user line of tree paths, by the path's innermost node."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("
         f" SELECT id, user_node FROM nodes WHERE id {IN_JSON} AND user_node"

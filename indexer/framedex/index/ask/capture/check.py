@@ -18,7 +18,7 @@ from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.plugins.validation import RULES_BY_NAME
 from framedex.programs.sizes import find_unused_donations
-from framedex.texts.captures import doubts, stopped_early, unrecorded_queries
+from framedex.texts.captures import data_problems, early_stop_text, unrecorded_queries
 from framedex.texts.errors import ErrorCode, error_name, message_with_code
 
 _MAX_NAMES = 5  # limit of object names in a finding
@@ -85,14 +85,14 @@ def _explain_skipped_object_checks(capture: CaptureRow) -> Iterator[str]:
             f" so creations and destructions may be missing. {unrecorded_queries(capture.stops)}".rstrip()
         )
     elif capture.stops:
-        stopped = stopped_early(capture.stops)
+        stopped = early_stop_text(capture.stops)
         yield f"Objects were not checked, because creations and destructions may be missing. {stopped}"
 
 
 def _explain_doubts(capture: CaptureRow) -> Iterator[str]:
     if capture.stops and Metadata.parse(capture.metadata_text).selected_by:
-        yield stopped_early(capture.stops)
-    if doubts(capture.problems):
+        yield early_stop_text(capture.stops)
+    if data_problems(capture.problems):
         yield "The capture is incomplete (`framedex captures` says why), so some findings may have another cause."
 
 
@@ -110,7 +110,7 @@ def _find_errors(reader: Reader, capture: CaptureRow) -> Iterator[_FindingGroup]
         is_missing = error == ErrorCode.UNIMPLEMENTED
         kind, severity = ("unimplemented", Severity.NOTE) if is_missing else ("error", Severity.ERROR)
         yield _FindingGroup(
-            Finding(kind, severity, f"answered {message_with_code(error, message)}", function, count, call), stack
+            Finding(kind, severity, f"returned {message_with_code(error, message)}", function, count, call), stack
         )
 
 
@@ -219,7 +219,7 @@ def _find_lifetime_violations(reader: Reader, capture: CaptureRow) -> Iterator[_
         rule = RULES_BY_NAME[kind]
         message = rule.format_message(noun, earlier)
         if error > 0:
-            message += f", and answered {error_name(error)}"
+            message += f", and returned {error_name(error)}"
         finding = Finding(kind, rule.severity, message, function, 1, call, earlier_call)
         yield _FindingGroup(finding, stack, names=[(call, f"{noun}#{number}")])
 
@@ -248,7 +248,7 @@ def _find_undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_FindingG
                     Severity.WARNING if is_leak else Severity.NOTE,
                     RULES_BY_NAME["leak"].format_message(noun)
                     if is_leak
-                    else f"created {words.add_article(noun)} that was still there when the recording ended",
+                    else f"created {words.add_article(noun)} that still existed when the recording ended",
                     names[boundary],
                     0,
                     call,

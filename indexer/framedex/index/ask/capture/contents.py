@@ -99,7 +99,8 @@ def _read_tree(reader: Reader, capture: int) -> CaptureTree:
 def boundary_totals(subject: CaptureQuery, text: str = "") -> list[BoundaryTotals]:
     """Return the boundary functions of the capture, longest total duration first; a text restricts their calls.
 
-    A call passes if its boundary function, an argument, or a function or file of its stack contains the text.
+    A call contains the text if its boundary function, an argument, or a function or file of its stack contains the
+    text.
     """
     reader, capture = subject.reader, subject.capture
     if text:
@@ -143,7 +144,7 @@ def calls_of_boundary(
     limit: int = PAGE_CALLS,
     offset: int = 0,
 ) -> list[CallRow]:
-    """Return a page of the calls of a boundary function (`BoundaryTotals.id`) that pass the text, by start time.
+    """Return a page of the calls of a boundary function (`BoundaryTotals.id`) that contain the text, by start time.
 
     `longest_first` sorts by duration, which reads all of them. Objects are named.
     """
@@ -181,8 +182,8 @@ def calls_of_boundary(
 class _TextMatches:
     """The parts of a capture that contain a text: boundary functions, stacks and arguments.
 
-    `stacks` is JSON for `IN_JSON`. `condition` covers further calls, is on `call_rows c` and `call_kinds k`, and takes
-    `parameters`. If `first` and `last` are not 0, only calls between them fulfil it.
+    `stacks` is JSON for `IN_JSON`. `condition`, with its `parameters`, is SQL on `call_rows c` and `call_kinds k` that
+    matches further calls. If `first` and `last` are not 0, only calls between these ids can match it.
     """
 
     boundaries: frozenset[int]

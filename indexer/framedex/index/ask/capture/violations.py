@@ -41,7 +41,7 @@ from framedex.plugins.validation.start import find_early_calls
 from framedex.programs.objects import ViolationKind
 
 _PJRT = "pjrt"
-_FIRST_CALLS = 8  # more than a client makes before it initialises the plug-in
+_MAX_FIRST_CALLS = 8  # more calls than a client makes before it initialises the plug-in
 _CALLS_BY_KIND = (
     f"{KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN threads t ON t.id = k.thread"
     " CROSS JOIN arguments a ON a.id = c.arguments"
@@ -56,25 +56,25 @@ def find_violations(reader: Reader, capture: int, *, is_whole: bool) -> Iterator
     calls = _ApiCalls(reader, capture)
     if not calls.functions:
         return
-    suspects = [*calls.of([TABLE_FUNCTION]), *calls.suspects()]
+    suspects = [*calls.read_calls([TABLE_FUNCTION]), *calls.read_suspicious()]
     yield from find_boundary_violations(suspects)
     yield from find_null_handles(suspects)
-    failed = calls.failed()
-    yield from find_refused_buffers(call for call in failed if call.id not in calls.of_gone_content)
+    failed = calls.read_failed()
+    yield from find_refused_buffers(call for call in failed if call.id not in calls.uses_of_deleted_objects)
     if not is_whole:
         return
-    yield from find_early_calls(calls.first())
+    yield from find_early_calls(calls.read_first())
     if failed:
-        errors = [*failed, *calls.of(ERROR_FUNCTIONS)]
+        errors = [*failed, *calls.read_calls(ERROR_FUNCTIONS)]
         if ERROR_DESTROYER not in calls.null_functions:
-            yield from find_undestroyed_errors(errors, calls.last_of_threads())
+            yield from find_undestroyed_errors(errors, calls.last_ids_by_thread())
         if not any(name.startswith(ERROR_CALLBACKS) for name in calls.functions):
             yield from find_used_errors(errors)
     if EVENT_TRIGGERS & calls.functions.keys():
-        yield from find_event_violations(calls.of(EVENT_FUNCTIONS))
+        yield from find_event_violations(calls.read_calls(EVENT_FUNCTIONS))
     if POINTER in calls.functions:
-        yield from find_unreferenced_pointers(calls.of(REFERENCE_FUNCTIONS))
-    yield from find_unknown_handles(calls.first_uses())
+        yield from find_unreferenced_pointers(calls.read_calls(REFERENCE_FUNCTIONS))
+    yield from find_unknown_handles(calls.iter_first_uses())
 
 
 class _ApiCalls:
@@ -93,30 +93,30 @@ class _ApiCalls:
     @cached_property
     def null_functions(self) -> list[str]:
         """The functions that are null in the plug-in's table."""
-        return [name for call in self.of([TABLE_FUNCTION]) for name in null_functions(call)]
+        return [name for call in self.read_calls([TABLE_FUNCTION]) for name in null_functions(call)]
 
     @cached_property
-    def of_gone_content(self) -> set[int]:
-        """The calls that the index knows to use a deleted object."""
+    def uses_of_deleted_objects(self) -> set[int]:
+        """The ids of the calls that use a deleted object, according to the index."""
         query = (
             "SELECT v.call FROM object_ranges r CROSS JOIN violations v"
             " ON v.object BETWEEN r.first_object AND r.last_object WHERE r.capture = ? AND v.kind = ?"
         )
         return {call for (call,) in self._reader.rows(query, self._capture, ViolationKind.USE_AFTER_DELETE)}
 
-    def of(self, functions: Iterable[str]) -> list[CallRow]:
+    def read_calls(self, functions: Iterable[str]) -> list[CallRow]:
         """Return the calls of these functions."""
         return self._select(functions)
 
-    def failed(self) -> list[CallRow]:
+    def read_failed(self) -> list[CallRow]:
         """Return the calls that returned an error."""
         return self._select(self.functions, "k.error > 0")
 
-    def first(self) -> list[CallRow]:
+    def read_first(self) -> list[CallRow]:
         """Return the first calls of the capture."""
-        return self._in_range("1", limit=_FIRST_CALLS)
+        return self._in_range("1", limit=_MAX_FIRST_CALLS)
 
-    def last_of_threads(self) -> dict[int, int]:
+    def last_ids_by_thread(self) -> dict[int, int]:
         """Return the id of each thread's last call that is not about errors, by the system's thread id."""
         rows = self._reader.rows(
             "SELECT t.tid, max(k.latest_call) FROM call_kinds k JOIN threads t ON t.id = k.thread"
@@ -127,7 +127,7 @@ class _ApiCalls:
         )
         return dict(rows)
 
-    def suspects(self) -> list[CallRow]:
+    def read_suspicious(self) -> list[CallRow]:
         """Return the calls whose arguments alone may show a violation.
 
         Most calls share arguments with others, so the arguments are searched first.
@@ -141,12 +141,12 @@ class _ApiCalls:
         arguments = [place for place, text in rows if NULL_OBJECT.search(text) or may_be_violation(text)]
         return self._in_range(f"c.arguments {IN_JSON}", json_list(arguments)) if arguments else []
 
-    def first_uses(self) -> Iterator[tuple[str, CallRow]]:
+    def iter_first_uses(self) -> Iterator[tuple[str, CallRow]]:
         """Yield the type and the first call of each object that no call created or named.
 
-        Nothing if calls that are not recorded completely may have created objects.
+        Yields nothing if calls that are not recorded completely may have created objects.
         """
-        if not is_traced_completely(next(iter(self.first()), None)):
+        if not is_traced_completely(next(iter(self.read_first()), None)):
             return
         rows = self._reader.rows(
             f"SELECT y.name, {CALL_COLUMNS} FROM object_types y CROSS JOIN object_rows o ON o.type = y.id"

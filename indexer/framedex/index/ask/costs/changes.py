@@ -94,7 +94,7 @@ def has_other_arguments(found: Iterable[Difference]) -> bool:
 
 
 def _is_other_derivative(before: CompilationFacts, after: CompilationFacts) -> bool:
-    """Return whether one of two programs is a pass of a derivative that the other one is not.
+    """Return whether the programs are of different passes of a derivative, or only one is of a derivative.
 
     JAX names the arguments of a function, but not those of programs that it derives from its trace. It names the
     results of a backward pass, but not those of a forward pass.
@@ -222,17 +222,17 @@ def _compare_donations(before: CompileNote, after: CompileNote) -> Iterator[Diff
 def _compare_traces(before: CompileNote, after: CompileNote, *, has_new_types: bool) -> Iterator[Difference]:
     """Yield differences in the facts that JAX's tracing cache compares besides types and static arguments.
 
-    With arguments of new types (`has_new_types`), the parameters of a primitive follow from these.
+    If arguments have new types (`has_new_types`), these explain changed parameters of a primitive.
     """
     old, new = before.keys or (), after.keys or ()
     for subject, was, now in _compare_keys(old, new, "structure"):
         yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "container"):
-        if _NOT_GIVEN not in (was, now):  # otherwise the number of arguments, or a name, tells it
+        if _NOT_GIVEN not in (was, now):  # otherwise the number or the names of arguments differ too
             yield ChangeCause.ARGUMENTS, _ChangeSubject(f"the structure of {subject}"), was, now
     for subject, was, now in _compare_keys(old, new, "static data"):
         yield ChangeCause.STATIC_DATA, _ChangeSubject(subject), was, now
-    usual = dict(_values_of(new, "usual setting")) | dict(_values_of(old, "usual setting"))
+    usual = dict(_values_by_subject(new, "usual setting")) | dict(_values_by_subject(old, "usual setting"))
     for subject, was, now in _compare_keys(old, new, "setting"):
         first = usual.get(subject, _NOT_SET)
         old_value, new_value = (first if value is _NOT_GIVEN else value for value in (was, now))
@@ -258,14 +258,14 @@ _Keys = tuple[tuple[str, str, str], ...]
 
 def _compare_keys(before: _Keys, after: _Keys, kind: str) -> Iterator[tuple[str, str, str]]:
     """Yield the subjects of one kind whose values differ, with both values."""
-    old, new = dict(_values_of(before, kind)), dict(_values_of(after, kind))
+    old, new = dict(_values_by_subject(before, kind)), dict(_values_by_subject(after, kind))
     for subject in dict.fromkeys((*old, *new)):
         was, now = old.get(subject, _NOT_GIVEN), new.get(subject, _NOT_GIVEN)
         if was != now:
             yield subject, was, now
 
 
-def _values_of(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
+def _values_by_subject(keys: _Keys, kind: str) -> Iterator[tuple[str, str]]:
     return ((subject, value) for known, subject, value in keys if known == kind)
 
 

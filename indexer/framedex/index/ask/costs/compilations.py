@@ -81,7 +81,8 @@ def find_functions(
         if key not in alike:
             alike[key] = _build_function(name, place, notes.get(number), module if program is not None else None)
         found[program, number] = alike[key]
-    # A program without ops of the function, such as one that returns its argument, belongs to the same object's others.
+    # A program without ops of the function, such as one that returns its argument, gets the place of other programs of
+    # the same function object.
     object_of = _read_function_objects(notes)
     captures = {(each.program, each.note): each.capture for each in calls}  # objects are numbered in each process
     located = {

@@ -49,7 +49,7 @@ class CompileCall(NamedTuple):
 
 
 def read_compile_calls(reader: Reader) -> list[CompileCall]:
-    """Return the counted calls in order."""
+    """Return the calls that compiled or loaded an executable, in the captures of the reader's scope, in order."""
     rows = reader.rows(
         "SELECT x.call, x.capture, x.program, x.options, x.noted, c.duration, k.error, k.stack, x.problem"
         " FROM compilations x JOIN call_rows c ON c.id = x.call JOIN call_kinds k ON k.id = c.kind"

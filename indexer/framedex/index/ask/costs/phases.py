@@ -91,8 +91,8 @@ def read_separate_phases(reader: Reader, capture: int) -> list[Phase]:
 def separate_phases(phases: Iterable[Phase]) -> None:
     """Set `own` and `parent` of phases in order of start, so that no time counts twice.
 
-    JAX reports durations, and framedex notes their ends a little later. So a phase that ends after the one around it
-    follows it.
+    JAX reports durations, and framedex records their ends a little late. So a phase that ends after the phase around it
+    is not nested in that phase. The earlier phase then ends where it begins.
     """
     around: list[Phase] = []
     for phase in phases:

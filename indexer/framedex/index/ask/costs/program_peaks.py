@@ -17,7 +17,7 @@ MAX_SAVINGS = 3
 """The maximum number of reported changes."""
 
 _MIN_SHARE = 0.02  # of the peak: smaller savings are not reported
-_RECOMPUTED = re.compile(r"\b(?:checkpoint|remat)")  # in the names of ops that are computed again already
+_RECOMPUTED = re.compile(r"\b(?:checkpoint|remat)")  # marks the names of ops that are already rematerialized
 _DIMENSIONS = re.compile(r"\[(\d+(?:,\d+)*)\]")
 
 
@@ -34,7 +34,7 @@ def read_program_peak(reader: Reader, compile_call: int) -> ProgramPeak | None:
     program, sizes, memory, function, signature = row
     known = (function, compile_call, tuple(json.loads(sizes).items()))
     inside = reader.row("SELECT is_exact, peak, peak_step, steps, over_time FROM program_memory WHERE id = ?", memory)
-    if inside is None or not inside[1]:  # without temporaries it is only about collectives
+    if inside is None or not inside[1]:  # a row without temporaries is only about collectives
         return ProgramPeak(*known)
     is_exact, peak, peak_step, steps, over_time = inside
     buffers = tuple(_read_buffers(reader, memory))
@@ -106,10 +106,10 @@ def _find_savings(
 
 
 def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[MemorySaving]:
-    """Yield the lines whose values are kept for the backward pass.
+    """Yield the lines whose values are kept for the backward pass, and the memory that rematerializing them saves.
 
-    The value of an op that occurs once must exist for its own backward pass. So only repeated ops, such as those of
-    each layer, save memory: all values but one. A loop stacks the values of its rounds in one buffer.
+    The backward pass of an op needs its value. So only ops that repeat, such as once per layer, save memory: all values
+    but one. A loop stacks the values of its iterations in one buffer.
     """
     kept: dict[PythonLine, dict[tuple[str, str], list[int]]] = {}
     for buffer in buffers:
@@ -125,10 +125,10 @@ def _recompute(buffers: Sequence[TemporaryBuffer], peak_step: int) -> Iterator[M
 
 
 def _halve_dimension(buffers: Sequence[TemporaryBuffer], signature: Mapping[str, Any]) -> Iterator[MemorySaving]:
-    """Yield the leading dimension of arguments where half of it saves the most.
+    """Yield the leading dimension of arguments, such as the batch size, that saves the most memory if halved.
 
-    No other dimension of an argument has this size. Neither has a dimension of a result with the type of an argument,
-    because such results are weights and states.
+    Its size must identify it: inner dimensions of arguments have other sizes, and so have all dimensions of weights and
+    states. Weights and states are the arguments with the type of a result.
     """
     results = {each["type"] for each in signature["results"]}
     dimensions = {each["type"]: _parse_dimensions(each["type"]) for each in signature["arguments"]}

@@ -25,7 +25,7 @@ from framedex.model import (
 MAX_CANDIDATES = 20
 """The maximum number of programs whose first runs are compared."""
 
-_MIN_PREPARATION_SHARE = 0.5  # of the longest one: a program in a loop that took less is not taken for the step
+_MIN_PREPARATION_SHARE = 0.5  # of the longest preparation: a program in a loop that took less is not the step
 _PARTS = {
     PhaseKind.IMPORT: StartupPart.IMPORTS,
     PhaseKind.BACKEND: StartupPart.BACKENDS,
@@ -48,7 +48,10 @@ class _Call(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """A piece of time of the start; `node` is 0 if no Python is known. `times` is 0 for the rest of another piece."""
+    """A piece of the start-up time; `node` is 0 without a known Python line.
+
+    `times` is the number of events in it, 0 if another piece counts the event.
+    """
 
     part: StartupPart
     name: str
@@ -59,7 +62,7 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _FirstStep:
-    """The first step, at its end, and the program that it runs; without a run, `call` is None."""
+    """The first step: its program's function, its thread and end, and the call that runs it; None if it never ran."""
 
     function: str
     thread: int
@@ -89,13 +92,13 @@ def _read_startup(reader: Reader, capture: int) -> Startup:
     items = [*_phase_items(followed), *_call_items(reader, calls, step)]
     rest = step.end - begin - sum(item.duration for item in items)
     items.append(_Item(StartupPart.OTHER_PYTHON, "", 0, rest))
-    nodes = {item.node for item in items} | ({0} if step.call is None else {_node_of(reader, step.call)})
+    nodes = {item.node for item in items} | ({0} if step.call is None else {_find_node(reader, step.call)})
     lines = lines_of_nodes(reader, nodes)
     return Startup(
         capture=capture,
         duration=step.end - begin,
         function=step.function,
-        line=None if step.call is None else lines.get(_node_of(reader, step.call)),
+        line=None if step.call is None else lines.get(_find_node(reader, step.call)),
         call=0 if step.call is None else step.call.id,
         parts=tuple(_sum_parts(items, lines)),
         traced_lines=tuple(_read_traced_lines(reader, capture, step.end, phases)),
@@ -178,7 +181,10 @@ def _read_calls(reader: Reader, capture: int, step: _FirstStep) -> Iterator[_Cal
 
 
 def _calls_outside(calls: Iterable[_Call], phases: Sequence[Phase]) -> Iterator[_Call]:
-    """Yield the calls that begin outside of all phases, until the next phase: phases contain the other time."""
+    """Yield the calls that begin outside of all phases.
+
+    Each ends at the next phase, which counts the time from there.
+    """
     outermost = iter([phase for phase in phases if phase.parent is None])
     phase = next(outermost, None)
     for call in calls:
@@ -195,7 +201,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
     kinds: dict[int, list[int]] = {}  # stack, number of calls, duration
     for call in calls:
         if step.call is not None and call.id == step.call.id:
-            yield _Item(StartupPart.FIRST_STEP, step.function, _node_of(reader, call), call.end - call.start)
+            yield _Item(StartupPart.FIRST_STEP, step.function, _find_node(reader, call), call.end - call.start)
         else:
             totals = kinds.setdefault(call.kind, [call.stack, 0, 0])
             totals[1] += 1
@@ -210,7 +216,7 @@ def _call_items(reader: Reader, calls: Iterable[_Call], step: _FirstStep) -> Ite
         yield _Item(part, moving.get(kind, ""), nodes.get(stack, 0), duration, times)
 
 
-def _node_of(reader: Reader, call: _Call) -> int:
+def _find_node(reader: Reader, call: _Call) -> int:
     return python_nodes(reader, [call.stack]).get(call.stack, 0)
 
 

@@ -20,7 +20,7 @@ from framedex.index.read.subjects import CaptureQuery
 from framedex.model import CaptureRow, FrameRow, Language, LinkEvidence, Metadata
 from framedex.model.guidebook import PathNode, ProgramStep, Run, Step, StepCall
 from framedex.sources.releases.builds import installed_version
-from framedex.texts.captures import all_problems, doubts
+from framedex.texts.captures import all_problems, data_problems
 from framedex.texts.errors import error_name
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def build_run(reader: Reader, found: CaptureRow) -> Run:
     version = components.get(framework) or _find_installed_version(modules, framework, metadata.started_unix_ns)
     plugin, api = _find_plugin(reader, capture)
     selected = f"Only some calls were recorded: {', '.join(metadata.selected_by)}." if metadata.selected_by else ""
-    limitations = [*([selected] if selected else []), *doubts(all_problems(found.stops, found.problems))]
+    limitations = [*([selected] if selected else []), *data_problems(all_problems(found.stops, found.problems))]
     return Run(
         key="",
         title=_format_title(metadata, found),

@@ -63,7 +63,7 @@ def observe_functions(
         trees = PathTrees()
         for path, calls in sorted(paths_to.get(function, Counter()).items(), key=lambda item: -item[1]):
             trees.add_path(path, calls)
-        paths, left_out = trees.cut()
+        paths, left_out = trees.truncate()
         returned = totals.calls > totals.never_returned
         found.append(
             ObservedFunction(

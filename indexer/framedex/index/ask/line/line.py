@@ -23,7 +23,7 @@ from framedex.index.ask.line.stacks import frame_ids_on_line, stacks_of_file, st
 from framedex.index.ask.line.static_calls import static_callees, static_callers
 from framedex.index.ask.line.summary import boundary_ends, line_summary
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.read.subjects import FileQuery, LineQuery, answer_of_file, answer_of_line
+from framedex.index.read.subjects import FileQuery, LineQuery, scope_of_file, scope_of_line
 from framedex.model import LinkedCalls, LinkEvidence, Location, LocationEvidence, Staleness
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def location_since_recording(line: LineQuery) -> Location:
-    """Return the location of the line; `stale` and `moved_from` report its change since the latest recording.
+    """Return the location of the line; `stale` and `moved_from` say how it changed since the latest recording.
 
     A line that did not exist then has neither.
     """
@@ -81,7 +81,7 @@ class Line(LineQuery):
     program_lines = program_lines
     linked_calls = linked_calls
     functions = functions_at
-    answer_of = answer_of_line
+    answer_of = scope_of_line
     static_callees = static_callees
     static_callers = static_callers
 
@@ -118,7 +118,7 @@ class File(FileQuery):
     marks = line_marks
     functions = recorded_functions
     stacks = stacks_of_file
-    answer_of = answer_of_file
+    answer_of = scope_of_file
     troubles = file_troubles
 
     def program_marks(self) -> list[ProgramMark]:

@@ -33,7 +33,7 @@ MAX_TARGETS = 5
 _MAX_LINES = 20
 
 _MAX_UNSURE = 50
-"""Limit of unsure callers; with more, a library has the name too."""
+"""Limit of uncertain callers. With more of them, a library probably defines the name too."""
 
 
 def static_callees(line: LineQuery) -> list[StaticCall]:
@@ -57,7 +57,7 @@ def static_callees(line: LineQuery) -> list[StaticCall]:
     text, language = row
     first: dict[str, tuple[int, str]] = {}
     for site in parse_call_sites(text):
-        now = site.line if line_map is None else line_map.forward(site.line).line
+        now = site.line if line_map is None else line_map.map_to_new(site.line).line
         first.setdefault(short_name(site.callee), (now, site.callee))
     targets = _find_definitions(line.reader, list(first), language)
     return [
@@ -92,7 +92,7 @@ def find_line_map_since_parse(file: FileQuery) -> LineMap | None:
 
 
 def static_callers(line: LineQuery, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
-    """Return the definitions that may call the function around the line, the surest first.
+    """Return the definitions that may call the function around the line, the most certain first.
 
     The `recorded` callers are left out. Calls with more than `MAX_TARGETS` possible targets are left out and counted.
     """
@@ -182,7 +182,7 @@ class _CallTarget:
 def _find_target(line: LineQuery) -> _CallTarget | None:
     """Return the innermost function around the line, or None if it is not called by its name, as a destructor."""
     line_map = find_line_map_since_parse(line)
-    then = line.line if line_map is None else line_map.backward(line.line).line
+    then = line.line if line_map is None else line_map.map_to_old(line.line).line
     row = line.reader.row(
         "SELECT d.name, d.short_name, d.kind, d.line, s.language FROM definitions d"
         " JOIN source_files s ON s.file = d.file"
@@ -243,7 +243,7 @@ def _build_callers(reader: Reader, row: _CallingDefinition, calls: _PossibleCall
         return
     change = FileQuery(reader, row.path).change_since(build_state(row.modified, row.size, row.blob))
     line_map = None if change is None else change.lines
-    now = tuple(each if line_map is None else line_map.forward(each).line for each in calls.lines)
+    now = tuple(each if line_map is None else line_map.map_to_new(each).line for each in calls.lines)
     yield StaticCaller(
         row.name, location, row.end_line + location.line - row.line, now, calls.target_count, calls.is_sure
     )

@@ -25,13 +25,13 @@ from framedex.index.read.rows import (
     location_columns,
     location_joins,
 )
-from framedex.index.read.subjects import LineQuery, answer_of_functions
+from framedex.index.read.subjects import LineQuery, scope_of_functions
 from framedex.model import (
     AnswerScope,
     CallEdge,
     CompiledFunction,
     FrameRole,
-    FunctionMark,
+    FunctionCallTotals,
     FunctionRow,
     Language,
     Location,
@@ -93,7 +93,7 @@ class Functions:
 
     def answer_of(self, functions: Sequence[FunctionRow]) -> AnswerScope:
         """Return the captures that answers about these functions cover."""
-        return answer_of_functions(self.reader, [function.id for function in functions])
+        return scope_of_functions(self.reader, [function.id for function in functions])
 
     def _restrict_reader(self, function_id: int) -> Reader:
         """Return a reader restricted to the latest run with the function, if the scope counts latest runs."""
@@ -141,8 +141,8 @@ class Functions:
         callees = self.reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
         return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
 
-    def mark(self, function_id: int) -> FunctionMark | None:
-        """Return the calls and duration (ns) through a function, or None if there is no such function.
+    def call_totals(self, function_id: int) -> FunctionCallTotals | None:
+        """Return the totals of the calls through a function, or None if there is no such function.
 
         The duration is None if the totals of its lines do not add up to those of the function. A line shared with
         another function counts for both, and a recursive stack counts on each line.
@@ -164,7 +164,7 @@ class Functions:
         )
         name, calls = function
         is_whole = sum(of_boundary for _, of_boundary, _ in rows) == calls
-        return FunctionMark(
+        return FunctionCallTotals(
             name=name,
             calls=calls,
             duration=sum(duration for _, _, duration in rows) if is_whole else None,

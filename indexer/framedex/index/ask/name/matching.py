@@ -63,7 +63,7 @@ def match_name(name: str, wanted: str) -> MatchQuality | None:
 
 
 def match_function(name: str, short_name: str, wanted: str) -> MatchQuality | None:
-    """Return how a text matches a function: by its full name, its last parts (`Trainer.step`), or as in `fit`."""
+    """Return how a text matches a function: its full name, its last parts (`Trainer.step`), or as `match_name` does."""
     bare, wanted_name = name.replace(_LOCALS, ""), wanted.replace(_LOCALS, "")
     if wanted in (name, short_name) or _ends_with(bare, wanted_name):
         return MatchQuality.NAME

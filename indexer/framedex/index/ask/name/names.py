@@ -32,7 +32,7 @@ _MAX_FILES_SCANNED = 20_000  # files below a folder: a source tree may have many
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """Lookups by name alone, as given by texts or users."""
+    """Lookups by a name that a text contains or a user types."""
 
     reader: Reader
 

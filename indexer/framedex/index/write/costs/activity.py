@@ -32,7 +32,7 @@ from framedex.index.write.programs import COMPILE_FUNCTIONS, EXECUTE_FUNCTION, L
 from framedex.index.write.tree import Integers
 
 TRANSFER_FUNCTIONS = find_data_functions() | HOST_COPY_FUNCTIONS
-"""Functions that transfer data."""
+"""Functions of the C API that transfer data."""
 
 _WORK_FUNCTIONS = frozenset(
     {*COMPILE_FUNCTIONS, *LOAD_FUNCTIONS, EXECUTE_FUNCTION, *TRANSFER_FUNCTIONS, READY_EVENT_FUNCTION}
@@ -57,7 +57,7 @@ class CaptureActivity:
     ) -> CaptureActivity:
         """Return the activity of a capture."""
         kinds = KindColumns.read(connection, capture)
-        calls = CallColumns.read_kinds(
+        calls = CallColumns.read_calls_of_kinds(
             connection,
             capture,
             kinds.find_kinds({*_WORK_FUNCTIONS, ON_READY_FUNCTION, AWAIT_FUNCTION, UNSAFE_POINTER_FUNCTION}),

@@ -43,16 +43,16 @@ def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Memor
     call, parent, kind, sort, time, address, device, size, result = _read_events(connection, capture, kinds)
     is_same = np.append((np.diff(device) == 0) & (np.diff(address) == 0), False)  # same memory as the next event
     begins = sort != _ORDER[_FREE]
-    is_known = np.append(False, (begins & is_same)[:-1])  # its previous owner is known
+    is_known = np.append(False, (begins & is_same)[:-1])  # the previous owner is known
     rows = np.flatnonzero(begins)
     strays = np.flatnonzero((sort != _ORDER[_ALLOCATE]) & ~is_known)  # of memory allocated before the recording
     following = np.minimum(rows + 1, len(call) - 1)
     ends = is_same[rows]
-    died = np.where(ends, time[following], FOREVER)
+    released_at = np.where(ends, time[following], FOREVER)
     # Memory that one call allocates and releases is not a buffer of the program.
     is_passing = ends & (sort[rows] == _ORDER[_ALLOCATE]) & ~begins[following] & (parent[rows] == parent[following])
-    let_go = np.minimum(
-        died, _find_deletion_times(connection, capture, parent[rows], call[rows], result[rows], is_passing)
+    deleted_at = np.minimum(
+        released_at, _find_deletion_times(connection, capture, parent[rows], call[rows], result[rows], is_passing)
     )
     numbers = np.unique(device)
     zeros = np.zeros(len(strays), np.int64)
@@ -61,8 +61,8 @@ def read_allocator_pieces(connection: sqlite3.Connection, capture: int) -> Memor
         device=np.searchsorted(numbers, np.concatenate([device[rows], device[strays]])),
         size=np.concatenate([size[rows], size[strays]]),
         allocated_at=np.concatenate([time[rows], zeros]),
-        released_at=np.concatenate([died, time[strays]]),
-        deleted_at=np.concatenate([let_go, time[strays]]),
+        released_at=np.concatenate([released_at, time[strays]]),
+        deleted_at=np.concatenate([deleted_at, time[strays]]),
         allocated_by=np.concatenate([parent[rows], zeros]),
         recorded_in=np.concatenate([call[rows], zeros]),
         kind=np.concatenate([kind[rows], zeros]),
@@ -119,30 +119,30 @@ def _parse_arguments(arguments: Mapping[str, Any]) -> tuple[int, int, int, int]:
     return to_signed(parse_address(arguments.get("address"))), device, -1 if device < 0 else size, result
 
 
-# Deletions by the program
+# Deletions of buffers by the program
 
 
 def _find_deletion_times(
     connection: sqlite3.Connection,
     capture: int,
-    made: Integers,
-    by: Integers,
+    outer_call: Integers,
+    call: Integers,
     result: Integers,
     is_passing: npt.NDArray[np.bool_],
 ) -> Integers:
     """Return the times when the buffers of these pieces were deleted or destroyed; FOREVER if the buffer is unknown.
 
     The buffers of a call have the order of its allocations. For memory that was handed over, the buffer is recorded.
-    The buffers are unknown if a call made different numbers of buffers and allocations, for example with results in
+    The buffers are unknown if a call created different numbers of buffers and allocations, for example with results in
     host memory.
     """
-    found = np.full(len(made), FOREVER)
+    found = np.full(len(outer_call), FOREVER)
     buffer_call, ended = _read_buffers(connection, capture)
     calls, first, buffers = np.unique(buffer_call, return_index=True, return_counts=True)
     if not len(calls):
         return found
-    position = np.minimum(np.searchsorted(calls, made), len(calls) - 1)
-    is_buffer = (calls[position] == made) & ~is_passing
+    position = np.minimum(np.searchsorted(calls, outer_call), len(calls) - 1)
+    is_buffer = (calls[position] == outer_call) & ~is_passing
     pieces = np.bincount(position[is_buffer], minlength=len(calls))
     handed = np.flatnonzero(is_buffer & (result >= 0))
     taken = np.unique(np.stack([position[handed], result[handed]]), axis=1)
@@ -156,7 +156,7 @@ def _find_deletion_times(
     is_free = np.repeat(is_known, buffers)
     is_free[slot_of_handed] = False
     new = np.flatnonzero(is_buffer & (result < 0) & is_known[position])
-    found[new[np.lexsort((by[new], position[new]))]] = ended[is_free]
+    found[new[np.lexsort((call[new], position[new]))]] = ended[is_free]
     return found
 
 

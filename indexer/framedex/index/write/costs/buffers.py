@@ -33,7 +33,7 @@ from framedex.index.write.tree import Integers
 from framedex.programs.objects.table import parse_address
 from framedex.programs.sizes import size_on_device
 
-# Functions that record the size of the buffer that they make.
+# Functions whose calls record the size of the new buffer.
 _SIZED_FUNCTIONS = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Buffer_CopyToDevice", "PJRT_Buffer_CopyToMemory")
 _DEFAULT_MEMORY_FUNCTION = "PJRT_Device_DefaultMemory"
 
@@ -156,7 +156,7 @@ class Buffers:
 
     address: Integers
     created_at: Integers
-    created_by: Integers  # the calls that made them
+    created_by: Integers  # the calls that created them
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +314,8 @@ def _group_by_address(rows: Iterable[tuple[int, int, int]]) -> _ByAddress:
     return dict(found)
 
 
-def _find_at(objects: _ByAddress, address: object, time: int, none: int = 0) -> int:
-    """Return the object at a recorded address at a time; `none` if unknown."""
+def _find_at(objects: _ByAddress, address: object, time: int, default: int = 0) -> int:
+    """Return the object at a recorded address at a time; `default` if unknown."""
     born, numbers = objects.get(parse_address(address), ([], []))
     position = bisect_right(born, time)
-    return numbers[position - 1] if position else none
+    return numbers[position - 1] if position else default

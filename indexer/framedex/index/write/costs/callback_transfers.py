@@ -35,7 +35,7 @@ def write_callback_transfers(connection: sqlite3.Connection, capture: int, kinds
     """
     callback_kinds = kinds.find_kinds(HOST_CALLBACKS | {CALLBACK_RESULT})
     connection.execute(f"DELETE FROM transfers WHERE kind {IN_JSON}", (json_list(callback_kinds.tolist()),))
-    calls = CallColumns.read_kinds(connection, capture, callback_kinds)
+    calls = CallColumns.read_calls_of_kinds(connection, capture, callback_kinds)
     _write_unrecorded_operands(connection, capture, kinds, _count_operands(connection, calls, kinds))
     if not len(calls):
         return

@@ -3,8 +3,8 @@
 A capture does not record jumps, so the order of a thread's calls decides. Within one round the statements of a loop's
 body run in the order of their lines. So a call from an earlier statement than that of the previous call begins a round.
 A repeated call from the same statement is ambiguous if a frame on its stack can repeat it within a round. A
-comprehension and `jax.tree.map` are such frames. A loop is left out if ambiguous calls hide its rounds, or if its local
-source differs from the recorded one.
+comprehension and `jax.tree.map` are such frames. A loop is omitted if ambiguous calls hide its rounds, or if its local
+source differs from the recorded source.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class LoopRounds:
 class ThreadEvents:
     """The calls and waits of a thread, in order of start: their kinds, their start and end (ns), and their arguments.
 
-    Marks with `is_gap` are waits after a call. They begin no round.
+    Events with `is_gap` are waits after a call. They never begin a round.
     """
 
     kind: Integers
@@ -92,7 +92,7 @@ class _StepRelation(enum.Enum):
     SAME = "the same round"
     NEXT = "the next round"
     AMBIGUOUS = "either"
-    SENT = "the next round, if the same was sent to the same device before"
+    SENT = "the next round, if the same array was sent to the same device before"
 
 
 @dataclass(slots=True)
@@ -174,7 +174,7 @@ class LoopFinder:
     def _find_beginnings(
         self, candidate: _LoopCandidate, kind: Integers, has_left: _Booleans, arguments: Integers
     ) -> tuple[_Booleans, _Booleans]:
-        """Return which calls begin a round, judged by the previous call, and which calls are ambiguous."""
+        """Return which calls begin a round, compared with the previous call, and which calls are ambiguous."""
         pair = kind[:-1] * (int(np.max(kind)) + 1) + kind[1:]
         _, first, position = np.unique(pair, return_index=True, return_inverse=True)
         steps = [
@@ -251,7 +251,7 @@ class LoopFinder:
                 )
             return (
                 _StepRelation.AMBIGUOUS if before in self._is_run else _StepRelation.SAME
-            )  # one instruction made both calls
+            )  # the same instruction made both calls
         if before in self._is_run:
             return repeated if repeated is _StepRelation.NEXT else _StepRelation.AMBIGUOUS
         if before != after:
@@ -284,7 +284,7 @@ def _build_key(path: PythonPath, position: int, loop: SourceLoop) -> LoopKey:
 
 
 def _compare_positions(before: CodeFrame, after: CodeFrame, block: StatementBlock) -> _StepRelation | None:
-    """Return the relation of two calls by their positions in one block; None if one instruction made both."""
+    """Return the relation of two calls by their positions in one block; None if the same instruction made both."""
     first, second = block.place(before.line), block.place(after.line)
     if first != second:
         is_back = second < first and (after.offset < before.offset or second == 0)

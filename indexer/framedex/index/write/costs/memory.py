@@ -68,11 +68,11 @@ def delete_memory(connection: sqlite3.Connection, capture: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _DevicePieces:
-    """One device's pieces, and its births and deaths in the order of time.
+    """One device's pieces of memory, with their allocations and releases as events in order of time.
 
     `rows` are the rows of its pieces. For each piece, `allocation_event` and `release_event` are indices of events.
-    `held_from` and `held_until` are the times between which the program had it. `size` and `allocated_by` are as in
-    `MemoryPieces`. For each event, `time` is its time and `live_bytes` the number of live bytes after it.
+    `held_from` and `held_until` are the times between which the program owned the piece. `size` and `allocated_by` are
+    as in `MemoryPieces`. For each event, `time` is its time and `live_bytes` the number of live bytes after it.
     """
 
     rows: Integers
@@ -155,7 +155,7 @@ def _write_device(
 def _find_program(memory: _DevicePieces, event: int) -> tuple[int, int, int]:
     """Return the temporaries and the code that are alive after an event, in bytes, and a program of the temporaries.
 
-    The program is given by the call that compiled the one with the largest temporaries, or 0.
+    The program is the one with the largest temporaries: the call that compiled it, or 0.
     """
     alive = memory.find_alive(event)
     temporary = alive[memory.is_temporary[alive]]
@@ -302,7 +302,7 @@ def _write_held(
 class MemoryGrowth:
     """The growth of groups of pieces by the rounds of the loops around their allocations.
 
-    `nodes` are the nodes of the lines that made the pieces of a capture.
+    `nodes` are the nodes of the lines that created the pieces of a capture.
     """
 
     def __init__(self, activity: CaptureActivity, nodes: Integers) -> None:
@@ -314,8 +314,8 @@ class MemoryGrowth:
     def measure(self, pieces: Integers, held_from: Integers, held_until: Integers, size: Integers) -> tuple[int, int]:
         """Return the growth per round of a loop in bytes (0: none), and the number of rounds (0: outside of loops).
 
-        The program has a piece of `size` bytes from `held_from` until `held_until`. The loop is the innermost one that
-        makes most of the pieces and grows, else the innermost one.
+        The program owns a piece of `size` bytes from `held_from` until `held_until`. The loop is the innermost one that
+        creates most of the pieces and grows, else the innermost one.
         """
         innermost = 0
         for key in self._find_loops(pieces):
@@ -328,7 +328,7 @@ class MemoryGrowth:
         return 0, innermost
 
     def _find_loops(self, pieces: Integers) -> list[LoopKey]:
-        """Return the loops that make most of the pieces, innermost first."""
+        """Return the loops that create most of the pieces, innermost first."""
         nodes, counts = np.unique(self._nodes[pieces], return_counts=True)
         made: Counter[LoopKey] = Counter()
         for node, count in zip(nodes.tolist(), counts.tolist(), strict=True):
@@ -341,7 +341,7 @@ class MemoryGrowth:
 def _compute_growth(starts: Integers, held_from: Integers, held_until: Integers, size: Integers) -> int:
     """Return the bytes per round if the bytes before a round never fall, and rise in the later half of the rounds.
 
-    The first round is left out because it compiles. Memory that one round keeps for the next one is not growth.
+    The first round is left out because it compiles. Memory that one round keeps only for the next round is not growth.
     """
     begun, ended = np.argsort(held_from, kind="stable"), np.argsort(held_until, kind="stable")
     gained = np.concatenate([[0], np.cumsum(size[begun])])[np.searchsorted(held_from[begun], starts[1:])]

@@ -54,7 +54,7 @@ def _read_sizes(connection: sqlite3.Connection, capture: int) -> dict[int, _Prog
 def add_program_pieces(connection: sqlite3.Connection, capture: int, pieces: MemoryPieces) -> MemoryPieces:
     """Add the temporaries of the runs and the code of the executables to the pieces of a capture.
 
-    The devices of a run are those of its results, or the only device.
+    A run uses the devices of its results, or the only device.
     """
     sizes = _read_sizes(connection, capture)
     if not sizes:

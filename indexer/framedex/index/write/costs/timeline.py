@@ -39,8 +39,8 @@ _LATEST = 1 << 60
 _START, _DURATION = f"max(min(c.start, {_LATEST}), 0)", f"min(c.duration, {_LATEST})"
 _COLUMNS = f"c.id, c.kind, {_START}, {_DURATION}, coalesce(c.arguments, 0), coalesce(c.id - c.inside, 0)"
 _EVENT_ADDRESS, _BUFFER = (re.compile(rf'"(?:{names})": "(0x[0-9a-f]+)"') for names in ("event", "buffer|src"))
-_CACHED_DISTANCE = 512  # in calls: lookups of more distant calls are slow and are cached
-_LAST_CALLS = 4096  # calls that are searched for the one that ended last
+_CACHED_DISTANCE = 512  # calls; look-ups of more distant calls are slow and are cached
+_LAST_CALLS = 4096  # the number of calls to search for the one that ended last
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class CallColumns:
     parent: Integers
 
     @classmethod
-    def read_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> CallColumns:
-        """Return the calls of these kinds of the capture."""
+    def read_calls_of_kinds(cls, connection: sqlite3.Connection, capture: int, kinds: Integers) -> CallColumns:
+        """Read the calls of these kinds in a capture."""
         query = (
             f"SELECT {_COLUMNS} FROM captures p JOIN call_rows c ON c.id BETWEEN p.first_call AND p.last_call"
             f" WHERE p.id = ? AND c.kind {IN_JSON} ORDER BY c.id"
@@ -153,7 +153,7 @@ def assign_requested_calls(
 
 @dataclass(frozen=True, slots=True)
 class CallbackTimes:
-    """The calls that registered callbacks for events, in order, and when the runtime invoked these callbacks (ns).
+    """The calls that registered callbacks for events, in order, and the times when the runtime invoked them (ns).
 
     `FOREVER`: the callback had not been invoked when the recording ended. Calls whose callbacks were not recorded are
     missing.
@@ -169,7 +169,7 @@ class CallbackTimes:
         return cls(row + first_call, np.where(time == FOREVER, FOREVER, np.clip(time, 0, _LATEST)))
 
     def find_times(self, calls: Integers) -> Integers:
-        """Return for each call when its callback was invoked; -1 if unknown."""
+        """Return for each call the time when its callback was invoked; -1 if unknown."""
         places = np.searchsorted(self.call, calls)
         is_known = np.append(self.call, 0)[places] == calls
         return np.where(is_known, np.append(self.invoked_at, -1)[places], -1)
@@ -180,7 +180,7 @@ NO_CALLBACKS = CallbackTimes(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 @dataclass(frozen=True, slots=True)
 class EventColumns:
-    """Events of a capture that a call made, ordered by the call that `created_by` them, then by the time of firing.
+    """The events of a capture that calls created, ordered by these calls (`created_by`), then by the time of firing.
 
     `fired_at` is the time when the runtime invoked its callback. If that is not recorded, it is the time when the owner
     of the callback noticed the firing. `FOREVER`: it did not fire, or has no callback.
@@ -198,7 +198,7 @@ class EventColumns:
 
     @classmethod
     def read(cls, connection: sqlite3.Connection, capture: int) -> EventColumns:
-        """Return all events of a capture that a call made."""
+        """Return all events of a capture that calls created."""
         query = (
             f"SELECT o.id, o.address, o.born, o.created_call, coalesce({_START}, ?1) AS fired, coalesce(c.id, 0)"
             f" FROM {OBJECTS_FROM} LEFT JOIN call_rows c ON c.id = o.destroyed_call"
@@ -315,7 +315,7 @@ class ThreadCalls:
     def read_last_end(self) -> int:
         """Return the end of the recording, in ns: the end of the program if known, else that of the last calls.
 
-        It is known if `framedex run` saw it and no call until then was left out.
+        The end of the program is known if `framedex run` waited for it and all calls until then were recorded.
         """
         query = (
             "SELECT json_extract(metadata, '$.ended_after_ns') FROM captures WHERE id = ?"

@@ -68,7 +68,7 @@ class TransferWriter:
         moves = np.array([move is not None for move in self._moves], bool)
         rows = np.flatnonzero(moves[batch.kind])
         changed = batch.changed.reshape(-1, 4)
-        changed = changed[moves[changed[:, 1]]]  # returned after they were written
+        changed = changed[moves[changed[:, 1]]]  # calls that returned after they were written
         self._add_calls(
             _CallColumns(
                 row=np.concatenate([batch.first + rows, changed[:, 0]]),
@@ -118,7 +118,7 @@ class TransferWriter:
             )
         self._connection.execute(_ADD_TO_TRANSFER, (kind, *sums, *first_and_latest))
 
-    # Copies between devices have the size of the new buffer
+    # A copy between devices has the size of the new buffer
 
     def _add_sizes_of_copies(self, batch: CallBatch, calls: CallWriter) -> None:
         made = np.flatnonzero(np.array(self._allocates, bool)[batch.kind] & (batch.inside > 0) & (batch.argument >= 0))
@@ -213,7 +213,7 @@ _EXPLICIT_FUNCTIONS = {
 }
 _EXPLICIT_FUNCTIONS[TransferDirection.DEVICE_TO_DEVICE] = _EXPLICIT_FUNCTIONS[TransferDirection.HOST_TO_DEVICE]
 
-# Wrappers between the program and the function that it called.
+# Wrappers between the program and the JAX function that it called.
 _WRAPPERS = frozenset({"api_boundary", "annotate_function", "concrete_or_error", "profiler_annotate"})
 
 # Functions and files of JAX that call jitted functions and ops.
@@ -290,7 +290,7 @@ class _TransferCauses:
 def _describe_cause(frames: list[_PythonFunction], direction: TransferDirection) -> str:
     """Return the function of JAX that the line called, directly or through installed packages.
 
-    If no frame is the program's own, the line is the innermost Python line, and JAX's own frames are around it.
+    If no frame belongs to the program itself, the line is the innermost Python line, inside JAX's own frames.
     """
     if not frames:
         return ""

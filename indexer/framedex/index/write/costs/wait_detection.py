@@ -43,8 +43,8 @@ MIN_BLOCKING_CALL_NS = 1_000_000
 WAIT_REASONS = tuple(WaitReason)
 _READY, _COPY, _RUN = (WAIT_REASONS.index(how) for how in (WaitReason.READY, WaitReason.COPY, WaitReason.RUN))
 
-_MAX_CALLS_ON_LINE = 32  # calls of a line that are searched for the gap in which its event fired
-_MAX_DELAY_DIVISOR = 2  # a thread may notice the end of a wait late, by up to half of the waiting time
+_MAX_CALLS_ON_LINE = 32  # the number of a line's calls to search for the gap in which its event fired
+_MAX_DELAY_DIVISOR = 2  # a thread may notice the end of a wait late, by up to the waiting time divided by this
 _SLOW_FACTOR = 3  # a run that waited for an earlier run takes this many times as long as the quickest of its kind
 # Functions that only query an array or start a copy, in JAX (jax/_src/array.py) and jaxlib (py_array.cc).
 _QUERY_FUNCTIONS = (
@@ -127,7 +127,7 @@ class _WaitFinder:
     # Blocked in a call
 
     def find_in_calls(self, is_python: Booleans) -> WaitColumns:
-        """Return the waits in calls: `PJRT_Event_Await` of any duration, other calls from `MIN_BLOCKING_CALL_NS` on."""
+        """Return the waits in calls: in `PJRT_Event_Await`, and in other calls of at least `MIN_BLOCKING_CALL_NS`."""
         duration = self._compute_durations()
         is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)
         is_await = self._is_call_of(AWAIT_FUNCTION)
@@ -138,13 +138,13 @@ class _WaitFinder:
         event = np.full(len(rows), -1)
         places = np.flatnonzero(is_await[rows])
         event[places] = self._find_events(self.calls[rows[places]])
-        maker = self._find_creating_calls(event)
-        how = np.where(is_copy[rows] | ((maker >= 0) & is_copy[maker]), _COPY, _READY)
-        run = self._find_runs(np.where(maker >= 0, maker, rows))
+        creator = self._find_creating_calls(event)
+        how = np.where(is_copy[rows] | ((creator >= 0) & is_copy[creator]), _COPY, _READY)
+        run = self._find_runs(np.where(creator >= 0, creator, rows))
         return self._build_waits(rows, how, duration[rows], run, np.append(self.events.id, 0)[event])
 
     def _find_creating_calls(self, events: Integers) -> Integers:
-        """Return the rows of the calls that made these events; -1: unknown."""
+        """Return the rows of the calls that created these events; -1: unknown."""
         return self.calls.find_rows(np.append(self.events.created_by, -1)[events])
 
     def _find_events(self, calls: CallColumns) -> Integers:
@@ -221,10 +221,12 @@ class _WaitFinder:
         """Return the waits after calls that registered a callback for an event."""
         rows = np.flatnonzero(self._is_call_of(ON_READY_FUNCTION) & is_python)
         event = self._find_events(self.calls[rows])
-        maker = self._find_creating_calls(event)
-        of_interest = np.flatnonzero((maker >= 0) & self._is_call_of(*HOST_COPY_FUNCTIONS, READY_EVENT_FUNCTION)[maker])
-        of_interest = of_interest[self._is_queried_by_maker(rows[of_interest], maker[of_interest])]
-        pending = self._find_pending(rows[of_interest], event[of_interest], maker[of_interest])
+        creator = self._find_creating_calls(event)
+        of_interest = np.flatnonzero(
+            (creator >= 0) & self._is_call_of(*HOST_COPY_FUNCTIONS, READY_EVENT_FUNCTION)[creator]
+        )
+        of_interest = of_interest[self._is_queried_by_creator(rows[of_interest], creator[of_interest])]
+        pending = self._find_pending(rows[of_interest], event[of_interest], creator[of_interest])
         is_query = np.isin(self.kinds.stack[pending.calls.kind], self._find_stacks_through(_QUERY_FUNCTIONS))
         waiting, querying = pending[np.flatnonzero(~is_query)], pending[np.flatnonzero(is_query)]
         return WaitColumns.merge(
@@ -235,8 +237,8 @@ class _WaitFinder:
             ]
         )
 
-    def _is_queried_by_maker(self, rows: Integers, makers: Integers) -> Booleans:
-        """Return whether the thread of each call itself made the event, as its latest one. jaxlib always does that.
+    def _is_queried_by_creator(self, rows: Integers, creators: Integers) -> Booleans:
+        """Return whether the thread of each call itself created the event, as its latest one. jaxlib always does that.
 
         The address alone is ambiguous. A runtime may use one event for all events that have already fired, and an event
         may reuse the address of another thread's event.
@@ -248,22 +250,22 @@ class _WaitFinder:
         order = making[np.lexsort((making, thread[making]))]
         position = np.zeros(len(self.calls), np.int64)
         position[order] = np.arange(len(order))
-        following = np.append(order, -1)[position[makers] + 1]
-        is_other = (following < 0) | (thread[following] != thread[makers]) | (following > rows)
-        found: Booleans = is_other & (thread[rows] == thread[makers])
+        following = np.append(order, -1)[position[creators] + 1]
+        is_other = (following < 0) | (thread[following] != thread[creators]) | (following > rows)
+        found: Booleans = is_other & (thread[rows] == thread[creators])
         return found
 
-    def _find_pending(self, rows: Integers, event: Integers, maker: Integers) -> _PendingCalls:
+    def _find_pending(self, rows: Integers, event: Integers, creator: Integers) -> _PendingCalls:
         """Return the calls whose event had not fired yet."""
-        is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)[maker]
-        run = self._find_runs(maker)
+        is_copy = self._is_call_of(*HOST_COPY_FUNCTIONS)[creator]
+        run = self._find_runs(creator)
         result = self.events.find_last_events(run)
         ready = np.append(self.events.fired_at, -1)[result]
         invoked = self.callbacks.find_times(self.calls.id[rows])
         fired = np.where(invoked >= 0, invoked, np.where(is_copy, self.events.fired_at[event], ready))
         ready = np.where((invoked >= 0) & ((ready < 0) | ~is_copy), invoked, ready)
         end = self.calls.end[rows]
-        # For a copy, its source has to be ready first.
+        # A copy waits for its source first.
         is_of_source = ~is_copy | ((ready > end) & (ready <= fired))
         waited = np.flatnonzero((fired < 0) | (fired > end))
         noticed_in = np.append(self.events.noticed_in, 0)[np.where(is_of_source, result, event)]
@@ -278,7 +280,7 @@ class _WaitFinder:
         )
 
     def _find_runs(self, rows: Integers) -> Integers:
-        """Return the call that ran the program which made each call's event or buffer; 0: unknown."""
+        """Return the call that ran the program that created each call's event or buffer; 0: unknown."""
         calls = self.calls[rows]
         query = (
             "SELECT o.address, o.born, coalesce(o.created_call, 0)"
@@ -286,13 +288,13 @@ class _WaitFinder:
         )
         address, born, made = read_columns(self.connection.execute(query, (self.capture,)), 3)
         buffer = find_objects_at(address, born, read_buffer_addresses(self.connection, calls), calls.start)
-        maker = np.append(made, 0)[buffer]
-        row = self.calls.find_rows(maker)
+        creator = np.append(made, 0)[buffer]
+        row = self.calls.find_rows(creator)
         is_run = self._is_call_of(EXECUTE_FUNCTION)
-        return np.where(is_run[rows], calls.id, np.where((row >= 0) & is_run[row], maker, 0))
+        return np.where(is_run[rows], calls.id, np.where((row >= 0) & is_run[row], creator, 0))
 
     def _find_stacks_through(self, condition: str) -> Integers:
-        """Return the stacks with functions that meet this condition."""
+        """Return the stacks that contain a function with this condition."""
         query = (
             "WITH RECURSIVE down(node) AS ("
             " SELECT n.id FROM functions fn JOIN frames fr ON fr.function = fn.id JOIN nodes n ON n.frame = fr.id"
@@ -305,8 +307,8 @@ class _WaitFinder:
         """Return the waits on the line that registered the callback: the gap in which the event fired.
 
         The gap is between two calls of that line. If the event was noticed only after the thread had left the line, or
-        never, the wait is the longest gap on that line. With `is_query`, that gap counts only if the event was noticed
-        soon after it, because such a line need not wait.
+        never, the wait is the longest gap on that line. With `is_query`, this gap counts only if the thread noticed the
+        event soon after it, because such a line need not wait.
         """
         ended, last_end = self.threads.read_end(), self.threads.read_last_end()
         line = self.kinds.node[pending.calls.kind]

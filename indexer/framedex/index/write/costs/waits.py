@@ -47,7 +47,7 @@ def delete_waits(connection: sqlite3.Connection, capture: int) -> None:
 
 
 def _write_totals(connection: sqlite3.Connection, capture: int, activity: CaptureActivity) -> None:
-    """Write the recorded duration, and the part in which a program was running: from a run's call to its event.
+    """Write the duration of the recording, and its part in which programs ran: from a run's call to its event.
 
     The recording ends with the last call, or with the program if an event had not fired.
     """
@@ -174,8 +174,8 @@ MIN_UNSEEN_WAIT_NS = 10_000_000
 """The minimum time without a call, in nanoseconds, that may be a wait."""
 
 _MAX_RUNS = 1_000  # the maximum number of runs examined: the longest
-# The end of a program is noticed late by at most this part of its duration plus this time. The thread's next call may
-# come first.
+# A thread notices the end of a program late, by at most this part of the program's duration plus this time. The
+# thread's next call may come first.
 _DELAY_DIVISOR = 20
 _DELAY_NS = 20_000_000
 _MAX_CALLS_BACK = 16  # the maximum number of the thread's calls examined in that time

@@ -23,7 +23,7 @@ from pyarrow import parquet
 import framedex_native
 from framedex.base.errors import FramedexError
 from framedex.commands.main import cli
-from framedex.fleet.questions import QUESTIONS
+from framedex.fleet.prepared_queries import PREPARED_QUERIES
 from framedex.fleet.store_queries import StoreConnection
 from framedex.fleet.store_root import StoreRoot
 from framedex.index import Store
@@ -31,7 +31,7 @@ from framedex.ingest import SilentProgress, ingest_captures
 from framedex.programs.objects.moves import CALLBACK_RESULT
 from tests.hiding import ANOTHER_SYSTEM, FUNCTIONS, python_without
 from tests.indexer.fleet import changing
-from tests.indexer.fleet.fleets import JOB, added, asked, copied, job
+from tests.indexer.fleet.fleets import JOB, add_to_store, copy_capture, job, run_query
 from tests.once import made_once
 from tests.running import PROGRAMS, run
 
@@ -46,17 +46,17 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for program in ("misuse.py", "inside_jit.py"):
         (folder / program).mkdir()
         others.append(run(program, folder=folder / program).capture)
-    added(folder / "store", *job(), *others)
+    add_to_store(folder / "store", *job(), *others)
     return folder / "store"
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question_links_back_to_calls(question: str, store: Path) -> None:
-    with StoreConnection(StoreRoot(str(store))) as asking:
-        answer = asking.query(QUESTIONS[question].sql)
-        captures = {name for (name,) in asking.query("SELECT capture FROM captures").rows}
-        stacks = {name for (name,) in asking.query("SELECT id FROM stacks").rows}
-    assert question in ("problems", "changes", "waits") or answer.rows
+@pytest.mark.parametrize("name", PREPARED_QUERIES)
+def test_every_prepared_query_links_back_to_calls(name: str, store: Path) -> None:
+    with StoreConnection(StoreRoot(str(store))) as connection:
+        answer = connection.query(PREPARED_QUERIES[name].sql)
+        captures = {capture for (capture,) in connection.query("SELECT capture FROM captures").rows}
+        stacks = {stack for (stack,) in connection.query("SELECT id FROM stacks").rows}
+    assert name in ("problems", "changes", "waits") or answer.rows
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     assert all(row["capture"] in captures for row in rows)
     assert all(row["stack"] in stacks for row in rows if "stack" in row)
@@ -66,7 +66,7 @@ def test_lines_are_program_lines(store: Path) -> None:
     program = PROGRAMS / "endings.py"
     line = next(n for n, text in enumerate(program.read_text().splitlines(), 1) if "return jax.device_put" in text)
 
-    (row,) = asked(
+    (row,) = run_query(
         store,
         "SELECT sum(calls)::BIGINT, count(DISTINCT capture), min(rank), max(rank) FROM lines_readable"
         f" WHERE path = '{program}' AND line = {line} AND job = '{JOB}'"
@@ -78,14 +78,14 @@ def test_lines_are_program_lines(store: Path) -> None:
 
 def test_the_slowest_lines_are_compared_with_the_previous_week(tmp_path: Path) -> None:
     """The same recording eight days ago: its lines took as long."""
-    before = copied(job()[0], tmp_path)
+    before = copy_capture(job()[0], tmp_path)
     metadata = before / "capture.json"
     told = json.loads(metadata.read_text())
     metadata.write_text(json.dumps(told | {"started_unix_ns": told["started_unix_ns"] - 8 * 86_400 * 10**9}))
-    added(tmp_path / "store", before, job()[0])
+    add_to_store(tmp_path / "store", before, job()[0])
 
-    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
-        answer = asking.query(QUESTIONS["slowest"].sql)
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as connection:
+        answer = connection.query(PREPARED_QUERIES["slowest"].sql)
 
     assert answer.rows
     for row in answer.rows:
@@ -97,14 +97,14 @@ def test_lines_that_changed_with_jaxlib_are_reported(tmp_path: Path) -> None:
     """One recording with an earlier jaxlib, and two with a later one whose version sorts lower as text."""
     for number, version in enumerate(("0.9.2", "0.10.0", "0.10.0")):
         (tmp_path / str(number)).mkdir()
-        copy = copied(job()[min(number, 1)], tmp_path / str(number))
+        copy = copy_capture(job()[min(number, 1)], tmp_path / str(number))
         told = json.loads((copy / "capture.json").read_text())
         launcher = json.dumps({"packages": {"jaxlib": version}})
         (copy / "capture.json").write_text(json.dumps(told | {"launcher": launcher, "identity": f"{number:016}"}))
-        added(tmp_path / "store", copy)
+        add_to_store(tmp_path / "store", copy)
 
-    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
-        answer = asking.query(QUESTIONS["changes"].sql)
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as connection:
+        answer = connection.query(PREPARED_QUERIES["changes"].sql)
 
     rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
     assert rows and {(row["jaxlib_before"], row["jaxlib"]) for row in rows} == {("0.9.2", "0.10.0")}
@@ -114,11 +114,11 @@ def test_lines_that_changed_with_jaxlib_are_reported(tmp_path: Path) -> None:
 
 def test_lines_that_wait_and_transfer_are_reported(tmp_path: Path) -> None:
     (capture,) = made_once("fleet-training", lambda folder: (run("costs/training.py", folder=folder).capture,))
-    added(tmp_path / "store", capture)
-    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
+    add_to_store(tmp_path / "store", capture)
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as connection:
         moves, waits = (
             [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
-            for answer in (asking.query(QUESTIONS[name].sql) for name in ("transfers", "waits"))
+            for answer in (connection.query(PREPARED_QUERIES[name].sql) for name in ("transfers", "waits"))
         )
     program = str(PROGRAMS / "costs" / "training.py")
     assert {"host to device", "device to host"} <= {row["direction"] for row in moves if row["path"] == program}
@@ -128,15 +128,15 @@ def test_lines_that_wait_and_transfer_are_reported(tmp_path: Path) -> None:
 
 def test_host_callback_transfers_are_counted(tmp_path: Path) -> None:
     environment = {"PYTHONPATH": str(framedex_native.ffi_startup_path())}
-    added(tmp_path / "store", run("host_callbacks.py", folder=tmp_path, **environment).capture)
+    add_to_store(tmp_path / "store", run("host_callbacks.py", folder=tmp_path, **environment).capture)
     functions = f"function = '{CALLBACK_RESULT}' AS is_result, function LIKE 'jax.%' AS is_callback"
     told = f"SELECT * FROM (SELECT {functions}, sum(calls)::BIGINT FROM call_kinds GROUP BY ALL) WHERE is_result"
-    ((*_, results),) = asked(tmp_path / "store", told)
-    ((*_, callbacks),) = asked(tmp_path / "store", told.replace("WHERE is_result", "WHERE is_callback"))
+    ((*_, results),) = run_query(tmp_path / "store", told)
+    ((*_, callbacks),) = run_query(tmp_path / "store", told.replace("WHERE is_result", "WHERE is_callback"))
     moved = "SELECT direction, sum(transfers)::BIGINT, sum(milliseconds) FROM"
-    of_callbacks = f"{moved} ({QUESTIONS['transfers'].sql}) WHERE path IS NULL GROUP BY 1 ORDER BY 1"
+    of_callbacks = f"{moved} ({PREPARED_QUERIES['transfers'].sql}) WHERE path IS NULL GROUP BY 1 ORDER BY 1"
 
-    ((out, operands, duration), (back, returned, _)) = asked(tmp_path / "store", of_callbacks)
+    ((out, operands, duration), (back, returned, _)) = run_query(tmp_path / "store", of_callbacks)
 
     assert callbacks and results
     assert (out, operands, duration) == ("device to host", callbacks, 0)
@@ -144,19 +144,19 @@ def test_host_callback_transfers_are_counted(tmp_path: Path) -> None:
 
 
 def test_failed_transfers_count_no_bytes(tmp_path: Path) -> None:
-    added(tmp_path / "store", job()[0])
+    add_to_store(tmp_path / "store", job()[0])
     (kinds,) = (tmp_path / "store" / "call_kinds").rglob("*.parquet")
     rows = changing.read(kinds)
 
     def moved_by_puts() -> list[tuple[Any, ...]]:
         moved = "SELECT direction, sum(transfers)::BIGINT FROM"
-        return asked(tmp_path / "store", f"{moved} ({QUESTIONS['transfers'].sql}) GROUP BY 1 ORDER BY 1")
+        return run_query(tmp_path / "store", f"{moved} ({PREPARED_QUERIES['transfers'].sql}) GROUP BY 1 ORDER BY 1")
 
     assert moved_by_puts()[-1] == ("host to device", 5)
 
     has_failed = pc.equal(rows["function"], changing.TRANSFER)
     errors = pc.cast(pc.if_else(has_failed, 13, rows["error"]), rows["error"].type)
-    changing.write(kinds, changing.with_column(rows, "error", errors))
+    changing.write(kinds, changing.replace_column(rows, "error", errors))
 
     assert "host to device" not in dict(moved_by_puts())
 
@@ -164,18 +164,18 @@ def test_failed_transfers_count_no_bytes(tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None:
     capture = run("failing.py", folder=tmp_path, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=FAILING).capture
-    added(tmp_path / "store", capture)
+    add_to_store(tmp_path / "store", capture)
     with Store(tmp_path / "index.db") as index:
         ingest_captures(index, [capture], [], SilentProgress())
     with closing(sqlite3.connect(tmp_path / "index.db")) as connection:
         of_index = connection.execute(
             "SELECT path, line, direction, sum(transfers) FROM transfers_readable GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
         ).fetchall()
-    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as asking:
-        (failed,) = asking.query(
+    with StoreConnection(StoreRoot(str(tmp_path / "store"))) as connection:
+        (failed,) = connection.query(
             "SELECT count(*) FROM calls WHERE error <> 0 AND function = 'PJRT_Client_BufferFromHostBuffer'"
         ).rows
-        told = asking.query(QUESTIONS["transfers"].sql)
+        told = connection.query(PREPARED_QUERIES["transfers"].sql)
 
     assert failed == (1,)
     columns = [told.columns.index(name) for name in ("path", "line", "direction", "transfers")]
@@ -184,7 +184,7 @@ def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None
 
 @pytest.mark.exhaustive(keep=["two", "drop", "file"])
 @pytest.mark.parametrize(
-    ("sql", "told"),
+    ("sql", "expected"),
     [
         pytest.param("SELECT 1; SELECT 2", "single SELECT", id="two"),
         ("COPY (SELECT 1) TO 'x.csv'", "single SELECT"),
@@ -196,21 +196,21 @@ def test_failed_transfers_count_no_bytes_as_in_the_index(tmp_path: Path) -> None
         ("SELEC 1", "SELEC"),
     ],
 )
-def test_a_query_reads_only_the_store(sql: str, told: str, store: Path) -> None:
+def test_a_query_reads_only_the_store(sql: str, expected: str, store: Path) -> None:
     with pytest.raises(FramedexError) as caught:
-        asked(store, sql)
-    assert told in str(caught.value)
+        run_query(store, sql)
+    assert expected in str(caught.value)
 
 
 def test_a_long_query_is_interrupted(store: Path) -> None:
     """A signal with the same handler as Ctrl-C, during DuckDB's work."""
     former = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
-        with StoreConnection(StoreRoot(str(store))) as asking:
+        with StoreConnection(StoreRoot(str(store))) as connection:
             signal.setitimer(signal.ITIMER_REAL, 0.3)
             with pytest.raises(KeyboardInterrupt):
-                asking.query("SELECT sum(hash(a.range + b.range)) FROM range(10_000_000) a, range(10_000_000) b")
-            assert asking.query("SELECT count(*) FROM captures").rows == [(4,)]
+                connection.query("SELECT sum(hash(a.range + b.range)) FROM range(10_000_000) a, range(10_000_000) b")
+            assert connection.query("SELECT count(*) FROM captures").rows == [(4,)]
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, former)
@@ -218,8 +218,8 @@ def test_a_long_query_is_interrupted(store: Path) -> None:
 
 def test_foreign_files_are_skipped_and_reported(store: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "store"
-    added(foreign, *job())
-    rows = asked(foreign, "SELECT * FROM stacks ORDER BY id")
+    add_to_store(foreign, *job())
+    rows = run_query(foreign, "SELECT * FROM stacks ORDER BY id")
     for table in ("captures", "frames", "stacks", "calls"):
         folder = next(path.parent for path in (foreign / table).rglob("*.parquet"))
         parquet.write_table(pa.table({"x": [1]}), folder / "foreign.parquet")
@@ -238,8 +238,8 @@ def test_foreign_files_are_skipped_and_reported(store: Path, tmp_path: Path) -> 
     )
     parquet.write_table(taken, folder.parents[2] / "stacks" / folder.parent.name / folder.name / "taken.parquet")
 
-    with StoreConnection(StoreRoot(str(foreign))) as asking:
-        answer = asking.query("SELECT * FROM stacks ORDER BY id")
+    with StoreConnection(StoreRoot(str(foreign))) as connection:
+        answer = connection.query("SELECT * FROM stacks ORDER BY id")
 
     assert answer.rows == rows
     assert len(answer.left_out) == 6 and all("is left out" in said for said in answer.left_out)
@@ -254,11 +254,13 @@ def test_a_store_is_read_without_framedex(store: Path) -> None:
 
     lazy = pl.scan_parquet(store / "calls" / "**" / "*.parquet", hive_partitioning=False)
     counted = lazy.group_by("function").len().sort("function").collect().rows()
-    assert counted == asked(store, "SELECT function, count(*) FROM calls GROUP BY 1 ORDER BY 1")
+    assert counted == run_query(store, "SELECT function, count(*) FROM calls GROUP BY 1 ORDER BY 1")
 
     query = f"SELECT f.function FROM '{store}/stacks/**/*.parquet' s, unnest(s.frames) u(id)"
     query += f" JOIN '{store}/frames/**/*.parquet' f ON f.id = u.id GROUP BY 1 ORDER BY 1"
-    assert duckdb.execute(query).fetchall() == asked(store, "SELECT DISTINCT function FROM stacks_readable ORDER BY 1")
+    assert duckdb.execute(query).fetchall() == run_query(
+        store, "SELECT DISTINCT function FROM stacks_readable ORDER BY 1"
+    )
 
 
 @pytest.mark.exhaustive(keep=["duckdb"])
@@ -294,10 +296,10 @@ def test_the_verb_prints_text_and_json(store: Path) -> None:
         return done.output
 
     listed = run_verb()
-    assert all(name in listed for name in (*QUESTIONS, "calls_readable", "user_lines_readable"))
+    assert all(name in listed for name in (*PREPARED_QUERIES, "calls_readable", "user_lines_readable"))
     assert "PROGRAMS" not in run_verb("captures") and JOB in run_verb("captures")
     document = json.loads(run_verb("captures", "--json"))
-    assert document["sql"] == QUESTIONS["captures"].sql and len(document["rows"]) == 4
+    assert document["sql"] == PREPARED_QUERIES["captures"].sql and len(document["rows"]) == 4
     assert run_verb("SELECT chr(10) || chr(27) || chr(92) AS told") == "told\n\\x0a\\x1b\\\n"
     assert JOB in run_verb("SELECT\n*\nFROM\tcaptures")
     assert "Did you mean 'compiles'" in run_verb("compile", status=1)

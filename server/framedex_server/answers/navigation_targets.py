@@ -1,6 +1,6 @@
-"""Ways from a line: inward to the callees that ran, outward to the calling lines, likeliest first.
+"""The targets of a line: the callees that ran (inward) and the calling lines (outward), likeliest first.
 
-Each way has the stacks that it follows, so that an answer can be recorded in the session's walks. `format_targets`
+Each target has the stacks that reach it, so that an answer can be recorded in the session's walks. `format_targets`
 formats targets as links if the client supports them, else as locations.
 """
 
@@ -130,56 +130,61 @@ TURNED_OUTWARD_NOTE = "turned outward: this line runs the program"
 """The note on a step outward from the innermost line of a compiled program."""
 
 
-def find_ways_in(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
+def find_inward_targets(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the callees recorded from a source line, along the stack path that led there, if any."""
     within = session.walks.nodes_at(index, position.path, position.line)
     word = session.word_at(position)
     capture = session.selection.capture_in(index)
     places = make_location_finder(session, index, position.uri)
     stack_paths = find_paths_inward(index, position.path, position.line, within, word, capture, places)
-    passed, inside = _ways_along(stack_paths, places), _mark_turns(find_lines_inside(session, position, index))
+    passed, inside = (
+        _targets_of_stack_paths(stack_paths, places),
+        _mark_turns(find_lines_inside(session, position, index)),
+    )
     is_stepped_into = any(is_named(stack_path.target.function.name, word) for stack_path in stack_paths)
     named = (
-        _ways_through_program(find_lines_inside(session, position, index, word))
+        _program_targets(find_lines_inside(session, position, index, word))
         if word and not is_stepped_into and not _has_just_turned(session, index, position)
         else []
     )
     if inside and _is_within_program(within):
-        return _merge_places([*named, *inside])
-    to_handlers = _ways_to_handlers(_find_handlers(session, index, position), passed)
-    return _merge_places([*named, *to_handlers] or inside)
+        return _merge_targets([*named, *inside])
+    to_handlers = _handler_targets(_find_handlers(session, index, position), passed)
+    return _merge_targets([*named, *to_handlers] or inside)
 
 
 def sort_by_file(targets: Sequence[NavigationTarget]) -> list[NavigationTarget]:
-    """Return ways by target file: likeliest file first, and within a file likeliest way first."""
+    """Return the targets grouped by file: likeliest file first, and within a file likeliest target first."""
     by_file: dict[str, list[NavigationTarget]] = {}
-    for way in targets:
-        by_file.setdefault(way.target.path, []).append(way)
-    return [way for group in by_file.values() for way in group]
+    for candidate in targets:
+        by_file.setdefault(candidate.target.path, []).append(candidate)
+    return [candidate for group in by_file.values() for candidate in group]
 
 
-def find_ways_out(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
+def find_outward_targets(session: Session, position: RequestPosition, index: Index) -> list[NavigationTarget]:
     """Return the lines from which recorded stacks reached a source line, most calls first."""
     position = resolve_registration(session, index, position)
     within = session.walks.nodes_at(index, position.path, position.line)
     capture = session.selection.capture_in(index)
-    passed = _ways_along(index.line(position.path, position.line, capture).paths_outward(can_step_to, within))
-    outside = _ways_through_program(find_lines_outside(session, position, index))
+    passed = _targets_of_stack_paths(
+        index.line(position.path, position.line, capture).paths_outward(can_step_to, within)
+    )
+    outside = _program_targets(find_lines_outside(session, position, index))
     is_inside = bool(outside) and (_is_within_program(within) or not passed)
-    return _merge_places(outside if is_inside else passed)
+    return _merge_targets(outside if is_inside else passed)
 
 
-def _ways_through_program(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
-    """Return ways to lines within compiled programs, which have no stacks, or to lines that run programs."""
-    return [_make_program_way(line, turns_outward=False) for line in lines]
+def _program_targets(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
+    """Return lines within compiled programs, which have no stacks, or lines that run programs, as targets."""
+    return [_make_program_target(line, turns_outward=False) for line in lines]
 
 
 def _mark_turns(lines: Iterable[ProgramLine | PythonLine]) -> list[NavigationTarget]:
-    """Return ways to lines within compiled programs, or from the innermost line outward to lines that run it."""
-    return [_make_program_way(line, turns_outward=not isinstance(line, ProgramLine)) for line in lines]
+    """Return lines within compiled programs as targets; from the innermost line, outward, the lines that run it."""
+    return [_make_program_target(line, turns_outward=not isinstance(line, ProgramLine)) for line in lines]
 
 
-def _make_program_way(line: ProgramLine | PythonLine, turns_outward: bool) -> NavigationTarget:
+def _make_program_target(line: ProgramLine | PythonLine, turns_outward: bool) -> NavigationTarget:
     target = TargetLine.from_location(line.location)
     nodes = () if isinstance(line, ProgramLine) else None
     arrival = WalkTarget(target.path, target.line, None, nodes, turns_outward)
@@ -197,14 +202,14 @@ def _is_within_program(within: Sequence[int] | None) -> bool:
     return within is not None and not within
 
 
-def _ways_along(
+def _targets_of_stack_paths(
     stack_paths: Sequence[StackPath], find_locations: Callable[[FrameRow], Iterable[Location]] = local_locations
 ) -> list[NavigationTarget]:
-    """Return the targets of stack paths as ways."""
-    return [_make_way(stack_path, spot) for stack_path in stack_paths for spot in find_locations(stack_path.target)]
+    """Return the targets of stack paths, one for each location of a target frame."""
+    return [_make_target(stack_path, spot) for stack_path in stack_paths for spot in find_locations(stack_path.target)]
 
 
-def _make_way(stack_path: StackPath, spot: Location) -> NavigationTarget:
+def _make_target(stack_path: StackPath, spot: Location) -> NavigationTarget:
     target = TargetLine.from_frame(stack_path.target, spot)
     return NavigationTarget(
         target,
@@ -216,19 +221,19 @@ def _make_way(stack_path: StackPath, spot: Location) -> NavigationTarget:
     )
 
 
-def _merge_places(ways: Iterable[NavigationTarget]) -> list[NavigationTarget]:
-    """Return the first ways, each place once with the arrivals of all ways to it."""
+def _merge_targets(candidates: Iterable[NavigationTarget]) -> list[NavigationTarget]:
+    """Return the first targets, each place once with the arrivals of all targets there."""
     places: dict[tuple[str, int], NavigationTarget] = {}
-    for way in ways:
-        place = way.target.path, way.target.line
+    for candidate in candidates:
+        place = candidate.target.path, candidate.target.line
         known = places.get(place)
-        places[place] = replace(known, arrivals=(*known.arrivals, *way.arrivals)) if known else way
+        places[place] = replace(known, arrivals=(*known.arrivals, *candidate.arrivals)) if known else candidate
     return list(places.values())[:MAX_TARGETS]
 
 
-def record_ways(session: Session, index: Index, ways: Iterable[NavigationTarget]) -> None:
-    """Record ways that an answer shows, so that the next question at one of their targets follows the same stacks."""
-    session.walks.record_answer(index, (arrival for way in ways for arrival in way.arrivals))
+def record_targets(session: Session, index: Index, candidates: Iterable[NavigationTarget]) -> None:
+    """Record the targets of an answer, so that the next request at one of them continues on the same stacks."""
+    session.walks.record_answer(index, (arrival for candidate in candidates for arrival in candidate.arrivals))
 
 
 def _find_handlers(session: Session, index: Index, position: RequestPosition) -> list[FfiHandler]:
@@ -237,17 +242,17 @@ def _find_handlers(session: Session, index: Index, position: RequestPosition) ->
     return [handler for use in find_called_uses(session, index, position, uses) for handler in use.handlers]
 
 
-def _ways_to_handlers(
-    handlers: Sequence[FfiHandler], other_ways: Sequence[NavigationTarget]
+def _handler_targets(
+    handlers: Sequence[FfiHandler], other_targets: Sequence[NavigationTarget]
 ) -> Iterator[NavigationTarget]:
-    """Yield the function of each handler, else its registration, then the other ways from the `ffi_call`.
+    """Yield the function of each handler, else its registration, then the other targets of the `ffi_call`.
 
     JAX's own machinery, which an eager call passes through, is not listed before the handlers. The registration is left
     out if the handler's implementation can be shown.
     """
     passed: set[tuple[str, int]] = set()
     for handler in handlers:
-        written, registered = _way_to_implementation(handler), handler.location
+        written, registered = _implementation_target(handler), handler.location
         if registered is not None and file_exists(registered.path):
             if written is None:
                 yield NavigationTarget(
@@ -257,10 +262,12 @@ def _ways_to_handlers(
                 passed.add((registered.path, registered.line))
         if written is not None:
             yield written
-    yield from (way for way in other_ways if (way.target.path, way.target.line) not in passed)
+    yield from (
+        candidate for candidate in other_targets if (candidate.target.path, candidate.target.line) not in passed
+    )
 
 
-def _way_to_implementation(handler: FfiHandler) -> NavigationTarget | None:
+def _implementation_target(handler: FfiHandler) -> NavigationTarget | None:
     function = handler.implementation
     if function is None or function.location is None or not file_exists(function.location.path):
         return None

@@ -34,7 +34,7 @@ _WAITS = ", ".join(
     )
 )
 
-QUESTIONS = {
+PREPARED_QUERIES = {
     "captures": StoreQuery(
         "all captures",
         "SELECT capture, day, job, rank, host, calls, command, path FROM captures ORDER BY started, capture",

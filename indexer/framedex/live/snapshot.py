@@ -1,4 +1,4 @@
-"""Look at a process once: kernel threads, Python frames and calls in progress, joined by thread id."""
+"""Take a snapshot of a process: kernel threads, Python frames and calls in progress, joined by thread id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from framedex.base.errors import FramedexError
 from framedex.base.regularfile import host_name
 from framedex.captures.hang_reports import read_hang_report
-from framedex.captures.metadata import ProgramEnd, read_end
+from framedex.captures.metadata import ProgramEnd, read_program_end
 from framedex.live.crashes import read_crash
 from framedex.live.memory import ProcessMemory
 from framedex.live.model import (
@@ -21,7 +21,7 @@ from framedex.live.model import (
     GilRole,
     LiveThread,
     LockObject,
-    Look,
+    ProcessSnapshot,
     ProcessState,
     Python,
     PythonThread,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 _YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
-def look_at(target: Target) -> Look:
+def take_snapshot(target: Target) -> ProcessSnapshot:
     """The process of a target as it is now, or the end of its recording if it has ended."""
-    state = _state_of(target)
+    state = _target_state(target)
     streams, capture_problem = _read_streams(target.capture)
     now = _now_ns(target, state)
     threads: Sequence[LiveThread] = ()
@@ -49,16 +49,16 @@ def look_at(target: Target) -> Look:
         tasks, python, problem, remedy = _read_process(target.pid)
         if tasks:
             version = f"3.{python.minor}" if python is not None else ""
-            threads = _join(target.pid, tasks, python, streams)
+            threads = _join_threads(target.pid, tasks, python, streams)
         else:
             state = ProcessState.ENDED
     if not threads:
-        threads = [_with_calls(LiveThread(tid, each.name, None), each) for tid, each in streams.items()]
+        threads = [_add_calls(LiveThread(tid, each.name, None), each) for tid, each in streams.items()]
     metadata = target.metadata
     end = _read_end(target) if state is ProcessState.ENDED else None
     ended_capture = target.capture if state is ProcessState.ENDED else None
     crash_file, crash_frames = read_crash(ended_capture) if ended_capture is not None else ("", ())
-    return Look(
+    return ProcessSnapshot(
         pid=target.pid,
         command=metadata.command if metadata is not None else shlex.join(command_line(target.pid)),
         state=state,
@@ -86,7 +86,7 @@ def _now_ns(target: Target, state: ProcessState) -> int:
     return time.monotonic_ns()
 
 
-def _state_of(target: Target) -> ProcessState:
+def _target_state(target: Target) -> ProcessState:
     if target.is_here:
         return process_state(target.pid)
     is_other_host = target.metadata is not None and target.metadata.host != host_name()
@@ -106,7 +106,7 @@ def _read_streams(capture: Path | None) -> tuple[dict[int, ThreadCalls], str]:
 
 
 def _read_end(target: Target) -> ProgramEnd | None:
-    return None if target.capture is None else read_end(target.capture)
+    return None if target.capture is None else read_program_end(target.capture)
 
 
 def _read_process(pid: int) -> tuple[list[Task], Python | None, str, str]:
@@ -148,7 +148,7 @@ def describe_refusal(pid: int, error: OSError) -> tuple[str, str]:
     )
 
 
-def _join(
+def _join_threads(
     pid: int, tasks: Sequence[Task], python: Python | None, streams: Mapping[int, ThreadCalls]
 ) -> list[LiveThread]:
     pythons = {each.tid: each for each in python.threads} if python is not None else {}
@@ -161,14 +161,14 @@ def _join(
             task,
             of_python,
             _gil_role(task, of_python, python),
-            _waited_lock(task, of_python),
+            _find_waited_lock(task, of_python),
             is_main=task.tid == pid,
         )
-        threads.append(_with_calls(thread, streams.get(task.tid)))
+        threads.append(_add_calls(thread, streams.get(task.tid)))
     return threads
 
 
-def _with_calls(thread: LiveThread, stream: ThreadCalls | None) -> LiveThread:
+def _add_calls(thread: LiveThread, stream: ThreadCalls | None) -> LiveThread:
     if stream is None:
         return thread
     return replace(
@@ -189,7 +189,7 @@ def _gil_role(task: Task, thread: PythonThread | None, python: Python | None) ->
     return GilRole.WAITS if task.futex in python.gil else None
 
 
-def _waited_lock(task: Task, thread: PythonThread | None) -> LockObject | None:
+def _find_waited_lock(task: Task, thread: PythonThread | None) -> LockObject | None:
     """The lock that a thread waits for: its waiters sleep on its own address, or (from 3.14 on) it is used now."""
     if thread is None or task.activity is not Activity.FUTEX:
         return None

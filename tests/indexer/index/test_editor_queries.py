@@ -104,8 +104,8 @@ def test_marks_are_on_lines_and_functions(recording: Recording) -> None:
     with Index.open(recording.index) as index:
         lines = index.file(str(recording.demo)).marks(1, 8)
         functions = dict(index.file(str(recording.demo)).functions())
-        main = index.functions.mark(functions[7])
-        missing = index.functions.mark(10**6)
+        main = index.functions.call_totals(functions[7])
+        missing = index.functions.call_totals(10**6)
 
     assert [(mark.line, mark.calls, mark.duration) for mark in lines] == [(5, 14, 28_000), (8, 10, 20_000)]
     assert sorted(functions) == [1, 3, 7]
@@ -125,7 +125,7 @@ def test_a_stack_is_returned_completely(recording: Recording) -> None:
     assert chain[-1].function.name == "PJRT_Client_BufferFromHostBuffer"
 
 
-QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
+QUERIES: dict[str, Callable[[Index, Recording], object]] = {
     "hover": lambda index, it: index.line(str(it.demo), 9).summary(),
     "callers": lambda index, it: index.line(str(it.client), 4).program_lines(),
     "linked": lambda index, it: index.line(str(it.demo), 9).linked_calls(),
@@ -143,7 +143,7 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "incoming": lambda index, it: (index.functions.callers(3), index.functions.direct_callers(3)),
     "outgoing": lambda index, it: (index.functions.callees(2), index.functions.direct_callees(2)),
     "static": lambda index, it: index.line(str(it.demo), 7).static_callees(),
-    "lenses": lambda index, it: [index.functions.mark(each) for _, each in index.file(str(it.demo)).functions()],
+    "lenses": lambda index, it: [index.functions.call_totals(each) for _, each in index.file(str(it.demo)).functions()],
     "hints": lambda index, it: index.file(str(it.demo)).marks(1, 20),
     "troubles": lambda index, it: index.file(str(it.demo)).troubles(),
     "pages of calls": lambda index, it: (
@@ -164,20 +164,20 @@ SMALL = {"captures", "boundaries", "ffi_sites", "ffi_handlers", "ffi_functions",
 
 
 @pytest.mark.parametrize("is_latest", [False, True], ids=["of all captures", "of the latest run"])
-def test_no_question_scans_a_growing_table(recording: Recording, *, is_latest: bool) -> None:
-    asked: set[str] = set()
-    for question, ask in QUESTIONS.items():
-        before = len(asked)
+def test_no_query_scans_a_growing_table(recording: Recording, *, is_latest: bool) -> None:
+    statements: set[str] = set()
+    for name, run_query in QUERIES.items():
+        before = len(statements)
         connection = connect_reading(recording.index, LOCK_TIMEOUT_S)
-        connection.set_trace_callback(asked.add)
+        connection.set_trace_callback(statements.add)
         with Index(Reader.from_connection(connection, recording.index, {}, Scope(is_latest))) as index:
-            ask(index, recording)
-        assert len(asked) > before or question == "of a capture"
+            run_query(index, recording)
+        assert len(statements) > before or name == "of a capture"
 
     tables = set(_tables(recording.index))
-    for query in asked:
-        for scanned, detail in _scans(recording.index, query):
-            assert scanned not in tables - SMALL, f"{detail}: {query}"
+    for statement in statements:
+        for scanned, detail in _scans(recording.index, statement):
+            assert scanned not in tables - SMALL, f"{detail}: {statement}"
 
 
 def _tables(path: Path) -> list[str]:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { withUsersOwn } from "../src/server/usersOwn";
+import { serverSettings } from "../src/server/serverSettings";
 
 test("an index, links, a guidebook and sources of a workspace's settings, and the extension's own, are not handed on", () => {
   const merged = {
@@ -12,7 +12,7 @@ test("an index, links, a guidebook and sources of a workspace's settings, and th
     editor: { limit: 7 },
     gutter: { "recorded-lines": true },
   };
-  assert.deepEqual(withUsersOwn(merged, () => undefined), {
+  assert.deepEqual(serverSettings(merged, () => undefined), {
     index: null,
     links: null,
     guidebook: null,
@@ -20,7 +20,7 @@ test("an index, links, a guidebook and sources of a workspace's settings, and th
     editor: { limit: 7 },
   });
   const users = (key: string): unknown => (key === "index" ? "/data/my.db" : undefined);
-  assert.deepEqual(withUsersOwn(merged, users), {
+  assert.deepEqual(serverSettings(merged, users), {
     index: "/data/my.db",
     links: null,
     guidebook: null,
@@ -31,6 +31,6 @@ test("an index, links, a guidebook and sources of a workspace's settings, and th
 
 test("what is no table of settings is an empty one", () => {
   for (const odd of [null, undefined, 3, "x", []]) {
-    assert.deepEqual(withUsersOwn(odd, () => undefined), { index: null, links: null, guidebook: null, sources: null });
+    assert.deepEqual(serverSettings(odd, () => undefined), { index: null, links: null, guidebook: null, sources: null });
   }
 });

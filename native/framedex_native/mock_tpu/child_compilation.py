@@ -16,7 +16,7 @@ _TYPED_FFI = 1  # xla_client's API version number of typed handlers
 _HOST = xla_client.xla_platform_names["cpu"]
 
 
-def answer(request: bytes) -> bytes:
+def compile_request(request: bytes) -> bytes:
     """Compile the requested program, and return the error's text, empty for success, and the program's description."""
     decoder = encoding.Decoder(request)
     devices = decoder.sequence(lambda: (decoder.integer(), decoder.integer()))

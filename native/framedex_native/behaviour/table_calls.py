@@ -1,4 +1,4 @@
-"""Our own calls into the table underneath the behaviours. Behaviours do not see them."""
+"""The behaviours' own calls of the runtime, made below their layer: no behaviour receives them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .views import Outputs
 from .writing import write
 
 
-def ask(name: str, **inputs: Any) -> CopiedFields:
+def call_table(name: str, **inputs: Any) -> CopiedFields:
     """Call a function of the table with inputs like those of `call.arguments`, and return its outputs.
 
     Raises Failed if the function fails, ValueError or TypeError for inputs that it does not accept.
@@ -24,7 +24,7 @@ def ask(name: str, **inputs: Any) -> CopiedFields:
     block, address = _arguments(struct)
     keeper = MemoryOwner()
     write(struct, address, inputs, keeper, outputs=False)
-    failure = layer.layer().ask(function.number, address)
+    failure = layer.layer().call_function(function.number, address)
     if failure is not None:
         raise Failed(code_name(failure.code), failure.text)
     outputs = CopiedFields(Outputs(struct, address, lambda: None))

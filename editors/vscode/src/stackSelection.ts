@@ -2,14 +2,14 @@
 
 import * as vscode from "vscode";
 
-import { PickedStack, StackPosition } from "./server/protocol";
+import { SelectedStack, StackPosition } from "./server/protocol";
 import { Server } from "./server/server";
 
-export class Picked implements vscode.Disposable {
-  private current: PickedStack | undefined;
+export class StackSelection implements vscode.Disposable {
+  private current: SelectedStack | undefined;
   /** If answers arrive out of order, the answer to the later request wins. */
-  private turn = 0;
-  private readonly changed = new vscode.EventEmitter<PickedStack | undefined>();
+  private latestRequest = 0;
+  private readonly changed = new vscode.EventEmitter<SelectedStack | undefined>();
   private readonly subscription: vscode.Disposable;
 
   readonly onDidChange = this.changed.event;
@@ -23,7 +23,7 @@ export class Picked implements vscode.Disposable {
   }
 
   /** The selected stack with all of its frames, and the current frame. */
-  get stack(): PickedStack | undefined {
+  get stack(): SelectedStack | undefined {
     return this.current;
   }
 
@@ -37,17 +37,17 @@ export class Picked implements vscode.Disposable {
   }
 
   /** Restricts answers to a capture of the index that `about` identifies; null removes the restriction. */
-  async answerFrom(capture: number | null, about: object): Promise<void> {
+  async selectCapture(capture: number | null, about: object): Promise<void> {
     await this.server.request("framedex/selectCapture", { ...about, capture });
-    await this.refresh(); // the server has dropped the picked stack
+    await this.refresh(); // the server has cleared the selected stack
   }
 
   /** Reads the selection from the server. */
   async refresh(): Promise<void> {
-    const turn = ++this.turn;
-    const stack = await this.server.request<PickedStack | null>("framedex/stack");
-    if (turn === this.turn) {
-      this.become(stack ?? undefined);
+    const request = ++this.latestRequest;
+    const stack = await this.server.request<SelectedStack | null>("framedex/stack");
+    if (request === this.latestRequest) {
+      this.setStack(stack ?? undefined);
     }
   }
 
@@ -56,15 +56,15 @@ export class Picked implements vscode.Disposable {
     try {
       await (this.current && this.refresh());
     } catch {
-      // the server has just ended, and the stack with it: the state event follows
+      // the server has just ended; the state event then clears the stack
     }
   }
 
   /** Clears the selected stack. */
   clear(): void {
-    this.turn++;
+    this.latestRequest++;
     if (this.current !== undefined) {
-      this.become(undefined);
+      this.setStack(undefined);
     }
   }
 
@@ -72,7 +72,7 @@ export class Picked implements vscode.Disposable {
     vscode.Disposable.from(this.subscription, this.changed).dispose();
   }
 
-  private become(stack: PickedStack | undefined): void {
+  private setStack(stack: SelectedStack | undefined): void {
     this.current = stack;
     void vscode.commands.executeCommand("setContext", "framedex.stackPicked", stack !== undefined);
     this.changed.fire(stack);
