@@ -7,10 +7,11 @@ capstone takes 63 us.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any, NamedTuple
 
 from framedex.binaries.machines.control_flow import ControlFlow, Instruction, Machine
@@ -258,34 +259,34 @@ class _FunctionContext(NamedTuple):
 def _decode_part(
     instructions: Sequence[Instruction], part: range, targets: Collection[int], context: _FunctionContext
 ) -> list[_Block]:
+    branching = [i for i, each in enumerate(instructions) if each.flow_control != ControlFlow.NEXT]
     leaders = {part.start, *(target for target in targets if target in part)}
     leaders |= {
-        instruction.next_ip
-        for instruction in instructions
-        if instruction.flow_control in _BRANCHES or context.ends_block(instruction)
+        instructions[i].next_ip
+        for i in branching
+        if instructions[i].flow_control in _BRANCHES or context.ends_block(instructions[i])
     }
     ordered = sorted(leader for leader in leaders if leader < part.stop)
+    addresses = [each.ip for each in instructions]
+    begins = [*(bisect_left(addresses, leader) for leader in ordered), len(addresses)]
     blocks = [_Block(leader) for leader in ordered]
-    position = 0
-    for number, instruction in enumerate(instructions):
-        while position + 1 < len(ordered) and ordered[position + 1] <= instruction.ip:
-            position += 1
-        _add_instruction(blocks[position], instructions, number, part, context)
-    for block, following in zip(blocks, ordered[1:], strict=False):
-        if block.following == -1:
+    for block, following, (begin, end) in zip(blocks, ordered[1:], pairwise(begins), strict=False):
+        if begin < end and instructions[end - 1].next_ip < part.stop:
             block.following = following
+    for i in branching:
+        _add_branch(blocks[bisect_right(ordered, addresses[i]) - 1], instructions, i, context)
     return blocks
 
 
-def _add_instruction(
-    block: _Block, instructions: Sequence[Instruction], number: int, part: range, context: _FunctionContext
-) -> None:
+def _add_branch(block: _Block, instructions: Sequence[Instruction], number: int, context: _FunctionContext) -> None:
     instruction = instructions[number]
     control = instruction.flow_control
-    block.following = None if context.ends_block(instruction) or instruction.next_ip >= part.stop else -1
+    is_end = context.ends_block(instruction)
+    if is_end:
+        block.following = None
     if call := _decode_call(instructions, number, context):
         block.calls.append(call)
-        block.is_endless = control == ControlFlow.CALL and context.ends_block(instruction)
+        block.is_endless = control == ControlFlow.CALL and is_end
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
     elif control == ControlFlow.INDIRECT_BRANCH:

@@ -20,6 +20,7 @@ from framedex.model import Definition, is_local
 from framedex.sources.calls import Span, WrittenCall, callable_kinds, calls_from_map, is_macro, written_calls
 from framedex.sources.implicit import count_implicit_names, count_member_types
 from framedex.sources.names import short_of
+from framedex.sources.standard_library import calls_in_standard_body
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,9 @@ class CallForm:
     name: str
     kind: str  # call, construct, destroy, operator; memory: operator new and delete
     parameters: int | None
+
+
+ASSERTION = CallForm("assert", "call", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +82,9 @@ Reaches = Callable[[WrittenCall, CallForm, int], int]
 """The number of times that the callee at a site calls a function within a number of hops; 0 if it never does."""
 
 
+_BASIC = re.compile(r"^(~?)basic_(?=\w*(?:stream|regex|buf)$)")
 _HEADER_ALIAS = re.compile(
-    r"__isoc(?:99|23)_(\w+)|__(\w+)_chk"
+    r"__isoc(?:99|23)_(\w+)|__(\w+)_chk|__(assert)_fail"
     r"|(openat|open|creat|fopen|freopen|fseeko|ftello|lseek|pread|pwrite|truncate|ftruncate|mmap|readdir|mkstemp)64"
 )
 """The functions that glibc's headers substitute for the written ones: `__isoc99_sscanf`, `__memcpy_chk`, `open64`."""
@@ -93,7 +98,7 @@ def call_form_of(symbol: str) -> CallForm | None:
     name = parse_name(symbol)
     if not name.parts or name.key[-1] == LAMBDA:
         return None
-    own_name = name.parts[-1].text
+    own_name = _without_basic(name.parts[0].text, name.parts[-1].text)
     parameters = name.parameters
     count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
     if own_name in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
@@ -105,7 +110,7 @@ def call_form_of(symbol: str) -> CallForm | None:
     if own_name.startswith("{"):
         return None
     # Demanglers print std::string's constructor as `std::string::basic_string`.
-    scope = name.parts[-2].text if len(name.parts) > 1 else ""
+    scope = _without_basic(name.parts[0].text, name.parts[-2].text) if len(name.parts) > 1 else ""
     is_string = scope == "string" and own_name.removeprefix("~") == "basic_string"
     if own_name.startswith("~"):
         return CallForm("~string" if is_string else own_name, "destroy", 0)
@@ -114,6 +119,11 @@ def call_form_of(symbol: str) -> CallForm | None:
     if count is None and (alias := _HEADER_ALIAS.fullmatch(own_name)):
         return CallForm(next(filter(None, alias.groups())), "call", None)
     return CallForm(own_name, "call", count)
+
+
+def _without_basic(namespace: str, name: str) -> str:
+    """The name of a standard class as written: `stringstream` for `basic_stringstream`."""
+    return _BASIC.sub(r"\1", name) if namespace == "std" else name
 
 
 Candidate = tuple[str, Definition]
@@ -220,7 +230,8 @@ class FunctionBodies:
         """The called names and their counts for each function with this name; member calls exclude free functions."""
         key = name, is_member
         if key not in self._names:
-            self._names[key] = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
+            found = self._calls_in_bodies(name, is_member, _MAX_NAMESAKES, _MAX_BODY_LINES)
+            self._names[key] = [*found, standard] if (standard := calls_in_standard_body(name)) else found
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, limit: int, longest: int) -> Sequence[Counter[str]]:

@@ -7,18 +7,23 @@ several candidates, the names of the preceding and following calls decide, with 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from framedex.model import LocationEvidence
-from framedex.sources.bodies import CallerBody, CallForm, Reaches, UnnamedCallee
+from framedex.sources.bodies import ASSERTION, CallerBody, CallForm, Reaches, UnnamedCallee
 from framedex.sources.call_order import MAX_HOPS, CallOrder, lines_of
 from framedex.sources.call_ranges import CallRanges
 from framedex.sources.calls import WrittenCall
 from framedex.sources.implicit import destroys, destroys_unknown_class, is_deletion, may_own
+from framedex.sources.standard_library import REMAINING_CALLEES
 
 _CONSTRUCTING_KINDS = frozenset(("call", "new", "braces", "variable", "initializer"))
+
+
+_SIGNATURE = re.compile(rb"[^(]*\b(\w+)\([^\"]*\)[^()]*$")  # as `__PRETTY_FUNCTION__`
 
 
 def find_call_lines(
@@ -29,6 +34,10 @@ def find_call_lines(
     `instruction` is the index of the call in `caller.compiled`, or None if it is not there.
     """
     body = _cached_body(caller, reaches)
+    if deletions := body.virtual_deletions(callee, instruction):
+        return LocationEvidence.RANKED, body.sort_lines(callee, deletions, (), instruction)
+    if callee.name == ASSERTION.name and instruction is not None and (found := body.find_assertion(instruction)):
+        return found
     own_calls, nested = body.calls_named(callee)
     compiled = _count_compiled(caller, callee, instruction)
     is_certain = callee.kind == "call" and 0 < compiled <= len(own_calls)
@@ -52,16 +61,9 @@ def find_call_lines(
         if not body.is_certain_line(callee, lines[0]):
             return LocationEvidence.RANKED, lines
         return (LocationEvidence.SINGLE if own_calls or macros else LocationEvidence.INLINED_HOP), lines
-    if not direct and inlined_calls:
-        return LocationEvidence.INLINED_HOP, body.sort_lines(callee, (), inlined_calls, instruction)
-    if not direct and callee.kind == "construct":
-        if defaults := body.constructions_of(callee):
-            return LocationEvidence.RANKED, body.sort_lines(callee, defaults, (), instruction)
-        lines = body.order.lines_near(instruction, is_before=True)
-        return (LocationEvidence.RANKED, lines) if lines else (None, ())
     if not direct:
-        return None, ()
-    if is_certain:
+        return body.find_lines_without_site(callee, inlined_calls, instruction)
+    if 0 < compiled <= written:
         return LocationEvidence.RANKED, tuple(
             dict.fromkeys((*body.sort_lines(callee, direct, (), instruction), *lines_of(inlined_calls)))
         )
@@ -89,7 +91,7 @@ def _can_call(site: WrittenCall, callee: CallForm) -> bool:
     if callee.kind == "destroy":
         return destroys(site, callee.name)
     if callee.kind == "memory":
-        return site.kind == "new" if "new" in callee.name else is_deletion(site)
+        return site.kind == "new" if "new" in callee.name else is_deletion(site, callee.name)
     if site.callee != callee.name or (site.kind == "operator") != (callee.kind == "operator"):
         return False
     if callee.kind == "call" and site.kind != "call":
@@ -153,12 +155,13 @@ class _Body:
     def is_certain_line(self, callee: CallForm, line: int) -> bool:
         """Whether the only line with a call of the callee is certain.
 
-        Operators are uncertain because built-in types have them too. A destructor is uncertain if objects are destroyed
+        Operators are uncertain because built-in types have them too, and `assert` because macros without arguments can
+        contain it. A destructor is uncertain if objects are destroyed
         on other lines: these may hold an object of its class.
         """
         if callee.kind == "destroy":
             return all(site.line == line for site in self._all if site.kind == "destroy")
-        return callee.kind != "operator"
+        return callee.kind != "operator" and callee.name != ASSERTION.name
 
     def constructions_of(self, callee: CallForm) -> list[WrittenCall]:
         """The sites that construct an object of the callee's class with at most its number of parameters.
@@ -172,6 +175,19 @@ class _Body:
             and site.kind in _CONSTRUCTING_KINDS
             and (site.arguments is None or callee.parameters is None or site.arguments <= callee.parameters)
         ]
+
+    def find_lines_without_site(
+        self, callee: CallForm, inlined_calls: Sequence[WrittenCall], instruction: int | None
+    ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
+        """The line of a call that is not written: in an inlined function, or an implicit construction."""
+        if inlined_calls:
+            return LocationEvidence.INLINED_HOP, self.sort_lines(callee, (), inlined_calls, instruction)
+        if callee.kind != "construct":
+            return None, ()
+        if defaults := self.constructions_of(callee):
+            return LocationEvidence.RANKED, self.sort_lines(callee, defaults, (), instruction)
+        lines = self.order.lines_near(instruction, is_before=True)
+        return (LocationEvidence.RANKED, lines) if lines else (None, ())
 
     def find_destructor_lines(
         self, callee: CallForm, instruction: int | None
@@ -193,13 +209,48 @@ class _Body:
             return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, self._caller.span[1])))
         return None, ()
 
+    def virtual_deletions(self, callee: CallForm, instruction: int | None) -> list[WrittenCall]:
+        """The sites that can delete an object through its virtual destructor, which is of any derived class.
+
+        The destructor then frees the memory, often by a jump, which leaves no frame of its own.
+        """
+        if instruction is None or isinstance(self._caller.compiled_calls[instruction], CallForm):
+            return []
+        if callee.kind != "destroy" and callee.name not in ("operator delete", "free"):
+            return []
+        return [site for site in self._all if site.kind in ("delete", "argument")]
+
+    def find_assertion(self, instruction: int) -> tuple[LocationEvidence, tuple[int, ...]] | None:
+        """The line of a failed `assert` by its arguments: its own line, and the function that contains it.
+
+        In a function that was inlined here, the line is that of the function's call. None if nothing matches.
+        """
+        passed = self._caller.passed_numbers(instruction)
+        own = [site for site in (*self.calls_named(ASSERTION)[0], *self.macro_calls(ASSERTION)) if site.line in passed]
+        if own:
+            return LocationEvidence.RANKED, self.sort_lines(ASSERTION, own, (), instruction)
+        signatures = map(_SIGNATURE.match, self._caller.passed_strings(instruction))
+        functions = [CallForm(each[1].decode("ascii", "replace"), "call", None) for each in signatures if each]
+        sites = [
+            site
+            for site in self._all
+            if any(site.callee == each.name or self._reaches(site, each, MAX_HOPS - 1) for each in functions)
+        ]
+        return (LocationEvidence.INLINED_HOP, self.sort_lines(ASSERTION, (), sites, instruction)) if sites else None
+
     def find_memory_lines(
         self, callee: CallForm, direct: Sequence[WrittenCall], instruction: int | None
     ) -> tuple[LocationEvidence | None, tuple[int, ...]]:
-        """The line of an allocation or deallocation: a `new`, a `delete`, or a call of a function that contains one."""
+        """The line of an allocation or deallocation: a `new`, a `delete`, or a call of a function that contains one.
+
+        A `new` in the text comes first if the machine code has no more calls: a virtual call may only look inlined.
+        """
         inlined_calls = self._inlined_calls_reaching(callee, 1)
         if not direct and not inlined_calls:
             return None, ()
+        if 0 < _count_compiled(self._caller, callee, instruction) <= len(direct) and "new" in callee.name:
+            lines = self.sort_lines(callee, direct, (), instruction)
+            return LocationEvidence.RANKED, tuple(dict.fromkeys((*lines, *lines_of(inlined_calls))))
         how = LocationEvidence.RANKED if direct else LocationEvidence.INLINED_HOP
         return how, self.sort_lines(callee, direct, inlined_calls, instruction)
 
@@ -231,7 +282,7 @@ class _Body:
         return [
             site
             for site in self._all
-            if site.kind != "operator"
+            if (site.kind != "operator" or callee.name in REMAINING_CALLEES)
             and not site.is_macro_call
             and site.callee != callee.name
             and self.order.is_inlined(site)

@@ -7,9 +7,10 @@ in the source in the same order. Loops are traversed once.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 import numpy as np
@@ -97,6 +98,8 @@ MAX_HOPS = 3
 _MAX_NEIGHBOURS = 40  # calls to compare on each side of a candidate
 _NEIGHBOUR_DECAY = 0.85  # weight of each neighbour in the binary, relative to the next nearer one
 _WRITTEN_NEIGHBOUR_DECAY = 0.9
+# A name's weight falls with this power of its count, so that the order of many calls of one name counts too.
+_RARITY_POWER = 0.5
 _INLINED_WEIGHT = 1.0  # weight of a neighbour that was inlined or expanded from a macro
 _ALIGNMENT_WEIGHT = 2.0  # weight of the alignment of all calls, relative to the nearest calls
 _ORDER_WEIGHT = 0.1  # weight of the address order: only breaks ties
@@ -110,6 +113,7 @@ _NOT_LAST_PENALTY = 1.0  # for a written call that is not the last of its functi
 _MIN_NEIGHBOUR_SCORE = 1.0  # minimum neighbour score for an implicit call; below, two of three lines were wrong
 _SCORE_DIGITS = 9  # digits to which neighbour scores are rounded, so that equal scores stay equal
 _MAX_COMPARED = 200  # candidates whose neighbours are compared: those nearest in order
+_MAX_SAMPLE = 64  # compiled calls whose constants are collected
 _MAX_PAIRS = 400  # compiled calls times written calls of one callee; above this, each call is ranked separately
 
 
@@ -131,6 +135,7 @@ class CallOrder:
             self._positions.setdefault(site, position)
         self._counts_by_callee = Counter(site.callee for site in written)
         self._counts_compiled = Counter(call.name for call in caller.compiled_calls if isinstance(call, CallForm))
+        self._passed_numbers = cache(lambda call: frozenset(caller.passed_numbers(call)))
         self._weights_by_callee: dict[str, tuple[Weights, Weights] | None] = {}
         # Sites with the same callee and kind have the same weight.
         kinds: dict[tuple[str, str, bool], WrittenCall] = {}
@@ -175,7 +180,7 @@ class CallOrder:
         if instruction is None or len(lines_of(candidates)) == 1:
             return lines_of(candidates)
         # CHECK, LOG and similar macros pass __LINE__.
-        passed = self._caller.passed_numbers(instruction)
+        passed = self._passed_numbers(instruction)
         named = [site for site in candidates if site.line in passed and site.is_macro_call]
         if len(lines_of(named)) == 1:
             return lines_of([*named, *candidates])
@@ -228,8 +233,10 @@ class CallOrder:
         `shares` has the maximum number of these compiled calls for each site.
         """
         called = self._caller.compiled_calls[instruction]
-        passed = frozenset(self._caller.passed_numbers(instruction))
+        passed = self._passed_numbers(instruction)
         texts = self._caller.passed_strings(instruction)
+        # A number that no call of the callee passes is no evidence: it may be passed as a `double`, or not at all.
+        known_numbers = frozenset[int]().union(*map(self._passed_numbers, same_callee[:_MAX_SAMPLE]))
         rank = self._expected_rank(instruction, same_callee, candidates, shares)
         middles = [end - share / 2 for end, share in zip(accumulate(shares), shares, strict=True)]
         rank_distances = [
@@ -237,8 +244,10 @@ class CallOrder:
         ]
         nearest = sorted(range(len(candidates)), key=rank_distances.__getitem__)[:_MAX_COMPARED]
         compared = np.array([self._positions[candidates[i]] for i in nearest], np.intp)
+        # `new` runs before the constructor of the same site.
+        is_after = np.array([callee.kind != "memory" or candidates[i].kind != "new" for i in nearest], np.intp)
         neighbour_scores = dict(
-            zip(nearest, self._score_neighbours(instruction, compared, compared + 1).tolist(), strict=True)
+            zip(nearest, self._score_neighbours(instruction, compared, compared + is_after).tolist(), strict=True)
         )
         scores = []
         for i, site in enumerate(candidates):
@@ -250,7 +259,8 @@ class CallOrder:
             score += _ORDER_WEIGHT * max(0.0, 1 - rank_distances[i])
             # A zero that is not set just before the call is not evidence, because a register may still hold an old
             # zero.
-            score += _NUMBER_WEIGHT * (len(site.numbers & passed) - len(site.numbers - passed - {0}))
+            numbers = site.numbers & known_numbers
+            score += _NUMBER_WEIGHT * (len(numbers & passed) - len(numbers - passed - {0}))
             score += _STRING_WEIGHT * _count_matching_texts(site.texts, texts)
             score += _ARITY_WEIGHT * (isinstance(called, CallForm) and site.arguments == called.parameters)
             score -= _NOT_LAST_PENALTY * (instruction in self._caller.tail_calls and not site.is_last)
@@ -309,9 +319,9 @@ class CallOrder:
     def _weight(self, site: WrittenCall, callee: CallForm) -> float:
         """The evidence that a written call is this compiled call: by name, or as a call from an inlined callee."""
         if site.callee == callee.name:
-            return 1 / self._counts_by_callee[callee.name]
+            return 1 / math.pow(self._counts_by_callee[callee.name], _RARITY_POWER)
         if site.kind != "operator" and self.is_inlined(site) and self._reaches(site, callee, 1):
-            return _INLINED_WEIGHT / self._counts_by_callee[site.callee]
+            return _INLINED_WEIGHT / math.pow(self._counts_by_callee[site.callee], _RARITY_POWER)
         return 0.0
 
     def is_inlined(self, site: WrittenCall) -> bool:

@@ -75,19 +75,20 @@ class CallRanges:
         last bound in the body and the back edge may belong to the body or to the header.
         """
         none_after = len(self._written)  # the default for a call that does not restart a loop
-        following: list[list[tuple[int, int]]] = [[] for _ in flow]
+        bounds = [-1] * len(flow)
+        restarts = [none_after] * len(flow)
         for number in reversed(range(len(flow))):
             block = flow[number]
             is_endless = bool(block.calls) and block.calls[-1] in self._caller.endless_calls
-            bound = max((bound for _, bound in following[number]), default=none_after)
-            restarts = [restart for restart, _ in following[number]] + [begins[i] for i in block.loop_starts]
-            restart = min(restarts, default=none_after)
+            bound = bounds[number] if bounds[number] >= 0 else none_after
+            restart = min(restarts[number], *(begins[i] for i in block.loop_starts), none_after)
             for call in reversed(block.calls):
                 yield call, restart, bound
                 if positions := self._certain_positions(call):
                     bound, restart = min(bound, positions[-1]), none_after
             for i in () if is_endless else block.predecessors:
-                following[i].append((restart, bound))
+                bounds[i] = max(bounds[i], bound)
+                restarts[i] = min(restarts[i], restart)
 
     def _certain_positions(self, call: int) -> Sequence[int]:
         """The positions of the written calls that a compiled call can be; empty if it can be another call."""

@@ -32,7 +32,7 @@ BODIES = frozenset(("function", "method", "macro"))
 _FUNCTIONS = BODIES - {"macro"}
 
 _MAX_CALL_BYTES = 1 << 14  # bytes from a name to the end of its arguments
-_MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]+")
+_MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]+|assert")
 _TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
 _QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
 _TOKENS = re.compile(
@@ -51,6 +51,9 @@ _LITERAL = re.compile(rb'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\(.)", re.S)
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0"}
 _MEMBER_ACCESS = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
+_LITERAL_OPERAND = re.compile(rb'\s{0,200}"((?:[^"\\\n]|\\.)*)"')
+_OPERAND_TOKENS = re.compile(_TOKENS.pattern + rb"|;", re.S)
+_ASSIGNMENTS = frozenset(f"operator{sign}=" for sign in ("", *"+-*/%&|^", "<<", ">>"))
 _STATEMENT_END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
 _MAX_STATEMENT_BYTES = 1 << 10  # bytes
@@ -62,7 +65,7 @@ _CLOSING = {b"(": b")", b"{": b"}"}
 
 
 def is_macro(name: str) -> bool:
-    """Whether a name is in capitals, the style of macro names."""
+    """Whether a name is in capitals, the style of macro names, or is `assert`."""
     return _MACRO_NAME.fullmatch(name) is not None
 
 
@@ -196,6 +199,9 @@ def _locate_calls(source: bytes, starts: Sequence[int], sites: Sequence[CallSite
                 gcc_lines = (line,)
         numbers = _parse_numbers(source[at:end]) if arguments else frozenset()
         texts = _parse_texts(source[at:end], is_macro(site.callee)) if arguments else frozenset()
+        if site.kind == "operator":
+            texts = _parse_operand(source, at, site.callee)
+            end = _find_operand_end(source, at) if site.callee in _ASSIGNMENTS else end
         is_last = site.kind == "call" and _is_last(source, at, end)
         call = WrittenCall(
             line,
@@ -240,6 +246,26 @@ def _measure_call(source: bytes, offset: int, site: CallSite) -> tuple[int, int 
             commas += not _is_in_template(source[last + 1 : match.start()])
             last = match.start()
     return end, None
+
+
+def _find_operand_end(source: bytes, offset: int) -> int:
+    """The end of the right operand of an assignment: it runs first."""
+    depth = 0
+    for match in _OPERAND_TOKENS.finditer(source, offset, offset + _MAX_STATEMENT_BYTES):
+        piece = match.group()
+        if piece in (b"(", b"[", b"{"):
+            depth += 1
+        elif piece in (b")", b"]", b"}"):
+            depth -= 1
+        if depth < 0 or (depth == 0 and piece in (b";", b",")):
+            return match.start()
+    return offset
+
+
+def _parse_operand(source: bytes, offset: int, operator: str) -> frozenset[bytes]:
+    """The string after an operator."""
+    match = _LITERAL_OPERAND.match(source, offset + len(operator) - len("operator"))
+    return frozenset((_ESCAPE.sub(_unescape, match[1]),)) if match else frozenset()
 
 
 def _is_last(source: bytes, offset: int, end: int) -> bool:
@@ -288,7 +314,10 @@ def _find_qualifiers(source: bytes, offset: int) -> bytes:
         return b""
     first = max(offset - _MAX_LINE_BYTES, 0)
     begins = max(source.rfind(b"\n", first, max(offset - _MAX_QUALIFIER_BYTES, 0)) + 1, first)
-    match = _QUALIFIED.search(_COMMENTS_AND_DIRECTIVES.sub(_keep_newlines, source[begins:offset]))
+    if b"::" not in (before := source[begins:offset]):
+        return b""
+    before = _COMMENTS_AND_DIRECTIVES.sub(_keep_newlines, before)
+    match = _QUALIFIED.search(before, before.rfind(b";") + 1) if before.rstrip().endswith(b"::") else None
     if match is None:
         return b""
     found = match.group()

@@ -76,11 +76,13 @@ class FrameLines:
             how, lines = find_call_lines(caller, callee, index, bodies.reaches)
             if how is not None:
                 answers.append((how, lines))
-        is_wrapper = binary is not None and _is_wrapper(binary, offset)
-        between = None if index is None or is_wrapper else find_line_range(caller, index, bodies.reaches)
-        found = _narrow_lines(_merge_answers(answers), between)
-        is_uncertain = is_wrapper and found is not None and found.how is LocationEvidence.SINGLE
-        return replace(found, how=LocationEvidence.INLINED_HOP) if found and is_uncertain else found
+        found = _merge_answers(answers)
+        is_single = found is not None and found.how is LocationEvidence.SINGLE
+        if binary is not None and _is_wrapper(binary, offset):
+            return replace(found, how=LocationEvidence.INLINED_HOP) if found and is_single else found
+        if index is None or is_single:
+            return found
+        return _narrow_lines(found, find_line_range(caller, index, bodies.reaches))
 
     def find_locations(
         self,
@@ -187,7 +189,7 @@ def _merge_answers(answers: Sequence[tuple[LocationEvidence, tuple[int, ...]]]) 
 
 def _narrow_lines(found: LineEstimate | None, line_range: tuple[int, int] | None) -> LineEstimate | None:
     """Put the lines in the range before the others; if no line is in the range, return the range itself."""
-    if line_range is None or (found is not None and found.how is LocationEvidence.SINGLE):
+    if line_range is None:
         return found
     first, last = line_range
     inside = [line for line in found.lines if first <= line <= last] if found else []

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 from framedex.model import CallSite, Definition
@@ -26,7 +27,7 @@ class ImpliedCall(NamedTuple):
     `kind`:
     - `destroy`: a destructor (`~Foo`, or `~` if the class is unknown)
     - `argument`: a destructor of an object that the destroyed one may hold (`~T` of `unique_ptr<T>`)
-    - `delete`: a deallocation
+    - `delete`: a deallocation by `operator delete` or `operator delete[]`
     - `initializer`: a constructor of members and bases that the constructor does not name
     """
 
@@ -55,7 +56,7 @@ _COMMENT_OR_STRING = (
 # The text is untrusted: repetitions are bounded, or extend to the end of the text, so that matching is linear.
 _COMMENTS_AND_STRINGS = re.compile(_COMMENT_OR_STRING, re.S)
 _BRACES = re.compile(rb"[{}]")
-_DELETE = re.compile(rb"\bdelete\b\s*(?:\[\s*\]\s*)?([^;{}]{0,400})[;)]")
+_DELETE = re.compile(rb"\bdelete\b\s*(\[\s*\])?\s*([^;{}]{0,400})[;)]")
 _AUTO = re.compile(rb"\bauto\s+(?:const\s+)?\w+\s*[=({]\s*([^;{}]{0,400})")
 _VALUE = re.compile(rb"(?:\w+\s*::\s*)*(\w+)\s*(<[^;{}()]*>)?\s*[({]|[^;]*?(<[^;{}()]*>)\s*\(|")
 _IN_STATEMENT_HEAD = re.compile(rb"\b(?:for|if|while|switch)\s*(?:constexpr\s*)?\([^;{}]*$")
@@ -64,11 +65,14 @@ _CAST = re.compile(rb"\w+_cast\s*<\s*(?:const\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?:<[^
 _POINTER = re.compile(
     rb"\b(\w{1,200})\s{0,9}(?:<[^<>;{}()]{0,200}>)?\s{0,9}(?:\bconst\s{0,9})?\*\s{0,9}(?:const\s{1,9})?(\w{1,200})\b"
 )
+_ASSIGNED_RESULT = re.compile(rb"(?<=[;{})])\s{0,200}(\w{1,200})\s{0,9}=[^;={}()]{1,200}\([^;{}]{0,400};")
+_MOVED_CLASSES = frozenset(("string", "vector", "map", "set", "deque", "list", "unordered_map", "unordered_set"))
 _NEW = re.compile(rb"\bnew\b")
+_NEW_ARRAY = re.compile(rb"\bnew\s{1,9}[\w:]{1,200}\s{0,9}(?:<[^<>;{}()]{0,200}>)?[\s*]{0,9}\[")
 _WORD = re.compile(rb"\w+")
 _TYPE = re.compile(rb"(?<![\w:])(?:\w+::)*([A-Za-z_]\w*)(?![\w:]|\s*[*&])")
 _DECLARED = re.compile(
-    rb"(?:^|[;{}])[^\S\n]{0,200}(?:const\s{1,9})?(?:\w+::)*([A-Za-z_]\w*)\s{0,9}(<[^;{}()]{0,200}>)?\s{1,99}(?:\w+)"
+    rb"(?:^|[;{}(])[^\S\n]{0,200}(?:const\s{1,9})?(?:::)?(?:\w+::)*([A-Za-z_]\w*)\s{0,9}(<[^;{}()]{0,200}>)?\s{1,99}(?:\w+)"
     rb"\s{0,99}(?=[;({=\[])",
     re.M,
 )
@@ -87,13 +91,14 @@ def find_implicit_calls(
     """The implicit calls of a function. `starts` has the offsets of the text's lines, `sites` the explicit calls."""
     begin = starts[definition.line]
     end = starts[definition.end_line + 1] if definition.end_line + 1 < len(starts) else len(source)
-    body = _Body(source[begin:end], begin, starts)
-    found = {
-        *body.find_variable_destructors(sites),
-        *body.find_auto_destructors(),
-        *body.find_deletions(_class_name(definition)),
-    }
-    yield from found
+    body = _Body(blank_comments(source[begin:end]), begin, starts)
+    found = chain(
+        body.find_variable_destructors(sites),
+        body.find_auto_destructors(),
+        body.find_assigned_destructors(sites),
+        body.find_deletions(_class_name(definition)),
+    )
+    yield from dict.fromkeys(found)
     class_name = _class_name(definition)
     if definition.kind == "method" and definition.name.endswith(
         (f"{class_name}::{class_name}", f"{class_name}::~{class_name}")
@@ -109,11 +114,16 @@ class _Body:
     """The text of a function without comments and strings; `begin` is its offset in the file."""
 
     def __init__(self, text: bytes, begin_offset: int, starts: Sequence[int]) -> None:
-        self._text = blank_comments(text)
+        self._text = text
         self._begin, self._starts = begin_offset, starts
-        self._blocks = sorted(_find_blocks(self._text))
-        self._begins = [begin_offset for begin_offset, _ in self._blocks]
-        self._braces, self._innermost_ends = _find_innermost_ends(self._text, dict(self._blocks))
+
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return sorted(_find_blocks(self._text))
+
+    @cached_property
+    def _innermost_ends(self) -> tuple[list[int], list[int | None]]:
+        return _find_innermost_ends(self._text, dict(self._blocks))
 
     @cached_property
     def _pointers(self) -> dict[bytes, bytes]:
@@ -125,7 +135,7 @@ class _Body:
 
     def find_variable_destructors(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of variables with an explicit type."""
-        for site in sites:
+        for site in reversed(sites):
             at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
             if site.kind != "variable" or not 0 <= at < len(self._text):
                 continue
@@ -136,7 +146,7 @@ class _Body:
 
     def find_auto_destructors(self) -> Iterator[ImpliedCall]:
         """The destructor calls at the ends of the scopes of `auto` variables."""
-        for match in _AUTO.finditer(self._text):
+        for match in reversed([*_AUTO.finditer(self._text)]):
             value = _VALUE.match(match[1])
             name = value[1] if value and value[1] else b""
             arguments = (value and (value[2] or value[3])) or b""
@@ -145,10 +155,25 @@ class _Body:
             if not value or not value[1]:
                 yield from self._destructors_at_scope_end(match.start(), declaration, b"", b"")
 
+    def find_assigned_destructors(self, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
+        """The destructor calls of results that are assigned to a variable with an explicit type.
+
+        Standard strings and containers are moved: nothing is left to free in the result.
+        """
+        classes: dict[bytes, str] = {}
+        for site in sites:
+            at = self._starts[site.line] + site.column - 1 - self._begin if site.line < len(self._starts) else -1
+            if site.kind == "variable" and 0 <= at < len(self._text) and (name := _WORD.match(self._text, at)):
+                classes.setdefault(name[0], site.callee)
+        for match in _ASSIGNED_RESULT.finditer(self._text) if classes else ():
+            if classes.get(match[1], "string") not in _MOVED_CLASSES:
+                line = self._line_at(match.start(1))
+                yield ImpliedCall(self._begin + match.end(), line, "destroy", f"~{classes[match[1]]}")
+
     def find_deletions(self, own_class: str) -> Iterator[ImpliedCall]:
         """The destructor and `operator delete` calls of each `delete`. `own` is the class of the function."""
         for match in _DELETE.finditer(self._text):
-            operand = match[1].strip()
+            operand = match[2].strip()
             cast = _CAST.match(operand)
             if operand == b"this":
                 name = own_class
@@ -159,7 +184,8 @@ class _Body:
             else:
                 name = ""
             yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "destroy", f"~{name}")
-            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "delete", "operator delete")
+            operator = "operator delete[]" if match[1] else "operator delete"
+            yield ImpliedCall(self._begin + match.end(), self._line_at(match.start()), "delete", operator)
 
     def find_member_constructors(self, class_name: str, sites: Sequence[CallSite]) -> Iterator[ImpliedCall]:
         """The constructor calls of members and bases without an initializer.
@@ -189,12 +215,13 @@ class _Body:
     def _scope_ends(self, offset: int, declaration: bytes) -> Iterator[int]:
         if _IN_STATEMENT_HEAD.search(declaration):
             yield offset
-            following = bisect_right(self._begins, offset)
+            following = bisect_right(self._blocks, offset, key=lambda block: block[0])
             if following < len(self._blocks):
                 yield self._blocks[following][1]
             return
-        braces = bisect_right(self._braces, offset)
-        if braces and (close := self._innermost_ends[braces - 1]) is not None:
+        braces, ends = self._innermost_ends
+        before = bisect_right(braces, offset)
+        if before and (close := ends[before - 1]) is not None:
             yield close
 
     def _statement_start(self, offset: int) -> int:
@@ -218,9 +245,9 @@ def may_own(site: WrittenCallLike, destructor: str) -> bool:
     return site.kind == "argument" and site.callee == destructor
 
 
-def is_deletion(site: WrittenCallLike) -> bool:
-    """Whether a site may free the memory of an object created by `new`."""
-    return site.kind == "delete"
+def is_deletion(site: WrittenCallLike, operator: str) -> bool:
+    """Whether a site frees memory by this operator: `operator delete` or `operator delete[]`."""
+    return site.kind == "delete" and site.callee == operator
 
 
 def destroys_unknown_class(site: WrittenCallLike) -> bool:
@@ -241,8 +268,10 @@ def count_implicit_names(text: bytes, definition: Definition) -> Counter[str]:
     found.update(
         each.callee for each in body.find_deletions(_class_name(definition)) if each.callee != UNKNOWN_DESTRUCTOR
     )
-    found["operator new"] += len(_NEW.findall(text))
-    return found
+    arrays = len(_NEW_ARRAY.findall(text))
+    found["operator new"] += len(_NEW.findall(text)) - arrays
+    found["operator new[]"] += arrays
+    return +found
 
 
 def count_member_types(text: bytes) -> Counter[str]:
@@ -269,7 +298,7 @@ def count_member_types(text: bytes) -> Counter[str]:
 
 def blank_comments(text: bytes) -> bytes:
     """Replace comments and strings with spaces, without changing offsets."""
-    return _COMMENTS_AND_STRINGS.sub(lambda match: re.sub(rb"[^\n]", b" ", match.group()), text)
+    return _COMMENTS_AND_STRINGS.sub(lambda match: b"\n".join(b" " * len(line) for line in match[0].split(b"\n")), text)
 
 
 def _find_value_types(text: bytes) -> list[str]:

@@ -204,9 +204,11 @@ def _select_by_ordinal(name: Name, candidates: list[Candidate]) -> list[Candidat
 
 def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
     """The definitions with the symbol's path, or else definitions that differ only in parts that the source omits."""
-    paths = [(c, path_of(c[1].name)) for c in candidates]
-    if same := [c for c, path in paths if _is_path_of(path, key)]:
+    candidates = list(candidates)
+    plain_name = "::".join(key)  # most names need no parsing
+    if same := [c for c in candidates if c[1].name == plain_name or _has_parsed_path(c[1].name, key)]:
         return same
+    paths = [(c, path_of(c[1].name)) for c in candidates]
     named = _strip_anonymous(key)
     if same := [c for c, path in paths if _is_path_of(_strip_anonymous(path), named)]:
         return same
@@ -223,6 +225,10 @@ def _filter_by_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iter
 
 
 VERSION_NAMESPACE = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
+
+
+def _has_parsed_path(name: str, key: tuple[str, ...]) -> bool:
+    return (ANY_SCOPE in name or "operator " in name) and _is_path_of(path_of(name), key)
 
 
 def _is_path_of(path: tuple[str, ...], key: tuple[str, ...]) -> bool:

@@ -124,3 +124,28 @@ def test_calls_of_a_module_are_found_in_both_functions_that_its_macro_writes(tmp
     found = FrameLines().find(str(source), (own.line, own.end_line), bodies, binary, call.return_address, ["add(int&)"])
 
     assert found is not None and found.lines == (7,)
+
+
+def test_a_long_run_of_calls_keeps_the_order_of_the_text(tmp_path: Path) -> None:
+    """A literal that the machine code passes in memory, as a `double`, is not evidence against its call."""
+    source = tmp_path / "run.cc"
+    calls = [f'  total += check("text{n % 3}", {n % 7}, {str(n % 2 == 0).lower()});\n' for n in range(60)]
+    source.write_text(
+        "#include <string>\nint check(const std::string&, double, bool);\nint run() {\n  int total = 0;\n"
+        f"{''.join(calls)}  return total;\n}}\n"
+    )
+    subprocess.run(["g++", "-O2", "-fPIC", "-shared", source, "-o", tmp_path / "run.so"], check=True)
+    binary = Binary.open(tmp_path / "run.so")
+    definitions = parse_file(source).definitions
+    (own,) = (each for each in definitions if each.calls)
+    symbol = next(each for each in binary.symbols or () if each.mangled == "_Z3runv")
+    code = binary.code_around(symbol.start)
+    assert code is not None
+    bodies = FunctionBodies(lambda _: [], lambda name: find_calls_in_file(name, definitions))
+    lines = FrameLines()
+    found = [
+        lines.find(str(source), (own.line, own.end_line), bodies, binary, call.return_address, [name])
+        for call in code.calls
+        if (name := binary.function_at(call.target) or "").startswith("check(")
+    ]
+    assert [each.lines[0] for each in found if each] == list(range(5, 65))
