@@ -24,6 +24,8 @@ struct Registration {
   std::atomic<int64_t> state_type{kNotAsked};
   // Whether a custom call without its own state gets an instance from us as its state.
   bool has_instances = false;
+  // Whether recordings with contents keep its results: it runs on the host and is not JAX's own.
+  bool keeps_results = false;
 };
 
 struct Slot {

@@ -19,6 +19,9 @@ void keep_host_buffer(recorder::ArgumentWriter& writer, uint16_t field,
                       const PJRT_Client_BufferFromHostBuffer_Args* args);
 // Keeps a part of a buffer that is transferred.
 void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, int64_t size);
+// Keeps a whole literal that is transferred in row-major order.
+void keep_literal(recorder::ArgumentWriter& writer, uint16_t field,
+                  const PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args* args);
 // Keeps what the answer of a host callback sends to a program.
 void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk);
 // Expects the content of a read, and writes its number. `event` is ready when `size` bytes at `bytes` are complete.
