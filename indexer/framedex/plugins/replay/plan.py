@@ -174,6 +174,8 @@ class HandlerAnswer:
     def parse(cls, line: str) -> HandlerAnswer:
         """Parse a line of a plan. Raises ValueError."""
         _, row, target, signature, arguments, content = line.split(" ")
+        if not -(1 << 63) <= int(signature) < 1 << 63:
+            raise ValueError("the signature of an answer is too large")
         return cls(int(row), unquote(target), int(signature), arguments, content)
 
 

@@ -123,7 +123,9 @@ def test_an_answer_of_another_size_fails_its_execution(plan: Plan) -> None:
     assert "the recorded answer of the FFI handler rms_norm has another size" in verdict.failed[0].message
 
 
-@pytest.mark.parametrize("line", ["answer 1 a", "answer 1 a x - -", "answer 1 a 1 - ../../secret"])
+@pytest.mark.parametrize(
+    "line", ["answer 1 a", "answer 1 a x - -", f"answer 1 a {1 << 63} - -", "answer 1 a 1 - ../../secret"]
+)
 def test_a_malformed_answer_is_a_damaged_recording(tmp_path: Path, line: str) -> None:
     done = replay(recorded("ffi_replayed.py"), "--step", "1", "-o", tmp_path / "part")
     assert done.exit_code == 0, done.output
