@@ -153,7 +153,10 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
     recorded = RecordedCapture.read(_find_capture(named))
     plan = build_plan(recorded)
     if not plan.operations:
-        raise FramedexError("The capture has no calls to replay.", "Record a program that uses a device.")
+        raise FramedexError(
+            "The capture has no calls to replay.",
+            "Record the program at the mock TPU or a plug-in: JAX's own CPU backend makes no PJRT calls.",
+        )
     command = recorded.stream.capture.metadata.command
     yield OpenRecording(plan.capture, plan, CallLines(recorded), command)
 

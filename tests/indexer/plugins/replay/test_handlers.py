@@ -17,7 +17,7 @@ from framedex.plugins.replay.judging import Verdict, judge_reads
 from framedex.plugins.replay.plan import HandlerAnswer, Plan
 from framedex.plugins.replay.recorded_calls import RecordedCapture, build_plan
 from framedex.plugins.replay.recording_file import DamagedRecordingError, read_recording
-from tests.ffi_running import FfiRun, mock_tpu, run_ffi
+from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi
 from tests.indexer.plugins.replay.test_replay import answer, replay
 from tests.once import made_once
 
@@ -83,6 +83,11 @@ def test_the_message_says_why_a_handler_cannot_answer() -> None:
     assert "each recorded run of it failed" in failed
     without = answer(recorded("ffi_replayed.py", ""))["failed"]
     assert without and all("Record them with --contents" in each["message"] for each in without)
+
+
+def test_a_recording_of_jax_on_the_cpu_has_no_calls_to_replay(tmp_path: Path) -> None:
+    done = replay(run_ffi("ffi_calls.py", folder=tmp_path, FRAMEDEX_CONTENTS="all", **CPU).capture)
+    assert done.exit_code == 2 and "JAX's own CPU backend makes no PJRT calls" in done.stderr
 
 
 def test_answers_of_jax_itself_are_not_kept() -> None:

@@ -289,7 +289,7 @@ def test_a_recorded_replay_can_be_replayed(tmp_path: Path) -> None:
     (tmp_path / "plan").write_text(build_plan(RecordedCapture.read(capture)).text())
     library = framedex_native.library_path()
     with (tmp_path / "report").open("wb") as report:
-        arguments = [framedex_native.replayer_path(), tmp_path / "plan", capture, library, report.fileno(), 0, 0]
+        arguments = [framedex_native.replayer_path(), tmp_path / "plan", capture, library, report.fileno(), 0, 0, 1]
         subprocess.run(
             [sys.executable, "-P", "-c", _PROGRAM, *map(str, arguments)],
             env=plain_environment() | {"FRAMEDEX_OUT": str(tmp_path / "captures"), "FRAMEDEX_CONTENTS": "all"},
