@@ -71,6 +71,9 @@ CONTENTS = {
     "PJRT_AsyncHostToDeviceTransferManager_TransferData_Args": [
         ("data.kept", "keep_transfer({writer}, {index}, args->data, args->transfer_size);", False),
     ],
+    "PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args": [
+        ("data.kept", "keep_literal({writer}, {index}, args);", False),
+    ],
     "PJRT_Buffer_ToHostBuffer_Args": [
         ("dst.read", "expect_read({writer}, {index}, args->dst, args->dst_size, args->event);", True),
     ],
@@ -85,6 +88,12 @@ CONTENTS = {
     "PJRT_CopyToDeviceStream_AddChunk_Args": [
         ("chunk.kept", "keep_chunk({writer}, {index}, args->chunk);", False),
         ("answer", "answer_of_stream({writer}, {index}, args->stream);", False),
+    ],
+}
+# The shapes of buffers whose contents are transferred later: the value's name, and the C++ statement.
+SHAPES = {
+    "PJRT_Client_CreateBuffersForAsyncHostToDevice_Args": [
+        ("shapes", "shape_texts({writer}, {index}, args->shape_specs, args->num_shape_specs);"),
     ],
 }
 # Channels of host callbacks (native/pjrt/host_callbacks.h), by struct: the value's name, the list, and its length.
@@ -113,7 +122,13 @@ class Value:
 
 def values(abi: Abi, struct: Struct) -> list[Value]:
     """The recorded values of an argument struct, in field order. C++ calls the struct `args`."""
-    return [*_values(abi, struct, "args", "", nested=False), *_channel_values(struct), *_content_values(struct)]
+    shapes = [Value(name, statement, "true", is_output=False) for name, statement in SHAPES.get(struct.name, ())]
+    return [
+        *_values(abi, struct, "args", "", nested=False),
+        *shapes,
+        *_channel_values(struct),
+        *_content_values(struct),
+    ]
 
 
 def _channel_values(struct: Struct) -> Iterator[Value]:

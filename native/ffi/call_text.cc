@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ffi/frame_contents.h"
 #include "pjrt_enumerators.h"
 #include "recorder/arguments.h"
 #include "recorder/base/json.h"
@@ -132,30 +133,7 @@ std::string attributes_text(const XLA_FFI_Attrs& attributes) {
   return text;
 }
 
-void mix(uint64_t* hash, uint64_t value) {
-  uint64_t mixed = (*hash ^ value) * 0x9E3779B97F4A7C15;
-  *hash = mixed ^ mixed >> 32;
-}
-
-template <typename List>
-void mix_buffers(uint64_t* hash, const List& list, void* const* values) {
-  mix(hash, static_cast<uint64_t>(list.size));
-  for (int64_t i = 0; i < list.size; ++i) {
-    if (list.types[i] != 1) continue;  // 1 is a buffer, the only type of arguments and results
-    const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(values[i]);
-    mix(hash, static_cast<uint64_t>(buffer.dtype) << 32 | static_cast<uint64_t>(buffer.rank));
-    for (int64_t d = 0; d < buffer.rank; ++d) mix(hash, static_cast<uint64_t>(buffer.dims[d]));
-  }
-}
-
 }  // namespace
-
-uint64_t shapes_of(const XLA_FFI_CallFrame& frame) {
-  uint64_t hash = 0;
-  mix_buffers(&hash, frame.args, frame.args.args);
-  mix_buffers(&hash, frame.rets, frame.rets.rets);
-  return hash;
-}
 
 CallText describe_call(const XLA_FFI_CallFrame& frame) {
   return {shapes_of(frame), recorder::shortened(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),

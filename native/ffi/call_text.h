@@ -15,8 +15,6 @@ struct CallText {
   std::string attributes;
 };
 
-// Returns a hash of the dtypes and shapes of arguments and results.
-uint64_t shapes_of(const XLA_FFI_CallFrame& frame);
 CallText describe_call(const XLA_FFI_CallFrame& frame);
 
 }  // namespace framedex::ffi

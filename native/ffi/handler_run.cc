@@ -1,14 +1,17 @@
 #include "ffi/handler_run.h"
 
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "abi/struct_size.h"
 #include "ffi/call_text.h"
 #include "ffi/crash_report.h"
 #include "ffi/error_code.h"
+#include "ffi/frame_contents.h"
 #include "ffi/instances.h"
 #include "ffi/run_functions.h"
+#include "recorder/kept_contents.h"
 #include "recorder/recorder.h"
 
 namespace framedex::ffi {
@@ -71,6 +74,27 @@ void write_inputs(recorder::ArgumentWriter& writer, const Slot& slot, Instance* 
   if (slot.stage != XLA_FFI_ExecutionStage_INSTANTIATE) write_context(writer, frame);
 }
 
+bool keeps_contents(const Slot& slot) {
+  return slot.registration->keeps_results && slot.stage == XLA_FFI_ExecutionStage_EXECUTE &&
+         recorder::kept_contents() != recorder::Contents::kNone;
+}
+
+// Before the run, because a handler may write its results over its arguments.
+void write_arguments_name(recorder::ArgumentWriter& writer, const XLA_FFI_CallFrame& frame) {
+  try {
+    writer.integer(kSignature, static_cast<int64_t>(signature_of(frame)));
+    writer.text(kArgumentsName, arguments_name(frame));
+  } catch (const std::bad_alloc&) {  // the run is recorded without it
+  }
+}
+
+void keep_results(recorder::ArgumentWriter& writer, const XLA_FFI_CallFrame& frame) {
+  try {
+    if (auto bytes = result_bytes(frame)) recorder::keep_sent(writer, kKeptResults, bytes->data(), bytes->size());
+  } catch (const std::bad_alloc&) {  // as above
+  }
+}
+
 void leave(Call& call, const ErrorCodeScope& codes, XLA_FFI_Error* error) {
   if (error == nullptr) return call.leave(0, {});
   std::string_view message;
@@ -106,6 +130,7 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
     if (instance != nullptr) call.arguments().integer(kInstance, static_cast<int64_t>(instance->id));
   }
   if (frame->future != nullptr) call.arguments().boolean(kIsAsynchronous, true);
+  if (error == nullptr && frame->future == nullptr && keeps_contents(slot)) keep_results(call.arguments(), *frame);
   leave(call, codes, error);
   return error;
 }
@@ -125,6 +150,7 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   Call call(is_of_callback ? *instance->callback : slot.function);
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
+    if (keeps_contents(slot)) write_arguments_name(call.arguments(), *frame);
     call.enter_from(recorder::registers_of_caller());
     return run_recorded(call, slot, frame);
   }

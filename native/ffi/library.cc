@@ -17,8 +17,9 @@ struct FramedexFfiStages {
 };
 
 // Replaces the handlers by their trampolines. Returns false, and changes nothing, if no trampolines are left.
-FRAMEDEX_EXPORT bool framedex_ffi_wrap(const char* target, FramedexFfiStages* stages, bool has_instances) {
-  auto trampolines = ffi::wrap(target, stages->handlers, has_instances);
+FRAMEDEX_EXPORT bool framedex_ffi_wrap(const char* target, FramedexFfiStages* stages, bool has_instances,
+                                       bool keeps_results) {
+  auto trampolines = ffi::wrap(target, stages->handlers, has_instances, keeps_results);
   if (trampolines) stages->handlers = *trampolines;
   return trampolines.has_value();
 }

@@ -9,9 +9,22 @@
 namespace framedex::ffi {
 
 // The values of a recorded run, by index.
-enum RunValue : uint16_t { kArguments, kResults, kAttributes, kInstance, kSite, kDevice, kRunId, kIsAsynchronous };
-constexpr std::array<const char*, 8> kRunValues = {"arguments", "results", "attributes", "instance",
-                                                   "site",      "device",  "run_id",     "asynchronous"};
+enum RunValue : uint16_t {
+  kArguments,
+  kResults,
+  kAttributes,
+  kInstance,
+  kSite,
+  kDevice,
+  kRunId,
+  kIsAsynchronous,
+  kSignature,
+  kArgumentsName,
+  kKeptResults
+};
+constexpr std::array<const char*, 11> kRunValues = {"arguments", "results",        "attributes",  "instance",
+                                                    "site",      "device",         "run_id",      "asynchronous",
+                                                    "signature", "arguments.hash", "results.kept"};
 
 // Returns the recorder's number of the function with this name and handler, and registers it at first use. Returns
 // nothing if the recorder's table is full.

@@ -24,6 +24,8 @@ struct Registration {
   std::atomic<int64_t> state_type{kNotQueried};
   // Whether framedex gives a custom call without its own state an instance as its state.
   bool has_instances = false;
+  // Whether recordings with contents keep its results: it runs on the host and is not JAX's own.
+  bool keeps_results = false;
 };
 
 struct Slot {

@@ -54,7 +54,7 @@ Registration* new_registration(State& state, const std::string& target) {
 }  // namespace
 
 std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_FFI_Handler_Bundle& handlers,
-                                           bool has_instances) {
+                                           bool has_instances, bool keeps_results) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   Key key(target, reinterpret_cast<const void*>(handlers.instantiate), reinterpret_cast<const void*>(handlers.prepare),
@@ -62,6 +62,7 @@ std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_
   if (auto known = state.wrapped.find(key); known != state.wrapped.end()) return known->second;
   Registration* registration = new_registration(state, target);
   registration->has_instances = has_instances;
+  registration->keeps_results = keeps_results;
   if (handlers.instantiate == nullptr) registration->state_type = 0;
   XLA_FFI_Handler_Bundle trampolines{};
   for (const Stage& stage : kStages) {

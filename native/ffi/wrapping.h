@@ -13,7 +13,7 @@ namespace framedex::ffi {
 //
 // With `has_instances`, a target without an instantiate stage gets one, so that its custom calls can be distinguished.
 std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_FFI_Handler_Bundle& handlers,
-                                           bool has_instances);
+                                           bool has_instances, bool keeps_results);
 std::optional<UntypedHandler*> wrap_untyped(const std::string& target, UntypedHandler* handler);
 
 // Adds a line, such as `train.py:12 in step`, to the known callers of the target.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ffi/call_text.h"
+#include "ffi/frame_contents.h"
 #include "fuzz/input.h"
 #include "recorder/arguments.h"
 

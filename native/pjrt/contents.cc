@@ -79,6 +79,15 @@ bool is_dense(const PJRT_Client_BufferFromHostBuffer_Args* args, int64_t element
   return true;
 }
 
+bool is_row_major(const PJRT_Buffer_MemoryLayout& layout) {
+  if (layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled || layout.tiled.num_tiles != 0) return false;
+  size_t rank = layout.tiled.minor_to_major_size;
+  for (size_t i = 0; i < rank; ++i) {
+    if (layout.tiled.minor_to_major[i] != static_cast<int64_t>(rank - 1 - i)) return false;
+  }
+  return true;
+}
+
 void append_elements(const PJRT_Client_BufferFromHostBuffer_Args* args, size_t axis, const char* begin, size_t element,
                      std::string& content) {
   if (axis == args->num_dims) {
@@ -116,6 +125,13 @@ void keep_host_buffer(recorder::ArgumentWriter& writer, uint16_t field,
 
 void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, int64_t size) {
   if (size >= 0) recorder::keep_sent(writer, field, static_cast<const char*>(bytes), static_cast<size_t>(size));
+}
+
+void keep_literal(recorder::ArgumentWriter& writer, uint16_t field,
+                  const PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args* args) {
+  if (args->shape_layout != nullptr && !is_row_major(*args->shape_layout)) return;
+  keep_transfer(writer, field, args->data,
+                dense_bytes(args->shape_element_type, args->shape_dims, args->shape_num_dims));
 }
 
 void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk) {

@@ -19,6 +19,9 @@ void keep_host_buffer(recorder::ArgumentWriter& writer, uint16_t field,
                       const PJRT_Client_BufferFromHostBuffer_Args* args);
 // Keeps a part of a buffer that is transferred.
 void keep_transfer(recorder::ArgumentWriter& writer, uint16_t field, const void* bytes, int64_t size);
+// Keeps a whole literal that is transferred in row-major order.
+void keep_literal(recorder::ArgumentWriter& writer, uint16_t field,
+                  const PJRT_AsyncHostToDeviceTransferManager_TransferLiteral_Args* args);
 // Keeps the data that a host callback sends to a program as its answer.
 void keep_chunk(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Chunk* chunk);
 // Registers a read whose content will be kept, and writes its number. `event` is ready when the `size` bytes at `bytes`

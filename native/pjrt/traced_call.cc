@@ -124,6 +124,21 @@ void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* 
   shortened_text(writer, field, std::move(text));
 }
 
+void shape_texts(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_ShapeSpec* shapes, size_t count) {
+  constexpr size_t kMost = 8192;
+  std::string text;
+  for (size_t i = 0; shapes != nullptr && i < count && text.size() <= kMost; ++i) {
+    const PJRT_ShapeSpec& shape = shapes[i];
+    const char* type = enumerator(shape.element_type);
+    text += (i == 0 ? "" : " ") + (type != nullptr ? std::string(type) : "?") + "[";
+    for (size_t axis = 0; axis < shape.num_dims; ++axis) {
+      text += (axis == 0 ? "" : ",") + std::to_string(shape.dims[axis]);
+    }
+    text += "]";
+  }
+  if (text.size() <= kMost) writer.text(field, text);
+}
+
 void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program) {
   recorder::keep(writer, field, program->code, program->code_size);
 }

@@ -31,6 +31,8 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
 // Writes a list of texts as one, separated by commas.
 void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* values, const size_t* sizes,
            size_t count);
+// Writes element types and shapes as one text, `F32[4,8] S32[]`; not if there are too many.
+void shape_texts(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_ShapeSpec* shapes, size_t count);
 // Keeps the code of a program to be compiled, and writes its file name in the capture.
 void program_kept(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Program* program);
 // Keeps JAX's note about a program, which may be nullptr.

@@ -1,5 +1,6 @@
 #include "replay/plan.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -48,11 +49,25 @@ class Words {
   }
   bool is_at_end() const { return line_.empty(); }
   // The name of a file in the capture; never a path.
-  std::string file() {
-    std::string name(word());
-    bool is_plain = name.find_first_not_of("0123456789abcdef-") == std::string::npos;
-    if (!is_plain) fail(name + " is not the name of a content");
-    return name;
+  std::string file() { return name_of("0123456789abcdef-"); }
+  // The names of such files, with commas.
+  std::string files() { return name_of("0123456789abcdef-,"); }
+  // A percent-encoded text.
+  std::string decoded() {
+    std::string_view text = word();
+    std::string bytes;
+    for (size_t i = 0; i < text.size(); ++i) {
+      if (text[i] != '%') {
+        bytes += text[i];
+        continue;
+      }
+      unsigned value = 0;
+      auto [end, error] = std::from_chars(text.data() + i + 1, text.data() + std::min(i + 3, text.size()), value, 16);
+      if (error != std::errc() || end != text.data() + i + 3) fail("a text is malformed");
+      bytes += static_cast<char>(value);
+      i += 2;
+    }
+    return bytes;
   }
   PJRT_Buffer_Type type() {
     std::string_view name = word();
@@ -67,17 +82,22 @@ class Words {
   }
 
  private:
+  std::string name_of(const char* characters) {
+    std::string name(word());
+    if (name.find_first_not_of(characters) != std::string::npos) fail(name + " is not the name of a content");
+    return name;
+  }
+
   std::string_view line_;
   size_t number_;
 };
 
-Action action_of(Words& words) {
+Action action_of(std::string_view name, const Words& words) {
   static constexpr std::pair<std::string_view, Action> kActions[] = {
       {"compile", Action::kCompile}, {"send", Action::kSend},     {"execute", Action::kExecute},
       {"copy", Action::kCopy},       {"read", Action::kRead},     {"delete", Action::kDelete},
       {"destroy", Action::kDestroy}, {"unload", Action::kUnload},
   };
-  std::string_view name = words.word();
   for (const auto& [known, action] : kActions) {
     if (name == known) return action;
   }
@@ -113,9 +133,28 @@ void parse_execution(Words& words, Operation& operation) {
   if (!words.is_at_end()) parse_callbacks(words, operation);
 }
 
-Operation parse_operation(Words words) {
+CreateOption parse_option(Words& words) {
+  words.number();
+  CreateOption option;
+  option.name = words.decoded();
+  option.kind = words.word();
+  if (!words.is_at_end()) option.value = words.decoded();
+  return option;
+}
+
+HandlerAnswer parse_answer(Words& words) {
+  words.number();
+  HandlerAnswer answer;
+  answer.target = words.decoded();
+  answer.signature = words.number();
+  answer.arguments = words.file();
+  answer.content = words.file();
+  return answer;
+}
+
+Operation parse_operation(std::string_view name, Words& words) {
   Operation operation;
-  operation.action = action_of(words);
+  operation.action = action_of(name, words);
   operation.id = words.number();
   switch (operation.action) {
     case Action::kCompile:
@@ -129,7 +168,7 @@ Operation parse_operation(Words words) {
       operation.device = words.number();
       operation.memory = words.word();
       operation.type = words.type();
-      operation.content = words.file();
+      operation.content = words.files();
       operation.dimensions = words.numbers(words.count());
       break;
     case Action::kExecute:
@@ -153,26 +192,37 @@ Operation parse_operation(Words words) {
       operation.executable = words.number();
       break;
   }
-  words.end();
   return operation;
+}
+
+void parse_line(Words words, Plan& plan) {
+  std::string_view name = words.word();
+  if (name == "option") {
+    plan.options.push_back(parse_option(words));
+  } else if (name == "answer") {
+    plan.answers.push_back(parse_answer(words));
+  } else {
+    plan.operations.push_back(parse_operation(name, words));
+  }
+  words.end();
 }
 
 }  // namespace
 
-std::vector<Operation> parse_plan(std::string_view text) {
-  std::vector<Operation> operations;
+Plan parse_plan(std::string_view text) {
+  Plan plan;
   for (size_t number = 1; !text.empty(); ++number) {
     size_t end = text.find('\n');
     if (end == std::string_view::npos) throw std::runtime_error("the plan is truncated");
     std::string_view line = text.substr(0, end);
     text = text.substr(end + 1);
     if (number > 1) {
-      operations.push_back(parse_operation(Words(line, number)));
+      parse_line(Words(line, number), plan);
     } else if (line != kHeader) {
       throw std::runtime_error("this is not a plan of version 1");
     }
   }
-  return operations;
+  return plan;
 }
 
 }  // namespace framedex::replay

@@ -1,7 +1,11 @@
 // A plan: the operations of a replay, in order.
 //
-// The text begins with the line `framedex-plan 1`. Each other line is an operation: its name, its id (the row of its
-// call in the capture), and its operands, separated by single spaces:
+// The text begins with the line `framedex-plan 1`. Each other line is an option of the client, an answer of an FFI
+// handler, or an operation. An operation has its name, its id (the row of its call in the capture), and its operands,
+// separated by single spaces:
+//
+//   option 0 NAME KIND VALUE
+//   answer ID TARGET SIGNATURE ARGUMENTS CONTENT
 //
 //   compile ID EXECUTABLE PROGRAM OPTIONS FORMAT
 //   send ID BUFFER DEVICE MEMORY TYPE CONTENT RANK DIMENSION...
@@ -14,8 +18,8 @@
 //
 // Executables and buffers are numbers of the plan. A device is an index among the client's addressable devices; -1 for
 // none. MEMORY is a memory's kind, `-` for the device's default. PROGRAM, OPTIONS and CONTENT are file names in the
-// capture's folders; CONTENT is `-` if it is unknown. The buffers of an execution are the arguments of each device,
-// then the results of each device.
+// capture's folders; CONTENT is `-` if it is unknown. The content of `send` can have several parts, with commas. The
+// buffers of an execution are the arguments of each device, then the results of each device.
 //
 // CALLBACKS, of programs with host callbacks: COUNT CHANNEL... of sends, COUNT CHANNEL... of receives, then the
 // recorded answers in their order, COUNT {DEVICE CHANNEL CONTENT}...; the device is its place in the execution.
@@ -29,6 +33,22 @@
 #include "pjrt_c_api.h"
 
 namespace framedex::replay {
+
+// An option of PJRT_Client_Create. KIND is `string`, `int64`, `float` or `bool`. NAME, VALUE and TARGET are
+// percent-encoded.
+struct CreateOption {
+  std::string name;
+  std::string kind;
+  std::string value;
+};
+
+// What an FFI handler returned to arguments with this content name; see ffi/frame_contents.h.
+struct HandlerAnswer {
+  std::string target;
+  int64_t signature = 0;
+  std::string arguments;
+  std::string content;
+};
 
 enum class Action { kCompile, kSend, kExecute, kCopy, kRead, kDelete, kDestroy, kUnload };
 
@@ -66,7 +86,13 @@ struct Operation {
   std::vector<Answer> answers;
 };
 
+struct Plan {
+  std::vector<CreateOption> options;
+  std::vector<HandlerAnswer> answers;
+  std::vector<Operation> operations;
+};
+
 // Throws std::runtime_error, which names the malformed line.
-std::vector<Operation> parse_plan(std::string_view text);
+Plan parse_plan(std::string_view text);
 
 }  // namespace framedex::replay

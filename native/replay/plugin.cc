@@ -19,6 +19,33 @@ Arguments zeroed(size_t size) {
 // Calls a function of the plug-in's table by its name.
 #define FRAMEDEX_CALL(name, arguments) call(&PJRT_Api::name, #name, arguments)
 
+constexpr std::string_view kCpuPlatform = "Host";  // XLA's name
+
+// Returns an option that points into `option`.
+PJRT_NamedValue named_value(const CreateOption& option) {
+  auto value = zeroed<PJRT_NamedValue>(PJRT_NamedValue_STRUCT_SIZE);
+  value.name = option.name.data();
+  value.name_size = option.name.size();
+  value.value_size = 1;
+  if (option.kind == "string") {
+    value.type = PJRT_NamedValue_kString;
+    value.string_value = option.value.data();
+    value.value_size = option.value.size();
+  } else if (option.kind == "bool") {
+    value.type = PJRT_NamedValue_kBool;
+    value.bool_value = option.value == "true";
+  } else if (option.kind == "int64") {
+    value.type = PJRT_NamedValue_kInt64;
+    value.int64_value = std::stoll(option.value);
+  } else if (option.kind == "float") {
+    value.type = PJRT_NamedValue_kFloat;
+    value.float_value = std::stof(option.value);
+  } else {
+    throw std::runtime_error(option.kind + " is not the kind of an option");
+  }
+  return value;
+}
+
 const PJRT_Api* load(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(dlerror());
@@ -65,7 +92,38 @@ void Plugin::check(PJRT_Error* error) const {
 Plugin::Plugin(const std::string& path) : api_(load(path)) {
   auto initialize = FRAMEDEX_ARGUMENTS(PJRT_Plugin_Initialize);
   FRAMEDEX_CALL(PJRT_Plugin_Initialize, initialize);
+}
+
+bool Plugin::register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const {
+  PJRT_Extension_Base* extension = api_->extension_start;
+  while (extension != nullptr && extension->type != PJRT_Extension_Type_FFI) extension = extension->next;
+  auto* ffi = reinterpret_cast<PJRT_FFI_Extension*>(extension);
+  if (ffi == nullptr || ffi->base.struct_size < PJRT_FFI_Extension_STRUCT_SIZE || ffi->register_handler == nullptr) {
+    return false;
+  }
+  bool is_complete = true;
+  for (const auto& [target, handler] : handlers) {
+    auto add = FRAMEDEX_ARGUMENTS(PJRT_FFI_Register_Handler);
+    add.target_name = target.data();
+    add.target_name_size = target.size();
+    add.handler = reinterpret_cast<void*>(handler);
+    add.platform_name = kCpuPlatform.data();
+    add.platform_name_size = kCpuPlatform.size();
+    try {
+      check(ffi->register_handler(&add));
+    } catch (const PluginError& error) {
+      is_complete &= error.code == PJRT_Error_Code_ALREADY_EXISTS;  // the plug-in's own
+    }
+  }
+  return is_complete;
+}
+
+void Plugin::create_client(const std::vector<CreateOption>& options) {
+  std::vector<PJRT_NamedValue> values;
+  for (const CreateOption& each : options) values.push_back(named_value(each));
   auto create = FRAMEDEX_ARGUMENTS(PJRT_Client_Create);
+  create.create_options = values.data();
+  create.num_options = values.size();
   FRAMEDEX_CALL(PJRT_Client_Create, create);
   client_ = create.client;
   auto devices = FRAMEDEX_ARGUMENTS(PJRT_Client_AddressableDevices);

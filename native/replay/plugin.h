@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,8 +38,13 @@ struct Execution {
 // unimplemented.
 class Plugin {
  public:
-  // Loads a library, and creates a client. Throws std::runtime_error if it is not a plug-in.
+  // Loads a library. Throws std::runtime_error if it is not a plug-in.
   explicit Plugin(const std::string& path);
+
+  // Registers FFI handlers of CPU programs. Returns false if the plug-in does not accept all of them.
+  bool register_handlers(const std::map<std::string, XLA_FFI_Handler*>& handlers) const;
+  // Creates the client. Call it once, before the methods below. Throws std::runtime_error for a malformed option.
+  void create_client(const std::vector<CreateOption>& options);
 
   size_t devices() const { return devices_.size(); }
   int minor_version() const { return api_->pjrt_api_version.minor_version; }

@@ -1,27 +1,17 @@
 #include "replay/replayer.h"
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
 
 #include "pjrt/element_size.h"
 #include "pjrt_enumerators.h"
 #include "recorder/format/capture_format.h"
 #include "recorder/format/content_name.h"
+#include "replay/kept_files.h"
+#include "replay/recorded_handlers.h"
 #include "replay/seeded_content.h"
 
 namespace framedex::replay {
 namespace {
-
-std::string read_kept(const std::string& folder, const char* kind, const std::string& name) {
-  std::ifstream file(folder + "/" + kind + "/" + name, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open())
-    throw PluginError(PJRT_Error_Code_NOT_FOUND, std::string("the capture lacks ") + kind + "/" + name);
-  if (capture::content_name(bytes) != name) {
-    throw PluginError(PJRT_Error_Code_NOT_FOUND, std::string("the capture's ") + kind + "/" + name + " is damaged");
-  }
-  return bytes;
-}
 
 std::string shape_text(const std::vector<int64_t>& dimensions) {
   std::string text;
@@ -114,6 +104,9 @@ void Replayer::execute(const Operation& operation) {
     answers.push_back(read_kept(settings_.capture, capture::kBuffers, answer.content));
   }
   plugin_.execute(executables_.at(operation.executable), operation, answers, execution);
+  if (size_t inexact = RecordedHandlers::instance().take_inexact()) {
+    report_.write({"inexact", std::to_string(operation.id), std::to_string(inexact)});
+  }
   for (size_t device = 0; device < operation.devices; ++device) {
     for (size_t i = 0; i < operation.outputs; ++i) {
       PJRT_Buffer* output = execution.outputs[device][i];
@@ -134,7 +127,12 @@ std::string Replayer::content_to_send(const Operation& operation) const {
     auto seed = settings_.seed + static_cast<uint64_t>(operation.id);
     return seeded_content(operation.type, static_cast<size_t>(size / (bits / 8)), seed);
   }
-  std::string bytes = read_kept(settings_.capture, capture::kBuffers, operation.content);
+  std::string bytes;
+  for (size_t begin = 0; begin <= operation.content.size();) {  // a content in parts
+    size_t end = std::min(operation.content.find(',', begin), operation.content.size());
+    bytes += read_kept(settings_.capture, capture::kBuffers, operation.content.substr(begin, end - begin));
+    begin = end + 1;
+  }
   if (bytes.size() != static_cast<size_t>(size)) {
     throw PluginError(PJRT_Error_Code_INVALID_ARGUMENT, "the stored content does not fit the recorded shape");
   }

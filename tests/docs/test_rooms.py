@@ -30,7 +30,7 @@ NATIVE_NEEDS = {
     "pjrt": {"abi", "architecture", "recorder", "recorder/base", "recorder/process"},
     "pjrt/behaviours": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/mock/base"},
     "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt", "pjrt/behaviours"},
-    "ffi": {"abi", "recorder", "recorder/base", "recorder/process"},
+    "ffi": {"abi", "recorder", "recorder/base", "recorder/format", "recorder/process"},
     "boundary": {"architecture", "recorder", "recorder/base", "recorder/process"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
@@ -38,7 +38,7 @@ NATIVE_NEEDS = {
         *("call_stream", "capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
         *("recorder", "recorder/process", "sqlite_image"),
     },
-    "replay": {"recorder/base", "recorder/format", "pjrt"},
+    "replay": {"recorder/base", "recorder/format", "ffi", "pjrt"},
     "examples": set[str](),
     "fuzz": {
         *("call_stream", "capture_reader", "extractor", "extractor/cpp", "extractor/preprocessing"),

@@ -181,8 +181,10 @@ def replay_plans() -> Seeds:
     name = "0123456789abcdef-30"
     yield f"""\
 framedex-plan 1
+option 0 a%20b int64 3
+answer 2 my%20kernel -5 {name} {name}
 compile 1 0 {name} {name} mlir
-send 2 1 0 - F32 {name} 2 3 4
+send 2 1 0 - F32 {name},{name} 2 3 4
 execute 3 0 7 -1 2 1 1 1 1 2 3 1 0
 execute 9 0 7 -1 2 1 1 1 1 4 5 0 1 8 1 9 2 0 9 {name} 1 9 {name}
 copy 4 4 2 1 pinned_host
@@ -195,6 +197,7 @@ unload 8 0
 
 def replayed_calls() -> Seeds:
     """A machine, a program, a transfer, an execution, a copy and a read; the functions are numbers of the target."""
+    from framedex.plugins.replay.recorded_calls import _CREATES_MANAGER, _MANAGER
     from tests.fuzz.targets.replayed_calls import NAMES
 
     buffers: dict[str, object] = {"argument_lists": [["0x9"]], "output_lists": [["0xa"]], "num_args": 1}
@@ -222,9 +225,15 @@ def replayed_calls() -> Seeds:
             },
         ),
         ("PJRT_CopyToDeviceStream_AddChunk", {"chunk.kept": "0123456789abcdef-4", "answer": [1, 0, 9, 1]}),
+        ("PJRT_Device_DefaultMemory", {"device": "0x1", "memory": "0x6"}),
+        (f"{_CREATES_MANAGER}", {"memory": "0x6", "shapes": "F32[2] S32[]", "transfer_manager": "0x7"}),
+        (f"{_MANAGER}TransferData", {"transfer_manager": "0x7", "buffer_index": 0, "offset": 0, "data.kept": "00-8"}),
+        (f"{_MANAGER}RetrieveBuffer", {"transfer_manager": "0x7", "buffer_index": 0, "buffer_out": "0xd"}),
+        (f"{_MANAGER}Destroy", {"transfer_manager": "0x7"}),
         ("PJRT_Buffer_CopyToMemory", {"buffer": "0xa", "dst_memory": "0x5", "dst_buffer": "0xb"}),
         ("PJRT_Buffer_ToHostBuffer", {"src": "0xb", "dst": "0xff", "dst.read": 1}),
         ("PJRT_Buffer_Destroy", {"buffer": "0xb"}),
+        ("kernel", {"signature": -5, "arguments.hash": "00-1", "results.kept": "00-4"}),
         ("PJRT_Executable_DeserializeAndLoad", {"loaded_executable": "0x8"}),
     ]
     lines = (f"{NAMES.index(name)} {start * 10} 5 0 {json.dumps(values)}" for start, (name, values) in enumerate(calls))

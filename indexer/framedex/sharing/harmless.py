@@ -75,7 +75,7 @@ _RECORDED_FIELDS = frozenset(  # fields that the recorder adds to a call
         *("changed", "error_msg", "has_error", "header", "timeout_in_ms", "transformed_hlo_module"),
         *("untraced_functions", "extension_sizes", "null_functions"),
         *("unfilled", "exception", "missing_function", "error_object"),
-        *("answer", "answered", "send_channels", "receive_channels"),
+        *("answer", "answered", "send_channels", "receive_channels", "signature", "hash", "shapes"),
     }
 )
 _MOCK_FUNCTIONS = frozenset({"DeviceMemory::Allocate", "DeviceMemory::Free", "DeviceMemory::HandOver"})

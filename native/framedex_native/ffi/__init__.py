@@ -99,9 +99,10 @@ class _TracingState:
     def __init__(self, jaxlib_folder: Path) -> None:
         self.library = Library()
         self.library.install_crash_report()
-        user_frames = UserFrames(str(jaxlib_folder), str(jaxlib_folder.with_name("jax")))
+        packages = (jaxlib_folder, jaxlib_folder.with_name("jax"), Path(__file__).parents[1])
+        user_frames = UserFrames(*map(str, packages))
         self.sites = Sites(self.library, user_frames)
-        self.registrations = Registrations(self.library)
+        self.registrations = Registrations(self.library, user_frames)
         self.programs = Programs(self.library, self.sites, self.registrations, user_frames)
 
 

@@ -58,10 +58,13 @@ class Library:
         )
         self._library.framedex_ffi_join.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_bool)
 
-    def wrap(self, target: str, stages: Mapping[str, int], *, has_instances: bool) -> dict[str, int] | None:
+    def wrap(
+        self, target: str, stages: Mapping[str, int], *, has_instances: bool, keeps_results: bool
+    ) -> dict[str, int] | None:
         """Create trampolines for a target's handlers (addresses by stage), or return None if none are free."""
         bundle = _Stages(**stages)
-        if not self._library.framedex_ffi_wrap(_bytes(target), ctypes.byref(bundle), ctypes.c_bool(has_instances)):
+        flags = map(ctypes.c_bool, (has_instances, keeps_results))
+        if not self._library.framedex_ffi_wrap(_bytes(target), ctypes.byref(bundle), *flags):
             return None
         return {stage: address for stage in STAGES if (address := getattr(bundle, stage))}
 

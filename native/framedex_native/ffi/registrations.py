@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .library import STAGES, Library
-from .stacks import Frame, frames_from
+from .stacks import Frame, UserFrames, frames_from
 
 _GPU_PLATFORMS = ("CUDA", "ROCM")
 _UNTYPED, _TYPED = 0, 1
+_REGISTERING_FILE = "/jax/_src/ffi.py"
 Handler = Callable[..., None]
 
 # Private prototypes: attributes of ctypes.pythonapi are shared, and jax.ffi.pycapsule changes their argument types.
@@ -29,9 +30,10 @@ _CAPSULE = type(_new_capsule(1, None, None))
 class Registrations:
     """The registered handlers, and their wrappers."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: Library, user_frames: UserFrames) -> None:
         """Wrap handlers through `library`."""
         self._library = library
+        self._user_frames = user_frames
         self._lines: dict[tuple[str, str], tuple[Frame, ...]] = {}
         # The platforms of each target.
         self.platforms: dict[str, list[str]] = {}
@@ -60,6 +62,7 @@ class Registrations:
                 "api_version": api_version,
                 "stages": stages,
                 "is_wrapped": wrapped is not None,
+                "is_of_program": self._is_of_program(name, platform),
                 "registered_at": self._lines.get((name, platform), ()),
             },
         )
@@ -80,12 +83,20 @@ class Registrations:
             wrapped = None if trampoline is None else self._capsule_like(handlers["execute"], trampoline)
             return wrapped, ["execute"]
         # GPU executables serialise the states of their custom calls, so our states must not replace them.
-        addresses = self._library.wrap(name, pointers, has_instances=platform not in _GPU_PLATFORMS)
+        is_on_host = platform not in _GPU_PLATFORMS
+        keeps_results = is_on_host and self._is_of_program(name, platform)
+        addresses = self._library.wrap(name, pointers, has_instances=is_on_host, keeps_results=keeps_results)
         if addresses is None:
             return None, list(pointers)
         template = handlers["execute"]
         capsules = {stage: self._capsule_like(handlers.get(stage, template), a) for stage, a in addresses.items()}
         return {**handlers, **capsules}, list(pointers)
+
+    def _is_of_program(self, name: str, platform: str) -> bool:
+        """Whether the program registered the target, not JAX or the mock TPU."""
+        frames = self._lines.get((name, platform), ())
+        callers = (frame for frame in frames if not frame[0].endswith(_REGISTERING_FILE))
+        return (caller := next(callers, None)) is not None and self._user_frames.has(caller)
 
     def _capsule_like(self, capsule: Any, address: int) -> Any:
         name = _capsule_name(capsule)

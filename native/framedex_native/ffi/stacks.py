@@ -31,12 +31,13 @@ class UserFrames:
 
     def first(self, frames: Sequence[Frame]) -> int:
         """The index of the innermost frame outside JAX; 0 if there is none."""
-        return next((index for index, frame in enumerate(frames) if self._is_of_user(frame)), 0)
+        return next((index for index, frame in enumerate(frames) if self.has(frame)), 0)
 
     def line(self, frames: Sequence[Frame]) -> str:
         """The program's lines in a stack: `layers.py:7 in norm, from train.py:12 in step`."""
-        own = [f"{file}:{line} in {name}" for file, line, name in frames if self._is_of_user((file, line, name))]
+        own = [f"{file}:{line} in {name}" for file, line, name in frames if self.has((file, line, name))]
         return ", from ".join(own[:_FRAMES_IN_LINE])
 
-    def _is_of_user(self, frame: Frame) -> bool:
+    def has(self, frame: Frame) -> bool:
+        """Whether a frame is the program's."""
         return not frame[0].startswith((*self._prefixes, "<"))

@@ -8,11 +8,19 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from framedex.plugins.replay.plan import Action, Operation, Plan
-from framedex.plugins.replay.recorded_calls import _TRANSLATIONS, RecordedCapture, _Call, build_plan
+from framedex.plugins.replay.recorded_calls import _MANAGER, _TRANSLATIONS, RecordedCapture, _Call, build_plan
 from tests.fuzz.inputs import text_of
 
 MAX_SIZE = 4096
-NAMES = [*sorted(_TRANSLATIONS), "PJRT_Executable_DeserializeAndLoad", "PJRT_CopyToDeviceStream_AddChunk"]
+NAMES = [
+    *sorted(_TRANSLATIONS),
+    "PJRT_Executable_DeserializeAndLoad",
+    "PJRT_CopyToDeviceStream_AddChunk",
+    f"{_MANAGER}TransferData",
+    f"{_MANAGER}TransferLiteral",
+    f"{_MANAGER}SetBufferError",
+    "kernel",  # an FFI handler
+]
 
 
 def run(data: bytes) -> None:
@@ -34,14 +42,15 @@ def _call(row: int, line: str) -> _Call | None:
         begin, length = int(start), int(duration)
         name = NAMES[int(number) % len(NAMES)]
         end = begin + length if length >= 0 else None
-        return _Call(row, name, begin, end, int(error), values) if isinstance(parsed, dict) else None
+        made = _Call(row, name, begin, end, int(error), values, name == "kernel")
+        return made if isinstance(parsed, dict) else None
     except (ValueError, RecursionError):
         return None
 
 
 def _check(plan: Plan, calls: list[_Call]) -> None:
     """Each operation is one line, and uses no object before the operation that creates it."""
-    assert plan.text().count("\n") == 1 + len(plan.operations)
+    assert plan.text().count("\n") == 1 + len(plan.handler_answers) + len(plan.operations)
     assert len({each.row for each in plan.operations}) == len(plan.operations) <= len(calls)
     buffers: set[int] = set()
     executables: set[int | None] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,13 +21,41 @@ from framedex.commands.output.atomic_files import open_atomic
 from framedex.commands.output.console import note
 
 if TYPE_CHECKING:
-    from framedex.plugins.replay.plan import Plan
+    from framedex.plugins.replay.plan import OptionValue, Plan
     from framedex.plugins.replay.recording_file import LinesOfCalls
     from framedex.plugins.replay.runner import Target
 
 MOCK = "mock"
 _SUFFIX = ".fdxreplay"
 
+
+class CreateOption(click.ParamType["tuple[str, OptionValue]"]):
+    """`NAME=VALUE`; integers, floats and booleans are recognised."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, OptionValue]:
+        """Return the name and the value of an option of PJRT_Client_Create."""
+        name, separator, text = value.partition("=")
+        if not separator or not name:
+            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
+        if text in ("true", "false"):
+            return name, text == "true"
+        for number in (int, float):
+            try:
+                return name, number(text)
+            except ValueError:
+                continue
+        return name, text
+
+
+create_option = click.option(
+    "--option",
+    "create_options",
+    multiple=True,
+    type=CreateOption(),
+    help="An option of PJRT_Client_Create. Repeatable.",
+)
 sandbox_option = click.option(
     "--sandbox/--no-sandbox",
     "is_confined",
@@ -60,6 +88,7 @@ _OPTIONS = (
         metavar="N",
         help="The seed of inputs that were not recorded. Default: that of a reduced recording, or 0.",
     ),
+    create_option,
     sandbox_option,
     click.option(
         "--python",
@@ -124,7 +153,10 @@ def open_recording(named: Path | None, *, warns: bool = True) -> Iterator[OpenRe
     recorded = RecordedCapture.read(_find_capture(named))
     plan = build_plan(recorded)
     if not plan.operations:
-        raise FramedexError("The capture has no calls to replay.", "Record a program that uses a device.")
+        raise FramedexError(
+            "The capture has no calls to replay.",
+            "Record the program at the mock TPU or a plug-in: JAX's own CPU backend makes no PJRT calls.",
+        )
     command = recorded.stream.capture.metadata.command
     yield OpenRecording(plan.capture, plan, CallLines(recorded), command)
 
@@ -155,9 +187,20 @@ def find_recordings(folder: Path) -> dict[str, Path]:
     return {"/".join(each.relative_to(folder).parts) or each.name: each for each in captures_within(folder)}
 
 
-def find_targets(plugin: str, against: str | None, python: str, *, is_confined: bool) -> tuple[Target, Target | None]:
-    """Return the plug-in under test, and the one to compare with. Raises FramedexError if there is none."""
-    target = replace(find_target(plugin, find_interpreter(python)), is_confined=is_confined)
+def find_targets(
+    plugin: str,
+    against: str | None,
+    python: str,
+    create_options: Iterable[tuple[str, OptionValue]],
+    *,
+    is_confined: bool,
+) -> tuple[Target, Target | None]:
+    """Return the plug-in under test, and the one to compare with. Raises FramedexError if there is none.
+
+    `create_options` are those of the first one's client.
+    """
+    found = find_target(plugin, find_interpreter(python))
+    target = replace(found, is_confined=is_confined, options=dict(create_options))
     return target, None if against is None else find_reference(target, against)
 
 

@@ -4,10 +4,10 @@ The JSON document:
 
     ```
     {"capture", "command", "plugin", "against": str | null, "status", "platforms": [str], "executions", "programs",
-    "compared","incomparable", "skipped", "seeded": int, "first": difference | null, "differences": [difference],
-    "non_finite": [array | {"nans", "infinities"}], "omitted": [call | {"reason"}], "failed": [call | {"code",
-    "message", "other"}], "crashes": [{"call": call | null, "reason", "output", "other"}], "unsteady": [call],
-    "bisection": {"call", "problem", "origin": origin | null} | null}
+    "compared", "incomparable", "skipped", "inexact", "seeded": int, "first": difference | null,
+    "differences": [difference], "non_finite": [array | {"nans", "infinities"}], "omitted": [call | {"reason"}],
+    "failed": [call | {"code", "message", "other"}], "crashes": [{"call": call | null, "reason", "output", "other"}],
+    "unsteady": [call], "bisection": {"call", "problem", "origin": origin | null} | null}
 
     call        {"row", "function", "program", "execution": number from 1 | null, "line": PythonLine | null}
     array       {"call", "device", "index", "type", "shape"}
@@ -88,6 +88,9 @@ def replay_lines(answer: ReplayAnswer) -> Iterator[Line]:
     if answer.plan.seeded:
         seeded = words.count(answer.plan.seeded, "sent buffer")
         yield _labelled_line("inputs", f"{seeded} without a recorded content, filled from the seed. {_RECORD}")
+    if verdict.inexact:
+        answers = words.count(verdict.inexact, "answer")
+        yield _labelled_line("handlers", f"{answers} in recorded order, because an FFI handler got other arguments")
     yield _labelled_line("compared", _compared_text(answer))
     yield from _difference_lines(answer)
     yield from _non_finite_lines(answer)
@@ -301,6 +304,7 @@ def replay_document(answer: ReplayAnswer) -> dict[str, Any]:
         "compared": verdict.compared,
         "incomparable": verdict.incomparable,
         "skipped": verdict.skipped,
+        "inexact": verdict.inexact,
         "seeded": plan.seeded,
         "first": None if first is None else _difference_document(answer, first),
         "differences": [_difference_document(answer, each) for each in verdict.differences],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framedex.captures import read_stored_buffer, read_stored_program, write_stored_buffer, write_stored_program
-from framedex.plugins.replay.plan import CONTENT_OF_SEND, NO_OBJECT, UNKNOWN, Action, Operation, Plan
+from framedex.plugins.replay.plan import NO_OBJECT, UNKNOWN, Action, Operation, Plan
 from framedex.plugins.replay.runner import Array, Options, ReplayCrashedError, Target, run_plan
 
 
@@ -37,20 +37,28 @@ def isolate(plan: Plan, execution: Operation, target: Target, seed: int, folder:
     Raises CannotProbeError.
     """
     number = plan.executions.index(execution) + 1
-    operations = plan.restrict(number, number).operations
+    plan = plan.restrict(number, number)
+    operations = plan.operations
     before = operations[: operations.index(execution)]
     compilation = next((each for each in before if each.executable == execution.executable), None)
     if compilation is None:
         raise CannotProbeError("its program was not compiled")
     sent = {buffer: each for each in before if (buffer := _recorded_buffer(each)) in execution.inputs}
     for each in sent.values():
-        write_stored_buffer(folder, read_stored_buffer(plan.capture, each.operands[CONTENT_OF_SEND]) or b"")
+        for name in each.contents:
+            write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")
     computed = [buffer for buffer in dict.fromkeys(execution.inputs) if buffer not in sent]
     contents = read_buffers(plan, before, computed, target, seed) if computed else {}
     sends = (*sent.values(), *_build_sends(plan, contents, folder))
     for name in compilation.operands[1:3]:
         write_stored_program(folder, read_stored_program(plan.capture, name) or b"")
-    isolated = replace(plan, capture=folder, operations=(*sends, compilation, execution), omitted=())
+    isolated = replace(
+        plan,
+        capture=folder,
+        operations=(*sends, compilation, execution),
+        omitted=(),
+        handler_answers=tuple(each for each in plan.handler_answers if each.row > execution.row),
+    )
     for name in isolated.answers:
         write_stored_buffer(folder, read_stored_buffer(plan.capture, name) or b"")
     return IsolatedExecution(isolated, sends, compilation, execution)

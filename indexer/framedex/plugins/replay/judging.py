@@ -18,6 +18,7 @@ from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan
 from framedex.plugins.replay.runner import Array, Options, Record, ReplayCrashedError, Target, run_plan
 
 _MAX_DIFFERENCES = 1000
+_NO_HANDLER = ("No FFI handler registered", "untyped custom call")  # XLA's errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ class Verdict:
 
     `platforms` are those of the plug-ins. `executions` counts the executions that ran, `compared` the compared
     contents, and `incomparable` the reads without a recorded content. `skipped` counts calls that depend on others,
-    which failed or cannot be replayed. `unsteady` are the rows of reads that differ between repetitions.
+    which failed or cannot be replayed. `inexact` counts answers of FFI handlers to other arguments than the recorded
+    ones. `unsteady` are the rows of reads that differ between repetitions.
     """
 
     platforms: list[str] = field(default_factory=list)
@@ -93,6 +95,7 @@ class Verdict:
     compared: int = 0
     incomparable: int = 0
     skipped: int = 0
+    inexact: int = 0
     differences: list[Difference] = field(default_factory=list)
     failed: list[FailedCall] = field(default_factory=list)
     crashes: list[Crash] = field(default_factory=list)
@@ -124,6 +127,7 @@ class _Replay:
         self, plan: Plan, target: Target, options: Options, verdict: Verdict, *, is_other: bool = False
     ) -> None:
         self._actions = {each.row: each.action for each in plan.operations}
+        self._plan = plan
         self._reports = run_plan(plan, target, options)
         self._verdict = verdict
         self._is_other = is_other
@@ -157,10 +161,23 @@ class _Replay:
             self._running = record.row
             verdict.executions += self._actions.get(record.row) is Action.EXECUTE and not self._is_other
         elif record.kind == "failed":
-            verdict.failed.append(FailedCall(record.row, int(record.words[0]), record.message, self._is_other))
+            message = record.message + self._remedy(record.message)
+            verdict.failed.append(FailedCall(record.row, int(record.words[0]), message, self._is_other))
+        elif record.kind == "inexact" and not self._is_other:
+            verdict.inexact += int(record.words[0])
         elif record.kind == "skipped" and not self._is_other:
             action = self._actions.get(record.row)
             verdict.skipped += action in (Action.EXECUTE, Action.READ, Action.COPY)
+
+    def _remedy(self, message: str) -> str:
+        """The reason why the FFI handler that an error names cannot answer; empty for other errors."""
+        if not any(phrase in message for phrase in _NO_HANDLER):
+            return ""
+        names = set(message.split())
+        unanswered = next((f": {why}" for target, why in self._plan.unanswered.items() if target in names), "")
+        if not unanswered and any(each.target in names for each in self._plan.handler_answers):
+            return ": this plug-in does not accept handlers that answer from the recording"
+        return unanswered
 
 
 def judge_reads(

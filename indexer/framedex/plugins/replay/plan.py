@@ -7,16 +7,22 @@ numbers executables and buffers by their creation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 UNKNOWN = "-"
 """The word in a plan for an unknown content, and for a device's default memory."""
 
 NO_OBJECT = -1
 """The number of an executable or a buffer that no operation creates."""
+
+
+OptionValue = str | int | float | bool
+"""The value of an option of PJRT_Client_Create."""
 
 
 class Action(StrEnum):
@@ -34,6 +40,9 @@ class Action(StrEnum):
 
 CONTENT_OF_SEND, OUTPUTS_OF_EXECUTION = 4, 5
 """Places among the operands: the content's name, and the number of results per device."""
+
+PARTS = ","
+"""Separates the parts of a content that is sent."""
 
 _LEAST_OPERANDS = {Action.COMPILE: 4, Action.SEND: 6, Action.EXECUTE: 6, Action.COPY: 4, Action.READ: 2}
 _ENDS = frozenset({Action.DELETE, Action.DESTROY, Action.UNLOAD})
@@ -58,6 +67,13 @@ class Operation:
     def is_seeded(self) -> bool:
         """Whether it sends a content that was not recorded."""
         return self.action is Action.SEND and self.operands[CONTENT_OF_SEND] == UNKNOWN
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The names of the content's parts that it sends; none if the content is unknown."""
+        if self.action is not Action.SEND or self.is_seeded:
+            return ()
+        return tuple(self.operands[CONTENT_OF_SEND].split(PARTS))
 
     def text(self) -> str:
         """Return the operation as a line of the plan."""
@@ -127,6 +143,42 @@ class Callbacks:
         )
 
 
+_ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerAnswer:
+    """What an FFI handler returned in the recorded run `row`.
+
+    `signature` identifies its attributes, types and shapes, `arguments` the contents of its arguments. `content` has
+    its results; UNKNOWN if they were not kept.
+    """
+
+    row: int
+    target: str
+    signature: int
+    arguments: str
+    content: str
+
+    def text(self) -> str:
+        """Return the answer as a line of the plan."""
+        words = (self.row, quote(self.target, safe=""), self.signature, self.arguments, self.content)
+        return " ".join((_ANSWER, *plan_words(words)))
+
+    @classmethod
+    def is_line(cls, line: str) -> bool:
+        """Return whether a line of a plan is an answer."""
+        return line.startswith(f"{_ANSWER} ")
+
+    @classmethod
+    def parse(cls, line: str) -> HandlerAnswer:
+        """Parse a line of a plan. Raises ValueError."""
+        _, row, target, signature, arguments, content = line.split(" ")
+        if not -(1 << 63) <= int(signature) < 1 << 63:
+            raise ValueError("the signature of an answer is too large")
+        return cls(int(row), unquote(target), int(signature), arguments, content)
+
+
 def callback_words(execution: Operation) -> tuple[str, ...]:
     """Return the words for `Callbacks.parse` among the operands of an execution."""
     devices, arguments, outputs = map(int, execution.operands[3:6])
@@ -159,6 +211,8 @@ class Plan:
     """The operations of a capture.
 
     `reads` has the recorded content name of each read, by row. `programs` has the name of each executable's program.
+    `handler_answers` are those of FFI handlers in their order; `unanswered` has the reason for each target without
+    recorded answers.
     """
 
     capture: Path
@@ -167,6 +221,8 @@ class Plan:
     omitted: tuple[OmittedCall, ...]
     reads: Mapping[int, str]
     programs: Mapping[int, str]
+    handler_answers: tuple[HandlerAnswer, ...] = ()
+    unanswered: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seeded(self) -> int:
@@ -190,15 +246,22 @@ class Plan:
         """Return the operation that creates a buffer."""
         return self._creators.get(buffer)
 
-    def text(self) -> str:
-        """Return the plan for the replayer."""
-        return "".join(f"{line}\n" for line in ("framedex-plan 1", *(each.text() for each in self.operations)))
+    def text(self, options: Mapping[str, OptionValue] | None = None) -> str:
+        """Return the plan for the replayer, with options for the client."""
+        lines = (
+            "framedex-plan 1",
+            *starmap(_option_line, (options or {}).items()),
+            *(each.text() for each in self.handler_answers),
+            *(each.text() for each in self.operations),
+        )
+        return "".join(f"{line}\n" for line in lines)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The contents of all answers of host callbacks."""
+        """The contents of all answers of host callbacks and FFI handlers."""
         callbacks = (Callbacks.parse(callback_words(each)) for each in self.executions)
-        return tuple(content for each in callbacks for *_, content in each.answers)
+        of_handlers = (each.content for each in self.handler_answers if each.content != UNKNOWN)
+        return (*(content for each in callbacks for *_, content in each.answers), *of_handlers)
 
     @property
     def executions(self) -> Sequence[Operation]:
@@ -235,7 +298,7 @@ class Plan:
     def restrict(self, first: int, last: int) -> Plan:
         """Return the plan of the executions `first` to `last`, counted from 1, with everything that they depend on.
 
-        Only the reads of their results are kept.
+        Only the reads of their results are kept. Answers of handlers that ran before these executions are dropped.
         """
         wanted = {each.row for each in self.executions[first - 1 : last]}
 
@@ -254,9 +317,11 @@ class Plan:
         )
         rows = {each.row for each in operations}
         compiled = {each.executable for each in operations if each.action is Action.COMPILE}
+        began = min(each.row for each in operations if each.action is Action.EXECUTE)
         return replace(
             self,
             operations=operations,
+            handler_answers=tuple(each for each in self.handler_answers if each.row > began),
             reads={row: name for row, name in self.reads.items() if row in rows},
             programs={number: name for number, name in self.programs.items() if number in compiled},
         )
@@ -282,6 +347,12 @@ def _with_dependencies(operations: Sequence[Operation], is_wanted: Callable[[Ope
             buffers.update(each.inputs)
             if each.executable is not None:
                 executables.add(each.executable)
+
+
+def _option_line(name: str, value: OptionValue) -> str:
+    kind = {str: "string", bool: "bool", int: "int64", float: "float"}[type(value)]
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"option 0 {quote(name, safe='')} {kind} {quote(text, safe='')}".rstrip()
 
 
 def plan_words(values: Iterable[object]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 from framedex.captures import stored_program_path, write_stored_program
 from framedex.plugins.replay.confinement import confined
 from framedex.plugins.replay.isolation import CannotProbeError, IsolatedExecution
-from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, callback_words
+from framedex.plugins.replay.plan import UNKNOWN, Action, Operation, Plan, callback_words
 from framedex.plugins.replay.runner import Array, Options, ReplayCrashedError, Target, run_plan
 
 _SCRIPT = Path(__file__).with_name("probed_program.py")
@@ -154,6 +154,13 @@ class Prober:
                     of_devices.append([])
                 of_devices[device].append(array)
         return [{value: tuple(map(tuple, each)) for value, each in of.items()} for of in found]
+
+    def plan(self, edits: Sequence[Edit], values: Sequence[int]) -> Plan:
+        """Return the plan of one edited program, without reads. Raises CannotProbeError."""
+        buffers = 1 + max((*self._isolated.execution.inputs, 0))
+        compiled = replace(self._build_compilation(0, edits, values), row=self._isolated.compilation.row)
+        executed = replace(self._build_execution(0, buffers, len(values)), row=self._isolated.execution.row)
+        return replace(self._isolated.plan, operations=(*self._isolated.sends, compiled, executed))
 
     def _build_compilation(self, number: int, edits: Sequence[Edit], values: Sequence[int]) -> Operation:
         answer, contents = self._request_edit(edits, values)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from framedex.captures import CaptureStream, read_stored_program
-from framedex.model import CallBatch
+from framedex.captures import CaptureStream, content_size, read_stored_program
+from framedex.model import CallBatch, ObjectDescription
 from framedex.plugins.replay.plan import (
     NO_OBJECT,
+    PARTS,
     UNKNOWN,
     Action,
     Callbacks,
+    HandlerAnswer,
     Machine,
     OmittedCall,
     Operation,
@@ -27,6 +29,13 @@ from framedex.programs.objects import ObjectRole, find_boundary_function
 from framedex.programs.objects.table import iterate_objects, parse_address
 
 _NOT_KEPT = "not kept: "
+_HANDLERS, _UNTYPED = "ffi", 0  # the boundary of handlers, and their first API
+_ALL_FAILED = "each recorded run of it failed"
+_UNRECORDED = "its answers were not recorded. Record them with --contents, at the mock TPU or a CPU plug-in"
+_CREATES_MANAGER, _MANAGER = (
+    "PJRT_Client_CreateBuffersForAsyncHostToDevice",
+    "PJRT_AsyncHostToDeviceTransferManager_",
+)
 _CREATED_TYPES = frozenset({"buffer", "loaded_executable"})
 _HOST_CALLBACKS = (b"xla_ffi_python", b"xla_python_", b"xla_ffi_partitioned_python")
 """Parts of the targets of Python callbacks: such a program contains addresses of the recorded process."""
@@ -64,12 +73,13 @@ class RecordedCapture:
                 None if duration < 0 else start + duration,
                 kind.error,
                 self.batch.arguments[argument],
+                functions[kind.function].boundary == _HANDLERS,
             )
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call. `end` is None if it never returned."""
+    """A call of the plug-in, or of an FFI handler. `end` is None if it never returned."""
 
     row: int
     function: str
@@ -77,6 +87,7 @@ class _Call:
     end: int | None
     error: int
     arguments_json: str
+    is_handler: bool = False
 
     def arguments(self) -> dict[str, Any]:
         """Parse the values."""
@@ -111,6 +122,99 @@ def _read_answers(recorded: RecordedCapture) -> dict[int, list[tuple[int, int, s
     return {execution: [answers[number] for number in sorted(answers)] for execution, answers in found.items()}
 
 
+def _read_handler_answers(recorded: RecordedCapture) -> Iterator[HandlerAnswer]:
+    """The answers of FFI handlers in recordings with contents. One that was not kept has an unknown content."""
+    for call in recorded.calls():
+        if not call.is_handler or call.error or call.end is None:
+            continue
+        values = call.arguments()
+        try:
+            kept = str(values.get("results.kept", _NOT_KEPT))
+            content = UNKNOWN if kept.startswith(_NOT_KEPT) else kept
+            arguments = str(values.get("arguments.hash") or UNKNOWN)
+            answer = HandlerAnswer(call.row, call.function, int(values["signature"]), arguments, content)
+            if HandlerAnswer.parse(answer.text()) == answer:
+                yield answer
+        except (LookupError, TypeError, ValueError):
+            continue  # of a recording without contents, or of a stage without results
+
+
+def _explain_unanswered(
+    descriptions: Iterable[ObjectDescription], answered: Set[str], failed: Set[str]
+) -> dict[str, str]:
+    """The targets that the program registered and that have no recorded answers, with the reason."""
+    found = {}
+    for each in descriptions:
+        target = each.content.get("target")
+        if each.kind != "ffi_target" or not isinstance(target, str) or not each.content.get("is_of_program"):
+            continue
+        if each.content.get("api_version") == _UNTYPED:
+            found[target] = "framedex cannot record answers of handlers of the untyped API"
+        elif target not in answered:
+            found[target] = _ALL_FAILED if target in failed else _UNRECORDED
+    return found
+
+
+@dataclass(slots=True)
+class _Transfer:
+    """A buffer whose content is transferred in parts: the offset and the content name of each."""
+
+    type: str
+    dimensions: tuple[int, ...]
+    parts: list[tuple[int, str]] = field(default_factory=list)
+    problem: str = ""
+
+    def content(self) -> str:
+        """Return the content for the plan. Raises _CannotReplayError."""
+        if self.problem:
+            raise _CannotReplayError(self.problem)
+        names = []
+        end = 0
+        for offset, name in sorted(self.parts):
+            size = content_size(name)
+            if size is None:  # not kept
+                return UNKNOWN
+            if offset != end:
+                raise _CannotReplayError("the parts of its transfer overlap, or are not complete")
+            end += size
+            names.append(name)
+        if not names:
+            raise _CannotReplayError("its content was never transferred")
+        return PARTS.join(names)
+
+
+def _read_transfers(recorded: RecordedCapture) -> dict[int, list[_Transfer]]:
+    """The buffers of each transfer manager, by the row of the call that created it."""
+    found: dict[int, list[_Transfer]] = {}
+    living: dict[int, list[_Transfer]] = {}  # by the manager's address
+    for call in recorded.calls():
+        if call.error or call.end is None or not (call.function == _CREATES_MANAGER or _MANAGER in call.function):
+            continue
+        values = call.arguments()
+        try:
+            manager = parse_address(values["transfer_manager"])
+            if call.function == _CREATES_MANAGER:
+                living[manager] = found[call.row] = list(map(_parse_transfer, str(values["shapes"]).split()))
+                continue
+            transfer = living[manager][int(values["buffer_index"])]
+            kept = str(values.get("data.kept", _NOT_KEPT))
+            match call.function.removeprefix(_MANAGER):
+                case "TransferData":
+                    transfer.parts.append((int(values["offset"]), kept))
+                case "TransferLiteral":
+                    transfer.parts.append((0, kept))
+                case "SetBufferError":
+                    transfer.problem = "the program ended its transfer with an error"
+        except (LookupError, TypeError, ValueError):
+            continue  # of a recording without shapes, or damaged
+    return found
+
+
+def _parse_transfer(shape: str) -> _Transfer:
+    kind, _, dimensions = shape.removesuffix("]").partition("[")
+    return _Transfer(kind, tuple(int(each) for each in dimensions.split(",") if each))
+
+
 class _Translation:
     def __init__(self, recorded: RecordedCapture) -> None:
         self._recorded = recorded
@@ -121,6 +225,8 @@ class _Translation:
             if each.kind == "read" and isinstance(each.content.get("read"), int)
         }
         self._answers = _read_answers(recorded)
+        self._transfers = _read_transfers(recorded)
+        self._managers: dict[int, tuple[list[_Transfer], int, str]] = {}  # by address: the buffers, device and memory
         self._objects: dict[int, int] = {}  # the number of the living object at an address
         self._created: list[tuple[int, int, list[tuple[int, int]]]] = []  # (end, row, objects) of calls in progress
         self._count = 0
@@ -136,6 +242,8 @@ class _Translation:
 
     def plan(self) -> Plan:
         for call in self._recorded.calls():
+            if call.is_handler:
+                continue
             translate = _TRANSLATIONS.get(call.function)
             creates = translate is None and _creates_objects(call.function)
             if translate is None and not creates:
@@ -152,6 +260,9 @@ class _Translation:
             except (LookupError, TypeError, ValueError):
                 self._omitted.append(OmittedCall(call.row, call.function, "not all its values were recorded"))
                 self._forget_created(call)
+        answers = tuple(_read_handler_answers(self._recorded))
+        failed = {each.function for each in self._recorded.calls() if each.is_handler and each.error}
+        descriptions = self._recorded.stream.capture.descriptions
         return Plan(
             self._path,
             Machine(self._kind, len(self._devices)),
@@ -159,6 +270,8 @@ class _Translation:
             tuple(self._omitted),
             self._reads,
             self._programs,
+            answers,
+            _explain_unanswered(descriptions, {each.target for each in answers}, failed),
         )
 
     def _check_outcome(self, call: _Call) -> None:
@@ -300,6 +413,27 @@ class _Translation:
         operands = (number, device, memory, values["type"], content, len(shape), *shape)
         self._add(call, Action.SEND, operands, results=(number,))
 
+    def manage(self, call: _Call, values: dict[str, Any]) -> None:
+        """Note a transfer manager. Its buffers are sent where they are retrieved."""
+        if values.get("device_layouts"):
+            raise _CannotReplayError("the layouts of its buffers were not recorded")
+        device, memory = self._target(values, "device", "memory")
+        self._managers[parse_address(values["transfer_manager"])] = (self._transfers[call.row], device, memory)
+
+    def retrieve(self, call: _Call, values: dict[str, Any]) -> None:
+        found = self._managers.get(parse_address(values["transfer_manager"]))
+        if found is None:
+            raise _CannotReplayError("its transfer manager was not recorded completely")
+        transfers, device, memory = found
+        transfer = transfers[values["buffer_index"]]
+        content, shape = transfer.content(), transfer.dimensions
+        (number,) = self._create(call, [values["buffer_out"]])
+        operands = (number, device, memory, transfer.type, content, len(shape), *shape)
+        self._add(call, Action.SEND, operands, results=(number,))
+
+    def forget_manager(self, _call: _Call, values: dict[str, Any]) -> None:
+        self._managers.pop(parse_address(values["transfer_manager"]), None)
+
     def copy(self, call: _Call, values: dict[str, Any]) -> None:
         device, memory = self._target(values, "dst_device", "dst_memory")
         source = self._object(values["buffer"])
@@ -344,6 +478,9 @@ _TRANSLATIONS: dict[str, Callable[[_Translation, _Call, dict[str, Any]], None]] 
     "PJRT_LoadedExecutable_Destroy": _Translation.unload,
     "PJRT_LoadedExecutable_Execute": _Translation.execute,
     "PJRT_Client_BufferFromHostBuffer": _Translation.send,
+    _CREATES_MANAGER: _Translation.manage,
+    f"{_MANAGER}RetrieveBuffer": _Translation.retrieve,
+    f"{_MANAGER}Destroy": _Translation.forget_manager,
     "PJRT_Buffer_CopyToMemory": _Translation.copy,
     "PJRT_Buffer_CopyToDevice": _Translation.copy,
     "PJRT_Buffer_ToHostBuffer": _Translation.read,

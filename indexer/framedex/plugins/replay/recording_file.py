@@ -24,7 +24,15 @@ from framedex.captures import (
     write_stored_program,
 )
 from framedex.model import Location, LocationEvidence, PythonLine
-from framedex.plugins.replay.plan import CONTENT_OF_SEND, NO_OBJECT, UNKNOWN, Action, Machine, Operation, Plan
+from framedex.plugins.replay.plan import (
+    NO_OBJECT,
+    UNKNOWN,
+    Action,
+    HandlerAnswer,
+    Machine,
+    Operation,
+    Plan,
+)
 
 _FORMAT, _VERSION = "framedex-recording", 1
 _DESCRIPTION, _PROGRAMS, _BUFFERS = "recording.json", "programs/", "buffers/"
@@ -71,7 +79,7 @@ def write_recording(file: IO[bytes], plan: Plan, lines: LinesOfCalls, command: s
         "command": command,
         "seed": seed,
         "machine": [plan.machine.kind, plan.machine.devices],
-        "plan": [each.text() for each in plan.operations],
+        "plan": [*(each.text() for each in plan.handler_answers), *(each.text() for each in plan.operations)],
         "reads": plan.reads,
         "programs": plan.programs,
         "calls": {row: _describe_call(lines, row) for row in {each.row for each in plan.operations} if row >= 0},
@@ -124,13 +132,16 @@ def _parse_plan(description: Any, folder: Path) -> Plan:
     if (description["format"], description["version"]) != (_FORMAT, _VERSION):
         raise ValueError("another format")
     kind, devices = description["machine"]
+    lines = description["plan"]
+    answers = tuple(HandlerAnswer.parse(each) for each in lines if HandlerAnswer.is_line(each))
     plan = Plan(
         folder,
         Machine(str(kind), int(devices)),
-        tuple(map(Operation.parse, description["plan"])),
+        tuple(Operation.parse(each) for each in lines if not HandlerAnswer.is_line(each)),
         (),
         {int(row): str(name) for row, name in description["reads"].items()},
         {int(number): str(name) for number, name in description["programs"].items()},
+        answers,
     )
     if len({each.row for each in plan.operations}) != len(plan.operations):
         raise ValueError("two operations have the same row")
@@ -159,7 +170,7 @@ def _stored_programs(plan: Plan) -> dict[str, None]:
 
 
 def _stored_buffers(plan: Plan) -> dict[str, None]:
-    sent = [each.operands[CONTENT_OF_SEND] for each in plan.operations if each.action is Action.SEND]
+    sent = [name for each in plan.operations for name in each.contents]
     return dict.fromkeys(name for name in (*sent, *plan.answers, *plan.reads.values()) if name != UNKNOWN)
 
 

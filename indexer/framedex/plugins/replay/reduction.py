@@ -5,6 +5,7 @@ Each try is a replay, so it runs in a process of its own.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -36,6 +37,10 @@ class NoFaultError(Exception):
     """The whole plan does not show the fault, or no part of it does: the reason."""
 
 
+Failure = tuple[Action | None, str | int]
+"""The operation that fails, and the end of the process or the API's error code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reduction:
     """A reduced plan. `ops` are the numbers of ops of its program before and after; None if the program is unchanged.
@@ -54,13 +59,17 @@ class Reduction:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The settings of each trial: the fault, the targets (the plug-in under test, and its reference) and options."""
+    """The settings of each trial: the fault, the targets (the plug-in under test, and its reference) and options.
+
+    `failure` is the failure of the whole plan, which its parts must show too.
+    """
 
     fault: Fault
     targets: tuple[Target, Target]
     tolerance: Tolerance
     seed: int
     is_recorded: bool
+    failure: Failure | None = None
 
     def judge(self, plan: Plan) -> Verdict:
         """Replay a plan."""
@@ -82,9 +91,22 @@ class Trial:
             return next((each.row for each in verdict.crashes if not each.other), None)
         return next((each.row for each in verdict.failed if not each.other), None)
 
+    def find_failure(self, plan: Plan, verdict: Verdict) -> Failure | None:
+        """The first error or crash, if the fault is of this kind."""
+        actions = {each.row: each.action for each in plan.operations}
+        row = self.faulty_row(verdict)
+        if row is None or self.fault not in (Fault.ERROR, Fault.CRASH):
+            return None
+        if self.fault is Fault.CRASH:
+            return actions.get(row), next(each.reason for each in verdict.crashes if each.row == row)
+        return actions.get(row), next(each.code for each in verdict.failed if each.row == row)
+
     def shows(self, plan: Plan) -> bool:
         """Whether the replay of a plan shows the fault."""
-        return self.faulty_row(self.judge(plan)) is not None
+        verdict = self.judge(plan)
+        if self.failure is not None:
+            return self.find_failure(plan, verdict) == self.failure
+        return self.faulty_row(verdict) is not None
 
 
 def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
@@ -93,9 +115,11 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
     row = trial.faulty_row(verdict)
     if row is None:
         raise NoFaultError(f"The replay does not show this fault: {trial.fault}.")
+    trial = replace(trial, failure=trial.find_failure(plan, verdict))
+    executable = plan.executables.get(row)
     execution = next((each for each in plan.executions if each.row == row), None)
     if execution is None:
-        return _reduce_to_operation(plan, trial, row)
+        return _reduce_to_operation(plan, trial, row, executable, folder)
     result, is_wrong = 0, difference_measure(trial.tolerance)
     if verdict.non_finite:
         found = verdict.non_finite[0]
@@ -118,24 +142,35 @@ def reduce_plan(plan: Plan, trial: Trial, folder: Path) -> Reduction:
         return Reduction(restricted if trial.shows(restricted) else plan, None, str(error))
 
 
-def _reduce_to_operation(plan: Plan, trial: Trial, row: int) -> Reduction:
-    """Reduce to one operation, such as a compilation, and its dependencies."""
+def _reduce_to_operation(plan: Plan, trial: Trial, row: int, executable: int | None, folder: Path) -> Reduction:
+    """Reduce to one operation, such as a compilation, and its dependencies. Then reduce the compiled program."""
     reduced = replace(plan, operations=plan.with_dependencies(row))
     if not trial.shows(reduced):
         return Reduction(plan, None, "the operation alone does not show the fault")
-    return Reduction(reduced, None, "the fault is not in an execution")
+    execution = next((each for each in plan.executions if each.executable == executable), None)
+    if executable is None or execution is None:
+        return Reduction(reduced, None, "the fault is not in a program that the recording executes")
+    try:
+        isolated = isolate(plan, execution, trial.targets[1], trial.seed, folder)
+        cut = _reduce_execution(isolated, trial, 0, difference_measure(trial.tolerance))
+    except CannotProbeError as error:
+        return Reduction(reduced, None, str(error))
+    compilations = tuple(each for each in cut.plan.operations if each.action is Action.COMPILE)
+    alone = replace(cut.plan, operations=compilations, reads={})
+    return replace(cut, plan=alone) if trial.shows(alone) else cut
 
 
 def _reduce_execution(isolated: IsolatedExecution, trial: Trial, result: int, is_wrong: Measure) -> Reduction:
     whole = _add_reads(isolated, trial)
     if not trial.shows(whole):
         raise CannotProbeError("the execution alone does not show the fault")
-    if trial.fault in (Fault.ERROR, Fault.CRASH):
-        return Reduction(whole, None, "its program gives no values")
     if isolated.devices != 1:
         return Reduction(whole, None, "its program runs on several devices")
     try:
-        cut = _reduce_program(isolated, trial, result, is_wrong)
+        if trial.failure is not None:
+            cut = _reduce_failing_program(isolated, trial)
+        else:
+            cut = _reduce_program(isolated, trial, result, is_wrong)
     except CannotProbeError as error:
         return Reduction(whole, None, str(error))
     return cut or Reduction(whole, None, "no part of its program shows the fault")
@@ -146,14 +181,35 @@ def _reduce_program(isolated: IsolatedExecution, trial: Trial, result: int, is_w
     targets = trial.targets if trial.fault is Fault.DIFFERS else trial.targets[:1]
     with Prober(isolated, targets) as prober:
         _, site = find_origin(prober, result, is_wrong)
-        before = sum(1 for each in prober.program(()).ops if not each.passes)
-        size = 1
-        while size < 2 * before:
-            cut = _cut_program(isolated, prober, site, size)
-            if trial.shows(cut.plan):
-                _, kept = _find_cone(site.program, site.value, size)
-                return replace(cut, ops=(before, kept), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
-            size *= 2
+        return _cut_at(isolated, trial, prober, site)
+
+
+def _reduce_failing_program(isolated: IsolatedExecution, trial: Trial) -> Reduction | None:
+    """Reduce a program without results at the target: the reference computes the arguments of its last ops.
+
+    An op inside a loop or a branch is kept with the whole loop or branch. Raises CannotProbeError.
+    """
+    with Prober(isolated, trial.targets[1:]) as prober:
+        program = prober.program(())
+        values = [number for number, each in enumerate(program.values) if each.op >= 0 and each.size >= 0]
+        if not values or not trial.shows(prober.plan((), values)):
+            raise CannotProbeError("with the values inside it as results, it does not show the fault")
+        count = bisect_left(
+            range(1, len(values)), True, key=lambda number: trial.shows(prober.plan((), values[:number]))
+        )
+        return _cut_at(isolated, trial, prober, Site((), program, values[count]))
+
+
+def _cut_at(isolated: IsolatedExecution, trial: Trial, prober: Prober, site: Site) -> Reduction | None:
+    """Keep the fewest ops before a value that show the fault; None if all of them together do not show it."""
+    before = sum(1 for each in prober.program(()).ops if not each.passes)
+    size = 1
+    while size < 2 * before:
+        cut = _cut_program(isolated, prober, site, size)
+        if trial.shows(cut.plan):
+            _, kept = _find_cone(site.program, site.value, size)
+            return replace(cut, ops=(before, kept), expected=cut.expected if trial.fault is Fault.DIFFERS else None)
+        size *= 2
     return None
 
 

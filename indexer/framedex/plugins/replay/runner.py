@@ -10,27 +10,40 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from framedex.base.errors import FramedexError
 from framedex.base.words import signal_name
 from framedex.plugins.replay.confinement import confined
-from framedex.plugins.replay.plan import UNKNOWN, Machine, Plan
+from framedex.plugins.replay.plan import UNKNOWN, Machine, OptionValue, Plan
 
 _PROGRAM = """\
 import ctypes, os, sys
-library, plan, *paths, descriptor, reads_outputs, seed = sys.argv[1:]
+library, plan, *paths, descriptor, reads_outputs, seed, is_mock = sys.argv[1:]
 os.set_inheritable(int(descriptor), False)  # processes that a plug-in starts do not keep the report open
 with open(plan, "rb") as file:
     text = file.read()
-replay = ctypes.CDLL(library).framedex_replay
 pointer, number = ctypes.c_char_p, ctypes.c_int
-replay.argtypes = [pointer, ctypes.c_size_t, pointer, pointer, number, number, ctypes.c_uint64]
-sys.exit(replay(text, len(text), *map(os.fsencode, paths), int(descriptor), int(reads_outputs), int(seed)))
+register_type = ctypes.CFUNCTYPE(None, pointer, ctypes.c_void_p)
+kept = ctypes.create_string_buffer(b"xla._CUSTOM_CALL_TARGET")
+make_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+make_capsule = make_capsule(("PyCapsule_New", ctypes.pythonapi))
+
+@register_type
+def register(target, handler):  # with the CPU client that runs the programs of the mock TPU
+    from jaxlib import xla_client
+    capsule = make_capsule(handler, ctypes.addressof(kept), None)
+    xla_client.register_custom_call_target(target.decode(), capsule, platform="cpu", api_version=1)
+
+replay = ctypes.CDLL(library).framedex_replay
+replay.argtypes = [pointer, ctypes.c_size_t, pointer, pointer, number, number, ctypes.c_uint64, register_type]
+registration = register if int(is_mock) else register_type()
+numbers = int(descriptor), int(reads_outputs), int(seed)
+sys.exit(replay(text, len(text), *map(os.fsencode, paths), *numbers, registration))
 """
 _MAX_LINE = 4096
 _MAX_ERROR_OUTPUT = 2000  # characters of a crashed plug-in's output
@@ -45,7 +58,7 @@ class Target:
     """The plug-in of a replay, the interpreter of its process, and the library that replays.
 
     `is_mock`: the plug-in is the mock TPU. `is_reference`: another plug-in is compared with this one, which therefore
-    runs without behaviours and injected failures. `flags` are appended to XLA's flags.
+    runs without behaviours and injected failures. `options` are the client's. `flags` are appended to XLA's flags.
     `is_confined`: the process is confined (`confinement.py`); only that of the mock has no network.
     """
 
@@ -56,6 +69,7 @@ class Target:
     is_reference: bool = False
     flags: str = ""
     is_confined: bool = True
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -146,7 +160,7 @@ class Options:
 def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
     """Replay a plan and yield its results while it runs. Raises ReplayCrashedError."""
     with tempfile.NamedTemporaryFile("w", suffix=".plan") as file, tempfile.TemporaryFile() as output:
-        file.write(plan.text())
+        file.write(plan.text(target.options))
         file.flush()
         reading, writing = os.pipe()
         arguments = (
@@ -156,6 +170,7 @@ def run_plan(plan: Plan, target: Target, options: Options) -> Generator[Record]:
             writing,
             int(options.reads_outputs),
             options.seed,
+            int(target.is_mock),
         )
         program = confined(_PROGRAM, allows_network=not target.is_mock) if target.is_confined else _PROGRAM
         command = [target.python, "-P", "-c", program, os.fspath(target.replayer), *map(str, arguments)]

@@ -14,6 +14,18 @@ from framedex.commands.main import cli
 from tests.indexer.plugins.replay.test_replay import CRASH, FAULT, recorded
 from tests.running import build_with_api
 
+OPTIONS = """\
+from framedex_native.behaviour import on
+
+EXPECTED = {"text": "a b", "number": -3, "share": 0.5, "flag": True, "empty": ""}
+
+
+@on("PJRT_Client_Create")
+def check(call):
+    if call.arguments.create_options != EXPECTED:
+        call.fail("INVALID_ARGUMENT", f"other options: {call.arguments.create_options}")
+"""
+
 
 def conform(folder: Path, *arguments: str | Path) -> tuple[int, dict[str, Any]]:
     """The exit status, and the check of the only recording."""
@@ -56,6 +68,18 @@ def test_a_recording_is_a_check(
     code, found = conform(recordings, *limit)
     assert (found["name"], found["status"]) == ("recordings.trained", status) and found["detail"].endswith(detail)
     assert code == int(status != "pass")
+
+
+def test_recordings_are_replayed_with_the_options(
+    recordings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "behaviour.py").write_text(OPTIONS)
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(tmp_path / "behaviour.py"))
+    given = ["text=a b", "number=-3", "share=0.5", "flag=true", "empty="]
+    code, found = conform(recordings, *(word for each in given for word in ("--option", each)))
+    assert (code, found["status"]) == (0, "pass"), found["detail"]
+    assert conform(recordings, "--option", "text=other")[1]["status"] == "skipped"
+    monkeypatch.delenv("FRAMEDEX_BEHAVIOUR")
 
 
 def test_without_a_client_recordings_are_skipped(recordings: Path, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_a_failing_execution_is_isolated_also_if_the_reference_fails(
     monkeypatch.setenv("FRAMEDEX_FAIL", "PJRT_LoadedExecutable_Execute=INTERNAL:lost")
     plan = build_plan(RecordedCapture.read(recorded("trained")))
     reduction = reduce_plan(plan, trial_at_the_mock(Fault.ERROR), tmp_path)
-    assert reduction.problem == "its program gives no values"
+    assert reduction.problem == "lost"
     assert len(reduction.plan.executions) == 1 and set(reduction.plan.reads.values()) == {UNKNOWN}
 
 
@@ -134,12 +134,31 @@ def test_an_op_whose_value_cannot_be_an_argument_is_kept() -> None:
     assert cone(EditedProgram.parse(described), 3, 1) == ([0], 3)
 
 
+@pytest.mark.exhaustive(keep=["tanh@execute@crash", "tanh@compile@error"])
+@pytest.mark.parametrize(
+    "fails", [f"tanh@{when}@{how}" for when in ("compile", "execute") for how in ("crash", "error")]
+)
+def test_a_failure_is_reduced_to_the_op_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str) -> None:
+    monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(PROGRAMS / "op_failure.py"))
+    monkeypatch.setenv("FAILS", fails)
+    _, when, how = fails.split("@")
+    done = reduce(tmp_path, how, "trained")
+    assert done.exit_code == 0, done.stderr
+    assert f"4 executions to {int(when == 'execute')} execution" in done.stdout and "ops to 1\n" in done.stdout
+    found = json.loads(replay(tmp_path / "small.fdxreplay", "--json").stdout)
+    shown = [each["reason"] for each in found["crashes"]] + [each["message"] for each in found["failed"]]
+    assert len(shown) == 1 and ("SIGABRT" if how == "crash" else "tanh fails") in shown[0]
+    assert "stablehlo.tanh" in (tmp_path / "small.py").read_text()
+    monkeypatch.delenv("FRAMEDEX_BEHAVIOUR")
+    assert replay(tmp_path / "small.fdxreplay").exit_code == 0
+
+
 @pytest.mark.exhaustive
 def test_a_crash_is_reduced_to_its_execution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "crash.py").write_text(CRASH)
     monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(tmp_path / "crash.py"))
     done = reduce(tmp_path, "crash", "trained")
-    assert "4 executions to 1 execution" in done.stdout and not (tmp_path / "small.py").exists()
+    assert "4 executions to 1 execution" in done.stdout, done.stderr
     found = json.loads(replay(tmp_path / "small.fdxreplay", "--json").stdout)
     assert "SIGABRT" in found["crashes"][0]["reason"]
     assert found["crashes"][0]["call"]["line"]["location"]["line"] == line_of("weights, value = step(")

@@ -162,6 +162,29 @@ def test_a_callback_without_recorded_answers_is_skipped_with_what_depends_on_it(
     assert found["skipped"] and found["executions"] == 1 and found["status"] == 0
 
 
+def test_buffers_that_are_sent_in_parts_are_sent_whole(tmp_path: Path) -> None:
+    """Two parts in reverse order and a literal are read as recorded; two buffers have no content."""
+    done = run("transfers_in_parts.py", folder=tmp_path, FRAMEDEX_CONTENTS="all")
+    assert done.status == 0, done.stderr
+    found = answer(done.capture)
+    assert (found["compared"], found["status"], found["seeded"]) == (2, 0, 0)
+    assert {each["reason"] for each in found["omitted"]} == {
+        "the program ended its transfer with an error",
+        "its content was never transferred",
+    }
+    parts = [each.contents for each in build_plan(RecordedCapture.read(done.capture)).operations if each.contents]
+    assert [len(each) for each in parts] == [2, 1]
+    replayed = replay(done.capture, "-o", tmp_path / "parts")
+    assert replayed.exit_code == 0, replayed.output
+    assert answer(tmp_path / "parts.fdxreplay")["compared"] == 2
+
+
+def test_without_contents_buffers_in_parts_come_from_a_seed(tmp_path: Path) -> None:
+    done = run("transfers_in_parts.py", folder=tmp_path)
+    assert done.status == 0, done.stderr
+    assert answer(done.capture)["seeded"] == 2
+
+
 def test_without_contents_the_inputs_come_from_a_seed(tmp_path: Path) -> None:
     done = run("replayed.py", "trained", folder=tmp_path)
     assert not (done.capture / "buffers").exists()
@@ -266,7 +289,7 @@ def test_a_recorded_replay_can_be_replayed(tmp_path: Path) -> None:
     (tmp_path / "plan").write_text(build_plan(RecordedCapture.read(capture)).text())
     library = framedex_native.library_path()
     with (tmp_path / "report").open("wb") as report:
-        arguments = [framedex_native.replayer_path(), tmp_path / "plan", capture, library, report.fileno(), 0, 0]
+        arguments = [framedex_native.replayer_path(), tmp_path / "plan", capture, library, report.fileno(), 0, 0, 1]
         subprocess.run(
             [sys.executable, "-P", "-c", _PROGRAM, *map(str, arguments)],
             env=plain_environment() | {"FRAMEDEX_OUT": str(tmp_path / "captures"), "FRAMEDEX_CONTENTS": "all"},

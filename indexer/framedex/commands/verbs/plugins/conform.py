@@ -11,36 +11,22 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.base.errors import FramedexError
-from framedex.commands.launching.replayed import MOCK, find_recordings, find_target, open_recording, sandbox_option
+from framedex.commands.launching.replayed import (
+    MOCK,
+    create_option,
+    find_recordings,
+    find_target,
+    open_recording,
+    sandbox_option,
+)
 from framedex.commands.output.console import json_option, print_json, print_lines
 
 if TYPE_CHECKING:
     from framedex.plugins.conformance import CheckResult, Settings
     from framedex.plugins.conformance.model import Check
+    from framedex.plugins.replay.plan import OptionValue
 
 _MOCK_MODULES = ("jax", "jaxlib.mlir.dialects.stablehlo")  # imported once, instead of in each check of the mock
-
-
-class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
-    """`NAME=VALUE`; integers, floats and booleans are recognised."""
-
-    name = "NAME=VALUE"
-
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str | int | float | bool]:
-        """Return the name and the value of an option of PJRT_Client_Create."""
-        name, separator, text = value.partition("=")
-        if not separator or not name:
-            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
-        if text in ("true", "false"):
-            return name, text == "true"
-        for number in (int, float):
-            try:
-                return name, number(text)
-            except ValueError:
-                continue
-        return name, text
 
 
 @click.command()
@@ -53,9 +39,7 @@ class CreateOption(click.ParamType[tuple[str, str | int | float | bool]]):
 )
 @click.option("--list", "is_list", is_flag=True, help="List the checks, and run none.")
 @click.option("--all", "with_all", is_flag=True, help="Show all results, not only failures.")
-@click.option(
-    "--option", "options", multiple=True, type=CreateOption(), help="An option of PJRT_Client_Create. Repeatable."
-)
+@create_option
 @click.option("--device-count", type=click.IntRange(min=1), default=4, show_default=True, metavar="N",
               help="Devices of the mock and of XLA's CPU client.")  # fmt: skip
 @click.option(
@@ -79,7 +63,7 @@ def conform(
     only: tuple[str, ...],
     is_list: bool,
     with_all: bool,
-    options: tuple[tuple[str, str | int | float | bool], ...],
+    create_options: tuple[tuple[str, OptionValue], ...],
     device_count: int,
     jobs: int,
     limit: float,
@@ -114,11 +98,12 @@ def conform(
     if is_list:
         print_lines(check_lines((*checks, *recorded)))
         return
+    options = dict(create_options)
     paths = [plugin or _mock_path(), *([compare] if compare else [])]
     reports = []
     for path in paths:
-        report = run_checks(path.absolute(), _check_settings(path, dict(options), device_count, only, jobs, limit))
-        replayed = _check_recordings(path, recorded, rtol, limit, is_confined=is_confined)
+        report = run_checks(path.absolute(), _check_settings(path, options, device_count, only, jobs, limit))
+        replayed = _check_recordings(path, recorded, options, rtol, limit, is_confined=is_confined)
         reports.append(replace(report, results=(*report.results, *replayed)))
     for file, text in ((junit, junit_text), (html, page_text)):
         if file is not None:
@@ -142,14 +127,20 @@ def _select_recordings(folder: Path | None, only: tuple[str, ...]) -> dict[Check
 
 
 def _check_recordings(
-    plugin: Path, recordings: dict[Check, Path], rtol: float, limit_s: float, *, is_confined: bool
+    plugin: Path,
+    recordings: dict[Check, Path],
+    options: dict[str, OptionValue],
+    rtol: float,
+    limit_s: float,
+    *,
+    is_confined: bool,
 ) -> list[CheckResult]:
     from framedex.plugins.conformance.model import CheckResult, Status
     from framedex.plugins.conformance.recordings import check_recording
     from framedex.plugins.replay.comparison import Tolerance
 
     found = find_target(MOCK if _is_mock(plugin) else str(plugin), sys.executable)  # noqa: TID251
-    target = replace(found, is_confined=is_confined)
+    target = replace(found, is_confined=is_confined, options=options)
     results = []
     for check, path in recordings.items():
         try:
@@ -163,7 +154,7 @@ def _check_recordings(
 
 def _check_settings(
     path: Path,
-    options: dict[str, str | int | float | bool],
+    options: dict[str, OptionValue],
     devices: int,
     only: tuple[str, ...],
     jobs: int,

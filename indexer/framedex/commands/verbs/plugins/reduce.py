@@ -28,6 +28,7 @@ from framedex.commands.output.console import print_error, print_lines
 from framedex.commands.output.terminal import Line, text_line
 
 if TYPE_CHECKING:
+    from framedex.plugins.replay.plan import OptionValue
     from framedex.plugins.replay.reduction import Reduction, Trial
 
 _FAILURE = 2  # exit status: the recording does not show the fault
@@ -62,6 +63,7 @@ def reduce(
     ulps: int,
     rtol: float,
     seed: int | None,
+    create_options: tuple[tuple[str, OptionValue], ...],
     is_confined: bool,
     python: str,
     output: Path,
@@ -82,7 +84,7 @@ def reduce(
         output = recording_path(output)
         _check_replaceable(output.with_suffix(".py"))
         with open_recording(capture) as recording, tempfile.TemporaryDirectory(prefix="framedex-reduce-") as folder:
-            target, other = find_targets(plugin, against, python, is_confined=is_confined)
+            target, other = find_targets(plugin, against, python, create_options, is_confined=is_confined)
             reference = other or find_reference(target)
             trial = Trial(
                 Fault(keep),

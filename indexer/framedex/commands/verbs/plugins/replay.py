@@ -22,7 +22,7 @@ from framedex.commands.output.render_replay import ReplayAnswer, replay_document
 if TYPE_CHECKING:
     from framedex.plugins.replay.comparison import Tolerance
     from framedex.plugins.replay.judging import Bisection, Verdict
-    from framedex.plugins.replay.plan import Plan
+    from framedex.plugins.replay.plan import OptionValue, Plan
     from framedex.plugins.replay.runner import Target
 
 _FAILURE = 2  # exit status: the replay failed. Status 1: results differ.
@@ -79,6 +79,7 @@ def replay(
     ulps: int,
     rtol: float,
     seed: int | None,
+    create_options: tuple[tuple[str, OptionValue], ...],
     is_confined: bool,
     python: str,
     as_json: bool,
@@ -103,7 +104,9 @@ def replay(
             plugin,
             against,
             python,
-            ReplayOptions(every_output, find_nan, bisect, step, output, repeat, ulps, rtol, seed, is_confined),
+            ReplayOptions(
+                every_output, find_nan, bisect, step, output, repeat, ulps, rtol, seed, create_options, is_confined
+            ),
         )
     except FramedexError as error:
         print_error(error)
@@ -127,6 +130,7 @@ class ReplayOptions(NamedTuple):
     ulps: int
     rtol: float
     seed: int | None
+    create_options: tuple[tuple[str, OptionValue], ...]
     is_confined: bool
 
 
@@ -141,7 +145,7 @@ def _replay(
             plan = _restrict_to_executions(plan, *options.step)
         if options.output is not None:
             save_recording(options.output, plan, recording, recording.choose_seed(options.seed))
-        target, other = find_targets(plugin, against, python, is_confined=options.is_confined)
+        target, other = find_targets(plugin, against, python, options.create_options, is_confined=options.is_confined)
         return ReplayAnswer(
             plan,
             numbers,
