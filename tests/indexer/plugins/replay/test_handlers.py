@@ -72,7 +72,7 @@ def test_other_arguments_get_the_answers_in_order(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("FRAMEDEX_BEHAVIOUR", str(tmp_path / "alter.py"))
     found = answer(recorded("ffi_replayed.py"))
     assert found["inexact"] and not found["failed"]
-    assert "because an FFI handler got other arguments here" in replay(recorded("ffi_replayed.py")).stdout
+    assert "because an FFI handler got other arguments" in replay(recorded("ffi_replayed.py")).stdout
 
 
 def test_the_message_says_why_a_handler_cannot_answer() -> None:
