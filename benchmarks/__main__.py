@@ -26,7 +26,7 @@ SUBJECTS = (
         "recording",
         "Recording",
         (
-            *("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries"),
+            *("device-put-loop", "training-step", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries"),
             *("recorded-contents", "replayed-recordings"),
         ),
     ),
