@@ -161,10 +161,12 @@ def training_step(rounds: int, blocks: int) -> list[Figure]:
     for _ in range(rounds):
         for name, variables in variants.items():
             steps[name].append(_run_steps(variables, blocks))
-    print_header("us per step", "clock", "clock, unrecorded", "thread", "thread, unrecorded")
+    print_header("us per step", "clock, unrecorded", "clock", "thread, unrecorded", "thread")
+    for name, found in steps.items():
+        times = (statistics.median(one[number][column] for one in found) for number in range(2) for column in range(2))
+        print_row(name, *(f"{value / 1e3:.1f}" for value in times))
     figures = []
     for name, found in steps.items():
-        cells = []
         for number, kind in enumerate(("clock", "thread")):
             plain, recorded = ([one[number][column] for one in found] for column in range(2))
             added = statistics.median(after - before for before, after in zip(plain, recorded, strict=True)) / 1e3
@@ -172,8 +174,6 @@ def training_step(rounds: int, blocks: int) -> list[Figure]:
             print(f"{name}, {kind}: {added:.1f} us more, ratio {text}, median of {rounds} processes")
             title = f"added to a training step, {name}, {kind}"
             figures.append(Figure(title, added, "us", "unrecorded mock TPU", ratio))
-            cells += [f"{statistics.median(values) / 1e3:.1f}" for values in (recorded, plain)]
-        print_row(name, *cells)
     return figures
 
 
