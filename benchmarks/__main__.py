@@ -26,8 +26,8 @@ SUBJECTS = (
         "recording",
         "Recording",
         (
-            *("device-put-loop", "stack-walk", "ffi-handler", "kept-programs", "kept-binaries"),
-            *("first-step", "recorded-contents", "replayed-recordings"),
+            *("device-put-loop", "training-step", "first-step", "stack-walk", "ffi-handler", "kept-programs"),
+            *("kept-binaries", "recorded-contents", "replayed-recordings"),
         ),
     ),
     Subject("other_tools", "Recording compared with other tools", ("other-tools",)),

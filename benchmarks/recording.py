@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,6 +110,82 @@ def _run_loop(library: Path, is_recorded: bool, calls: int) -> LoopCosts:
         # Each device_put makes eleven calls, the first 500 included; the files' unused ends are part of their size.
         size = sum(file.stat().st_size for file in Path(captures).glob("*/thread-*.fdx")) / (11 * (calls + 500))
         return LoopCosts(clock, thread, other_threads, size)
+
+
+# --- a training step --------------------------------------------------------------------------------------------------
+
+TRAINING_STEPS = """
+import ctypes, json, sys, time
+import jax, numpy as np
+def loss_of(params, x, y):
+    for weights, bias in params:
+        x = jax.numpy.tanh(x @ weights + bias)
+    return ((x - y) ** 2).mean()
+@jax.jit
+def step(params, x, y):
+    loss, gradients = jax.value_and_grad(loss_of)(params, x, y)
+    return jax.tree_util.tree_map(lambda p, g: p - 0.01 * g, params, gradients), loss
+params = jax.device_put([(np.full((8, 8), 0.1, np.float32), np.zeros(8, np.float32)) for _ in range(8)])
+x, y = np.ones((4, 8), np.float32), np.zeros((4, 8), np.float32)
+CLOCKS = time.perf_counter_ns, time.thread_time_ns
+def train(count):
+    global params
+    begin = [clock() for clock in CLOCKS]
+    for _ in range(count):
+        params, loss = step(params, jax.device_put(x), jax.device_put(y))
+    loss.block_until_ready()
+    return [(clock() - before) / count for clock, before in zip(CLOCKS, begin)]
+library, blocks = sys.argv[1], int(sys.argv[2])
+is_active = ctypes.c_bool.in_dll(ctypes.CDLL(library), "_ZN8framedex8recorder9is_activeE")
+train(500)
+times = {True: [], False: []}
+for block in range(2 * blocks):
+    is_active.value = block % 2 == 1
+    times[is_active.value].append(train(10))
+def quick(kind, is_recorded):
+    return sorted(each[kind] for each in times[is_recorded])[blocks // 6]
+print(json.dumps([[quick(kind, False), quick(kind, True)] for kind in range(2)]))
+"""
+
+
+@click.command()
+@click.option("--rounds", type=int, default=5, show_default=True, help="Processes for each variant.")
+@click.option("--blocks", type=int, default=500, show_default=True, help="Blocks of ten steps, on and off.")
+def training_step(rounds: int, blocks: int) -> list[Figure]:
+    """Measure a training step with 16 parameters and two transfers, recorded in full and in flight mode.
+
+    Each process turns recording on and off for alternate blocks of steps. Times are those of the fastest sixth of the
+    blocks, which is robust beside busy processes. "clock" is elapsed time, "thread" that of the calling thread.
+    """
+    variants = {"recorded": {}, "flight mode": {"FRAMEDEX_FLIGHT": "1", "FRAMEDEX_LIMIT": str(4 << 20)}}
+    steps: dict[str, list[list[list[float]]]] = {name: [] for name in variants}
+    for _ in range(rounds):
+        for name, variables in variants.items():
+            steps[name].append(_run_steps(variables, blocks))
+    print_header("us per step", "clock, unrecorded", "clock", "thread, unrecorded", "thread")
+    for name, found in steps.items():
+        times = (statistics.median(one[number][column] for one in found) for number in range(2) for column in range(2))
+        print_row(name, *(f"{value / 1e3:.1f}" for value in times))
+    figures = []
+    for name, found in steps.items():
+        for number, kind in enumerate(("clock", "thread")):
+            plain, recorded = ([one[number][column] for one in found] for column in range(2))
+            added = statistics.median(after - before for before, after in zip(plain, recorded, strict=True)) / 1e3
+            ratio, text = median_ratio(recorded, plain)
+            print(f"{name}, {kind}: {added:.1f} us more, ratio {text}, median of {rounds} processes")
+            title = f"added to a training step, {name}, {kind}"
+            figures.append(Figure(title, added, "us", "unrecorded mock TPU", ratio))
+    return figures
+
+
+def _run_steps(variables: Mapping[str, str], blocks: int) -> list[list[float]]:
+    """Nanoseconds per step, unrecorded and recorded, of each clock."""
+    recorder = framedex_native.library_path().with_name("libframedex_recorder.so")
+    with tempfile.TemporaryDirectory() as captures:
+        command = [sys.executable, "-c", TRAINING_STEPS, str(recorder), str(blocks)]
+        environment = mock_environment(captures) | variables
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
 
 
 # --- one stack --------------------------------------------------------------------------------------------------------

@@ -26,16 +26,19 @@ std::array<Registration, recorder::kMaximumCallbacks> registrations;
 // The number of slots to try. With many pending callbacks, a search of all slots would take longer than the call.
 constexpr size_t kProbes = 16;
 
-// Finds a free slot and marks it as used. Returns kMaximumCallbacks if it finds none.
+// Finds a free slot and marks it as used. Returns kMaximumCallbacks if it finds none. Begins with the thread's latest
+// slot, which is probably free again and still in the processor's cache.
 size_t take_slot() {
-  static std::atomic<size_t> next{0};
-  size_t first = next.fetch_add(1, std::memory_order_relaxed);
+  static std::atomic<size_t> threads{0};
+  static thread_local size_t latest = threads.fetch_add(1, std::memory_order_relaxed) * kProbes;
   for (size_t i = 0; i < kProbes; ++i) {
-    size_t slot = (first + i) % registrations.size();
+    size_t slot = (latest + i) % registrations.size();
     std::atomic<bool>& is_used = registrations[slot].is_used;
     if (is_used.load(std::memory_order_relaxed) || is_used.exchange(true, std::memory_order_acquire)) continue;
+    latest = slot;
     return slot;
   }
+  latest += kProbes;
   return recorder::kMaximumCallbacks;
 }
 

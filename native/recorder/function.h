@@ -13,8 +13,8 @@ struct Function {
   size_t value_count;
   // The code behind the boundary that a call enters: the leaf of its calls' stacks.
   const void* handler = nullptr;
-  // Its calls have no effect: they only return facts about an object. In flight mode they are counted, not recorded.
-  bool is_query = false;
+  // In flight mode its calls are counted, not recorded. They only return facts about an object, or are the mock's own.
+  bool is_counted_in_flight = false;
 };
 
 }  // namespace framedex::recorder

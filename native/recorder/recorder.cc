@@ -162,9 +162,8 @@ void start_in_child() {
   }
 }
 
-// Returns this thread's recorder for the current session, nullptr if there is none.
-ThreadRecorder* thread_recorder(Session* session) {
-  if (current_thread != nullptr && current_thread->session() == session) return current_thread;
+__attribute__((noinline)) ThreadRecorder* create_thread_recorder(Session* session) {
+  ErrnoScope errno_scope;
   if (calls_unrecorded != 0 && ++calls_unrecorded % kCallsBetweenAttempts != 0) return nullptr;
   if (is_in_signal_handler()) return nullptr;
   State& state = State::instance();
@@ -176,13 +175,18 @@ ThreadRecorder* thread_recorder(Session* session) {
   return current_thread;
 }
 
+// Returns this thread's recorder for the current session, nullptr if there is none.
+ThreadRecorder* thread_recorder(Session* session) {
+  bool is_known = current_thread != nullptr && current_thread->session() == session;
+  return __builtin_expect(is_known, 1) ? current_thread : create_thread_recorder(session);
+}
+
 // Returns this thread's recorder if it has to record a call of a function.
 ThreadRecorder* recorder_for(uint32_t function) {
   if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
   Session* session = recording.session.load(std::memory_order_acquire);
   Treatment treatment = session != nullptr ? session->treatment_of(function) : Treatment::kIgnored;
   if (treatment == Treatment::kIgnored) return nullptr;
-  ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
   if (thread == nullptr) return nullptr;
   if (treatment == Treatment::kCounted) {

@@ -112,7 +112,7 @@ Settings Settings::from_environment() {
 Treatment Settings::treatment_of(const Function& function) const {
   bool is_included = (include.empty() || matches(include, function.name)) && !matches(exclude, function.name);
   if (!is_included) return Treatment::kIgnored;
-  return flight && function.is_query ? Treatment::kCounted : Treatment::kRecorded;
+  return flight && function.is_counted_in_flight ? Treatment::kCounted : Treatment::kRecorded;
 }
 
 FileStoreLimits Settings::program_limits() const {

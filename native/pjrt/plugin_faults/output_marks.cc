@@ -20,23 +20,26 @@ void* element_mark() {
 }  // namespace
 
 void ListMarks::add(void** list, size_t count) {
-  if (size_ == 0) first_ = marked_elements.size();
+  auto& elements = marked_elements;  // found once: each use of the name is a call
+  if (size_ == 0) first_ = elements.size();
   for (size_t i = 0; i < count; ++i) {
-    marked_elements.push_back({list + i, list[i]});
+    elements.push_back({list + i, list[i]});
     list[i] = element_mark();
   }
   size_ += count;
 }
 
 bool ListMarks::end() {
+  if (size_ == 0) return false;
+  auto& elements = marked_elements;
   bool is_unfilled = false;
   for (size_t i = first_; i < first_ + size_; ++i) {
-    const MarkedElement& element = marked_elements[i];
+    const MarkedElement& element = elements[i];
     if (*element.place != element_mark()) continue;
     *element.place = element.before;
     is_unfilled = true;
   }
-  if (size_ != 0) marked_elements.resize(first_);
+  elements.resize(first_);
   size_ = 0;
   return is_unfilled;
 }

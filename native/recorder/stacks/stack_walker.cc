@@ -31,9 +31,8 @@ StackWalker::FoundStack StackWalker::walk(const StartRegisters& start, uintptr_t
   if (native_->has_signal()) return {kInSignalHandler, false, {}};
   FoundStack found = merge_and_intern(*native_, thread_state, log_.get());
   if (!native_->can_replay()) return found;
-  log_->native_words.assign(native_->reads());
   if (log_->is_complete()) {
-    replay_.remember(start, thread_state, native_->needs_start_fp(), found.id, &log_);
+    replay_.remember(start, thread_state, native_->needs_start_fp(), found.id, *log_, native_->reads());
   }
   return found;
 }

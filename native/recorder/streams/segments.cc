@@ -32,12 +32,12 @@ void fill(int file, size_t offset, size_t size) {
   static_cast<void>(ignored);
 }
 
-// Faults every page in for writing. The segment is still unused and zero.
+// Faults every page in for writing. Leaves the bytes as they are, because a ring's thread may still write to them.
 void populate(char* segment) {
 #ifdef MADV_POPULATE_WRITE
   if (madvise(segment, kSegmentSize, MADV_POPULATE_WRITE) == 0) return;
 #endif
-  for (size_t page = 0; page < kSegmentSize; page += kPageSize) const_cast<volatile char*>(segment)[page] = 0;
+  for (size_t page = 0; page < kSegmentSize; page += kPageSize) __atomic_fetch_or(segment + page, 0, __ATOMIC_RELAXED);
 }
 
 // Returns whether the process's limit allows a file of this size. Writing beyond it raises SIGXFSZ, which ends most

@@ -70,30 +70,32 @@ bool Stream::make_room() {
   if (stopped_ || pending_ > kSegmentSize / 2) return false;
   if (limit_ != end) {
     // Half a segment is several thousand records: enough time to prepare the next one.
-    if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
+    grows_ = budget_ == nullptr || budget_->take();
+    if (grows_ || is_ring()) file_->prepare(next_offset());
     limit_ = end;
     write_base();
   }
   return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
 }
 
+size_t Stream::next_offset() const { return (grows_ ? segments_ : segments_begun_ % segments_) * kSegmentSize; }
+
 bool Stream::next_segment() {
   size_t pending = pending_;
-  bool may_grow = budget_ == nullptr || budget_->take();
-  if (!may_grow && !is_ring()) {
+  if (!grows_ && !is_ring()) {
     stopped_ = true;
     note(StopReason::kLimit);
     return false;
   }
-  size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
+  size_t offset = next_offset();
   char* segment = file_->segment(offset);
   if (segment == nullptr) {
     stopped_ = true;
     note(stop_reason_of(errno));
     return false;
   }
-  if (!may_grow && keep_records_) keep_records_((segments_begun_ - segments_) * kSegmentSize, segment);
-  segments_ += may_grow;
+  if (!grows_ && keep_records_) keep_records_((segments_begun_ - segments_) * kSegmentSize, segment);
+  segments_ += grows_;
   seal(&header_->segments, segments_);
   publish(RecordKind::kPadding, 0, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
   if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);

@@ -124,6 +124,7 @@ class Stream {
   bool is_ring() const { return header_->kind == capture::StreamKind::kRing; }
   // Moves `limit_` past the pending record: to the end of this segment, or into the next.
   bool make_room();
+  size_t next_offset() const;
   bool next_segment();
   void enter_segment(char* segment, size_t offset);
   void empty_segment();
@@ -176,6 +177,7 @@ class Stream {
   char* next_;          // start of the next record
   char* limit_;         // records up to here need no further check
   size_t pending_ = 0;  // size of the pending record
+  bool grows_ = false;  // whether the next segment extends the file; known from the middle of a segment on
   bool stopped_ = false;
 };
 

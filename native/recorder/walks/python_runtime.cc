@@ -208,8 +208,8 @@ uintptr_t PythonRuntime::current_thread_state() const {
 // of the thread's frame stack.
 size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
                                            ReadLog* log) const {
-  Words words(&log->python_words);
-  Bytes bytes(&log->python_bytes);
+  Words words(&log->words);
+  Bytes bytes(&log->bytes);
   auto is_on_frame_stack = [&](uintptr_t of) {
     return read_byte_logged(of, layout_->frame_owner, bytes) == layout_->frame_owned_by_thread;
   };
@@ -240,7 +240,7 @@ size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, s
   uintptr_t cframe = 0;
   uintptr_t frame;
   {
-    Words words(&log->python_words);
+    Words words(&log->words);
     if constexpr (has_cframe) {
       cframe = read_logged(thread_state, layout.thread_cframe, words);
       frame = read_logged(cframe, layout.cframe_current_frame, words);
@@ -252,8 +252,8 @@ size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, s
   uintptr_t end = 0;
   if constexpr (layout.thread_base_frame >= 0) end = read<uintptr_t>(thread_state, layout.thread_base_frame);
   size_t count = walk_returning_frame(thread_state, frame, frames, log);
-  Words words(&log->python_words);
-  Bytes bytes(&log->python_bytes);
+  Words words(&log->words);
+  Bytes bytes(&log->bytes);
   for (; frame != end && frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, words)) {
     PythonFrame& entry = frames[count++];
     if constexpr (has_entry_flags) {

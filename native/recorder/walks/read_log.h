@@ -1,4 +1,4 @@
-// The memory reads of a walk, kept to check later that nothing has changed.
+// The memory reads of a walk: a later walk that finds them unchanged finds the same stack.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,12 @@ namespace framedex::recorder {
 // Addresses and the values read there, in order.
 template <typename Value>
 class Reads {
+ public:
+  static constexpr size_t kCapacity = 1024;
   struct Read {
     const Value* address;
     Value value;
   };
-
- public:
-  static constexpr size_t kCapacity = 1024;
 
   void clear() {
     count_ = 0;
@@ -26,29 +25,15 @@ class Reads {
   bool is_complete() const { return is_complete_; }
 
   size_t count() const { return count_; }
-  // Returns whether all values are unchanged. Compares in order and stops early, so an address is read only if all
-  // values before it are unchanged.
-  bool are_unchanged() const { return unchanged_from(0) == count_; }
-  // Like are_unchanged(), but in any order and several at a time. Only for memory that is always readable, such as the
-  // thread's own stack.
-  bool are_unchanged_in_any_order() const {
-    Value changed = 0;
-#pragma GCC unroll 4
-    for (size_t i = 0; i < count_; ++i) changed |= *reads_[i].address ^ reads_[i].value;
-    return changed == 0;
-  }
-  // Returns the index of the first changed value from `begin` on, or the count of all.
+  const Read* begin() const { return reads_; }
+  const Read* end() const { return reads_ + count_; }
+  // Returns the index of the first changed value from `begin` on, or the count of all. Compares in order, so an address
+  // is read only if all values before it are unchanged.
   size_t unchanged_from(size_t begin) const {
     size_t i = begin;
     while (i < count_ && __builtin_expect(*reads_[i].address == reads_[i].value, 1)) ++i;
     return i;
   }
-  void assign(const Reads& other) {
-    count_ = other.count_;
-    is_complete_ = other.is_complete_;
-    std::memcpy(reads_, other.reads_, count_ * sizeof(Read));
-  }
-
   // Appends reads. A local of the walk, so that its position can stay in a register.
   class Writer {
    public:
@@ -90,25 +75,17 @@ class Reads {
   Read reads_[kCapacity];
 };
 
-// All memory that a walk depends on: if it is unchanged, the stack is the same. Each address comes from an earlier
-// read. So an address is read again only after the reads that led to it were found unchanged.
+// The Python memory that a walk depends on. Each address comes from an earlier read. So an address is read again only
+// after the reads that led to it were found unchanged.
 struct ReadLog {
-  Reads<uintptr_t> python_words;
-  Reads<uint8_t> python_bytes;  // in memory that the words point to
-  Reads<uintptr_t> native_words;
+  Reads<uintptr_t> words;
+  Reads<uint8_t> bytes;  // in memory that the words point to
 
   void clear() {
-    python_words.clear();
-    python_bytes.clear();
-    native_words.clear();
+    words.clear();
+    bytes.clear();
   }
-  bool is_complete() const {
-    return python_words.is_complete() && python_bytes.is_complete() && native_words.is_complete();
-  }
-  // Compares the Python reads first: stacks with the same start differ there sooner than in the native part.
-  bool is_unchanged() const {
-    return python_words.are_unchanged() && python_bytes.are_unchanged() && native_words.are_unchanged_in_any_order();
-  }
+  bool is_complete() const { return words.is_complete() && bytes.is_complete(); }
 };
 
 }  // namespace framedex::recorder

@@ -15,9 +15,9 @@ namespace {
 const char* const kAllocateValues[] = {"device", "bytes", "address"};
 const char* const kFreeValues[] = {"device", "address", "bytes"};
 const char* const kHandOverValues[] = {"device", "address", "bytes", "result"};
-const recorder::Function kFunctions[] = {{"mock_tpu", "DeviceMemory::Allocate", kAllocateValues, 3},
-                                         {"mock_tpu", "DeviceMemory::Free", kFreeValues, 3},
-                                         {"mock_tpu", "DeviceMemory::HandOver", kHandOverValues, 4}};
+const recorder::Function kFunctions[] = {{"mock_tpu", "DeviceMemory::Allocate", kAllocateValues, 3, nullptr, true},
+                                         {"mock_tpu", "DeviceMemory::Free", kFreeValues, 3, nullptr, true},
+                                         {"mock_tpu", "DeviceMemory::HandOver", kHandOverValues, 4, nullptr, true}};
 constexpr int kResourceExhausted = 8;
 
 uint32_t first_function() {
