@@ -183,9 +183,10 @@ def _run_steps(variables: Mapping[str, str], blocks: int) -> list[list[float]]:
     recorder = framedex_native.library_path().with_name("libframedex_recorder.so")
     with tempfile.TemporaryDirectory() as captures:
         command = [sys.executable, "-c", TRAINING_STEPS, str(recorder), str(blocks)]
-        environment = mock_environment(captures) | variables
+        environment = {**mock_environment(captures), **variables}
         done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)
+        nanoseconds: list[list[float]] = json.loads(done.stdout)
+        return nanoseconds
 
 
 # --- one stack --------------------------------------------------------------------------------------------------------

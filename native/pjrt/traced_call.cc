@@ -137,7 +137,7 @@ void shape_texts(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_Sh
     for (size_t axis = 0; axis < shape.num_dims; ++axis) {
       text += (axis == 0 ? "" : ",") + std::to_string(shape.dims[axis]);
     }
-    text += "]";
+    text += ']';
   }
   if (text.size() <= kMost) writer.text(field, text);
 }
